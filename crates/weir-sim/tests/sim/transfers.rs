@@ -20,11 +20,17 @@ struct Seen {
     transfers: Vec<(Time, TransferMeta)>,
     data: Vec<Time>,
     requests: Vec<Time>,
+    /// Bytes of data that arrived for the first time.
+    payload: u64,
 }
 
 impl Monitor for Seen {
     fn transferred(&mut self, now: Time, _flow: usize, transfer: &TransferMeta) {
         self.transfers.push((now, *transfer));
+    }
+
+    fn delivered(&mut self, _now: Time, _flow: usize, packet: &PacketMeta) {
+        self.payload += if packet.control { 0 } else { u64::from(packet.payload) };
     }
 
     fn sent(&mut self, now: Time, _flow: usize, packet: &PacketMeta) {
@@ -192,4 +198,18 @@ fn chromiums_tcp_completes_a_transfer() {
     let [(now, transfer)] = seen.transfers[..] else { panic!("{:?}", seen.transfers) };
     assert_eq!(transfer, TransferMeta { started: start, size: DataSize::from_bytes(100_000) });
     assert!(seen.data.iter().all(|at| *at < now) && now - start > TimeDelta::from_millis(100));
+}
+
+#[test]
+fn of_what_comes_twice_the_copy_is_no_payload() {
+    // Where acknowledgements are lost segments go again that have arrived.
+    for traffic in [web(500, 4.0), downloads(false)] {
+        let mut spec = spec(10_000, 120, vec![traffic.until(Time::from_millis(40_000))]);
+        spec.links[1].config.loss = LossModel::Bernoulli(0.3);
+        let seen = seen(spec);
+        let sizes: u64 = seen.transfers.iter().map(|(_, own)| own.size.bytes()).sum();
+        assert!(seen.transfers.len() > 5 && seen.data.len() as u64 > seen.payload / 1448);
+        // A download may be cut off by the stop.
+        assert!((sizes..sizes + 100_000).contains(&seen.payload), "{} of {sizes}", seen.payload);
+    }
 }
