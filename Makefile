@@ -89,4 +89,4 @@ $(addprefix mutants-,$(MUTATED_CRATES)): mutants-%:
 	$(MUTANTS) --package weir-$* --cargo-arg=--lib --cargo-arg=--test=$(or $(TARGET_$*),$*) $(TESTS_$*) $(TOLD)
 
 mutants-%:
-	$(MUTANTS) --package weir-cc --file 'crates/weir-cc/src/$*/**' --cargo-arg=--lib -- $*:: $(TESTS_$*) $(TOLD)
+	$(MUTANTS) --package weir-cc $(if $(AGAIN),,--file 'crates/weir-cc/src/$*/**') --cargo-arg=--lib -- $*:: $(TESTS_$*) $(TOLD)
