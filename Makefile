@@ -89,7 +89,7 @@ $(addprefix mutants-,$(MUTATED_CRATES)): mutants-%:
 	$(MUTANTS) --package weir-$* --cargo-arg=--lib --cargo-arg=--test=$(or $(TARGET_$*),$*) $(TESTS_$*) $(TOLD)
 
 mutants-%:
-	$(MUTANTS) --package weir-cc --file 'crates/weir-cc/src/$*/**' --cargo-arg=--lib -- $*:: $(TESTS_$*) $(TOLD)
+	$(MUTANTS) --package weir-cc $(if $(AGAIN),,--file 'crates/weir-cc/src/$*/**') --cargo-arg=--lib -- $*:: $(TESTS_$*) $(TOLD)
 
 # Looks for bytes that make something panic, or that are not read as they are written: every reader of what comes from the network, the
 # laws and the media endpoints, every reader of files. All targets have FOR together; TARGET=rtcp takes one (needs a nightly

@@ -2,9 +2,9 @@
 """What `make mutants-AREA` found: a row for each area named, below them what was missed.
 
 usage: tools/mutants.py AREA...
-       tools/mutants.py --again AREA RUN   # a configuration for cargo-mutants, to run what the runs before RUN missed
+       tools/mutants.py --again AREA RUN   # a configuration for cargo-mutants, to run what the runs before RUN missed or left
 
-An area has a sample, run 0, and maybe runs of what was missed before: the last word on a mutant counts.
+An area has a sample, run 0, and maybe runs of what was missed before or not run at all: the last word on a mutant counts.
 """
 
 import json
@@ -18,26 +18,23 @@ FOUND = Path(__file__).resolve().parent.parent / "target"
 
 
 def words(area, before=math.inf):
-    """The mutants of the sample in order, and of each the last word before run `before`."""
-    found = {}
-    runs = [path for path in (FOUND / f"mutants-{area}").glob("*/mutants.out/outcomes.json")]
-    runs = sorted((int(path.parts[-3]), path) for path in runs)
-    for run, path in runs:
-        if run >= before:
-            break
+    """Of each mutant of the sample, in order, what the runs before run `before` said, one after the other."""
+    home = FOUND / f"mutants-{area}"
+    sample = home / "0" / "mutants.out" / "mutants.json"
+    if not sample.exists():
+        sys.exit(f"{area}: nothing was run; `make mutants-{area} SHARD=0/10`")
+    said = {mutant["name"]: [] for mutant in json.loads(sample.read_text())}
+    runs = sorted((int(path.parts[-3]), path) for path in home.glob("*/mutants.out/outcomes.json"))
+    for path in (path for run, path in runs if run < before):
         for outcome in json.loads(path.read_text())["outcomes"]:
             if outcome["scenario"] == "Baseline":
                 continue
-            name = outcome["scenario"]["Mutant"]["name"]
-            if run > 0 and name not in found:
-                continue  # cargo-mutants lets some through that it was not asked for
             word = outcome["summary"]
             if word == "Timeout" and waited_for_a_lock(path.parent / outcome["log_path"]):
-                word = "Lock"
-            found[name] = word
-    if not found:
-        sys.exit(f"{area}: nothing was run; `make mutants-{area} SHARD=0/10`")
-    return found
+                continue
+            # cargo-mutants lets deletions of fields through that it was not asked for.
+            said.get(outcome["scenario"]["Mutant"]["name"], []).append(word)
+    return said
 
 
 def waited_for_a_lock(log):
@@ -59,28 +56,30 @@ def lower_bound(hits, trials, error=0.05):
     return low
 
 
-def count(found):
-    return [sum(own == word for own in found.values()) for word in WORDS]
+def count(words):
+    return [sum(own == word for own in words) for word in WORDS]
 
 
-def row(area):
-    _, caught, timeouts, missed = count(words(area, 1))
+def row(area, said):
+    _, caught, timeouts, _ = count([own[0] for own in said.values()])
     first = caught + timeouts
-    unviable, caught, timeouts, missed = count(words(area))
+    unviable, caught, timeouts, missed = count([own[-1] for own in said.values()])
     viable, noticed = caught + timeouts + missed, caught + timeouts
     if viable == 0:
         sys.exit(f"{area}: no mutant is viable")
     return (
-        f"| `{area}` | {unviable + viable} | {unviable} | {first} | {caught} | {timeouts} | {missed} "
+        f"| `{area}` | {len(said)} | {unviable} | {first} | {caught} | {timeouts} | {missed} "
         f"| {100 * noticed / viable:.1f} % | {100 * lower_bound(noticed, viable):.1f} % |"
     )
 
 
 def again(area, run):
-    missed = [name for name, word in words(area, int(run)).items() if word in ("MissedMutant", "Lock")]
-    if not missed:
+    asked = [name for name, own in words(area, int(run)).items() if not own or own[-1] == "MissedMutant"]
+    if not asked:
         sys.exit(f"{area}: nothing was missed")
-    print(f"examine_re = {json.dumps([f'^{re.escape(name)}$' for name in missed], indent=1)}")
+    # Deletions of fields go through the names, and not through the files.
+    print(f"examine_globs = {json.dumps(sorted({name.split(':')[0] for name in asked}), indent=1)}")
+    print(f"examine_re = {json.dumps([f'^{re.escape(name)}$' for name in asked], indent=1)}")
 
 
 def main(arguments):
@@ -88,17 +87,18 @@ def main(arguments):
         return again(*arguments[1:])
     if not arguments or arguments[0].startswith("-"):
         sys.exit(__doc__)
+    areas = {area: words(area) for area in arguments}
+    for area, said in areas.items():
+        if open := sum(not own for own in said.values()):
+            sys.exit(f"{area}: {open} were not run, or timed out while they waited for a lock; run them with AGAIN=1 or the like")
     print("| area | sample | did not compile | noticed at first | caught | timed out | missed | noticed | at least |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for area in arguments:
-        print(row(area))
-    for area in arguments:
-        found = words(area)
+    for area, said in areas.items():
+        print(row(area, said))
+    for area, said in areas.items():
         print(f"\n{area} missed:")
-        for name in (name for name, word in found.items() if word == "MissedMutant"):
+        for name in (name for name, own in said.items() if own[-1] == "MissedMutant"):
             print(f"  {name}")
-        if locked := sum(word == "Lock" for word in found.values()):
-            sys.exit(f"{area}: {locked} timed out while they waited for a lock; run them again")
 
 
 if __name__ == "__main__":

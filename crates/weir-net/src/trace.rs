@@ -337,4 +337,13 @@ mod tests {
         assert_eq!(trace.count_until(MILLI - 1, true), 0);
         assert_eq!([until(2, false), until(3, false), until(9, false)], [2, 3, 3]);
     }
+
+    #[test]
+    fn milliseconds_may_repeat_and_do_not_fall() {
+        let error = |line, problem| Err(TraceError { line, column: 1, problem });
+        assert_eq!(Trace::from_millis([1, 1, 2]).map(|trace| trace.len()), Ok(3));
+        assert_eq!(Trace::from_millis([1, 3, 2]), error(3, TraceProblem::Decreasing));
+        assert_eq!(Trace::from_millis([0, 0]), error(2, TraceProblem::LastIsZero));
+        assert_eq!(Trace::from_millis([]), error(1, TraceProblem::EmptyFile));
+    }
 }

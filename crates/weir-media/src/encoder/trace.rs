@@ -331,7 +331,7 @@ mod tests {
         let activity = head.activity();
         let spread = |kbps: f64| {
             let sizes = head.sizes(kbps, &activity);
-            let logs: Vec<f64> = sizes[1..].iter().map(|&size| f64::from(size).ln()).collect();
+            let logs: Vec<f64> = sizes[1..].iter().map(|&size| libm::log(f64::from(size))).collect();
             let mean = logs.iter().sum::<f64>() / logs.len() as f64;
             (logs.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / logs.len() as f64).sqrt()
         };

@@ -52,4 +52,10 @@ mod tests {
         // 1000 ticks are exact to 64: the 1024th.
         assert_eq!(runs_out(MS(0), MS(4000), MS(4)), MS(4096));
     }
+
+    #[test]
+    fn the_sixty_third_tick_is_the_first_that_is_coarser() {
+        // Set in tick 1: 62 ticks on is the 63rd, over with the 64th; 63 on is the 64th, and after it comes the 72nd.
+        assert_eq!((runs_out(MS(4), MS(248), MS(4)), runs_out(MS(4), MS(252), MS(4))), (MS(256), MS(288)));
+    }
 }

@@ -229,3 +229,21 @@ fn what_cannot_be_simulated_is_named() {
     let error = Simulation::new(wrong, Tally::default()).unwrap_err().to_string();
     assert!(error.contains("link `forward`"), "{error}");
 }
+
+#[test]
+fn a_route_leads_over_links_that_exist() {
+    let refused = |forward: &[usize], back: &[usize], traffic| {
+        let flows = vec![flow("a", traffic).over(forward.to_vec(), back.to_vec())];
+        let error = Simulation::new(spec(1000, 1, flows), Tally::default()).err();
+        assert!(error.is_none() || error == Some(SpecError::Route { flow: "a".to_owned() }), "{error:?}");
+        error.is_some()
+    };
+    // There are two links.
+    assert!(!refused(&[0, 1], &[1], gcc_2016()));
+    for none in [2, 3] {
+        assert!(refused(&[0, none], &[1], gcc_2016()) && refused(&[0], &[none], gcc_2016()), "{none}");
+    }
+    // What hears nothing needs no way back; what does needs one.
+    assert!(refused(&[], &[1], constant(100)) && !refused(&[0], &[], constant(100)));
+    assert!(refused(&[0], &[], gcc_2016()) && refused(&[0], &[], tcp()));
+}

@@ -10,4 +10,6 @@ mod engine;
 mod groups;
 mod media_and_data;
 mod tcp;
+mod transfers;
+mod watched;
 mod wifi;

@@ -236,7 +236,7 @@ mod tests {
         near(harm.queuing, 0.015);
         // The greatest mean was that of 10 and 30 ms.
         near(harm.most_queuing, 0.020);
-        near(harm.variance, (3.0 * 0.005_f64.powi(2) + 0.015_f64.powi(2)) / 4.0);
+        near(harm.variance, (3.0 * 0.005 * 0.005 + 0.015 * 0.015) / 4.0);
         near(harm.rate, 1.5e6);
     }
 }

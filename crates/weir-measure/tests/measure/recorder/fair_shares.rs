@@ -85,8 +85,7 @@ fn capacity_that_changes_counts_from_when_it_arrives_at_the_far_end() {
 #[test]
 fn a_trace_counts_with_its_mean_over_pieces_of_a_second_at_most() {
     // 100 opportunities of 1500 bytes in the first half of each second: 1.2 Mbit/s on the whole.
-    let trace =
-        Arc::new(Trace::parse(&(1..=100).map(|k| format!("{}\n", 5 * k)).collect::<String>()).unwrap());
+    let trace = Arc::new(Trace::from_millis((1..=100).map(|k| 5 * k)).unwrap());
     let mut plan = plan(2500, vec![media("a")]);
     plan.links[0].service = Service::Trace { trace, offset: TimeDelta::ZERO, repeat: false };
     let found = shares(&max_min_shares(&plan));

@@ -235,3 +235,10 @@ fn without_a_threshold_nothing_is_marked() {
     }
     assert!(drain(&mut link).iter().all(|(_, exit)| !exit.marked));
 }
+
+#[test]
+fn reasons_have_names_of_their_own() {
+    let names: Vec<&str> = DropReason::ALL.into_iter().map(DropReason::name).collect();
+    assert_eq!(names, ["queue-time", "queue-bytes", "queue-packets", "dead-link", "aqm"]);
+    assert_eq!(DropReason::Aqm.to_string(), "aqm");
+}

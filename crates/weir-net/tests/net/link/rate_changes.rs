@@ -107,3 +107,19 @@ fn a_packet_on_its_way_holds_back_those_behind_it() {
         assert!(exits.is_sorted(), "{exits:?}");
     }
 }
+
+#[test]
+fn services_tell_their_steps_and_the_rates_they_go_by() {
+    let steps = vec![(at(0), MBPS(1)), (at(10), MBPS(3)), (at(20), MBPS(2))];
+    let stepped = Service::Steps(steps.clone());
+    assert_eq!(
+        (stepped.steps(), stepped.nominal_rate(), stepped.peak_rate()),
+        (&steps[..], MBPS(3), MBPS(3))
+    );
+    let steady = constant(MBPS(5));
+    assert_eq!((steady.steps(), steady.nominal_rate(), steady.peak_rate()), (&[][..], MBPS(5), MBPS(5)));
+    // Three opportunities of 1500 bytes in 3 ms, which all lie within 100 ms.
+    let traced = trace("1\n2\n3\n", ms(0), true);
+    assert_eq!((traced.steps(), traced.nominal_rate()), (&[][..], MBPS(12)));
+    assert_eq!(traced.peak_rate(), DataRate::from_kbps(360));
+}
