@@ -40,7 +40,7 @@ struct SendingFlow {
     signals: SignalBuffer,
     /// Whether something has come that may have changed the signals.
     heard: bool,
-    coupled: Option<Coupled>,
+    coupled: Option<Box<Coupled>>,
 }
 
 /// A flow as it stands to its coupler.
@@ -97,7 +97,7 @@ impl SendingFlow {
         network: &mut Network<M>,
         say: impl FnOnce(&mut CoupledFlow, &Session) -> W,
     ) {
-        let Some(Coupled { flow, .. }) = &mut self.coupled else { return };
+        let Some(Coupled { flow, .. }) = self.coupled.as_deref_mut() else { return };
         for word in say(flow, session) {
             network.tell(now, self.life.flow, &word);
             while let Some(order) = network.answer(now) {
@@ -143,10 +143,12 @@ impl MediaSource {
         sender.believe_only(&[ssrc(life.flow, Side::Receiver)]);
         let id = self.session.add(sender).expect("the identifiers of flows differ");
         let (ecn, pauses) = (config.ecn, Pauses::new(pauses));
-        let coupled = coupled.map(|spec| Coupled {
-            flow: CoupledFlow::new(id, spec.priority, spec.desired, config),
-            priorities: Priorities::new(spec),
+        let coupled = coupled.map(|spec| {
+            let flow = CoupledFlow::new(id, spec.priority, spec.desired, config);
+            Box::new(Coupled { flow, priorities: Priorities::new(spec) })
         });
+        // Most hosts have one flow.
+        self.flows.reserve_exact(1);
         self.flows.push(SendingFlow { id, life, ecn, pauses, signals, heard: false, coupled });
     }
 
