@@ -117,6 +117,9 @@ impl Throughput {
                     self.inversions += inverted(Some(last), Some(packet));
                     self.gaps.enter(packet.arrival - last.arrival);
                 }
+                if self.packets.len() == self.packets.capacity() {
+                    self.packets.reserve_exact(self.packets.len() / 4 + 1);
+                }
                 self.packets.push_back(*packet);
             }
         }
