@@ -462,13 +462,13 @@ impl SendHistory {
         }
     }
 
-    /// Makes room for one more: by a quarter where there is none, and by forgetting the oldest packet where numbers would become
+    /// Makes room for one more: by half where there is none, and by forgetting the oldest packet where numbers would become
     /// ambiguous.
     fn make_room(&mut self) {
         if self.len() == MAX_PACKETS {
             self.forget_oldest();
         } else if self.len() == self.entries.capacity() {
-            self.entries.reserve_exact(self.len() / 4);
+            self.entries.reserve_exact(self.len() / 2);
         }
     }
 
