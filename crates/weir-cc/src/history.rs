@@ -20,7 +20,7 @@ mod plausible;
 mod refused;
 mod times;
 
-use alloc::vec;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use weir_units::{DataSize, TimeDelta};
@@ -90,7 +90,7 @@ impl Entry {
 const MAX_PACKETS: usize = 1 << 16;
 const FIRST_CAPACITY: usize = 256;
 /// Of one report; grows where reports tell more.
-const FIRST_RESULTS: usize = 64;
+const FIRST_RESULTS: usize = 16;
 /// By so much, a millisecond in 1/65536 s, the clocks of both ends may round differently.
 const TICKS_OF_ROUNDING: i64 = 66;
 
@@ -100,8 +100,8 @@ const TICKS_OF_ROUNDING: i64 = 66;
 /// allocated.
 #[derive(Debug)]
 pub struct SendHistory {
-    /// Ring indexed by packet number; its length is a power of two.
-    entries: Vec<Entry>,
+    /// By number, from the oldest on.
+    entries: VecDeque<Entry>,
     oldest: u64,
     next: u64,
     /// Below this number nothing is in flight.
@@ -127,7 +127,7 @@ impl SendHistory {
     /// can a report change their fate.
     pub fn new(horizon: TimeDelta) -> Self {
         Self {
-            entries: vec![VACANT; FIRST_CAPACITY],
+            entries: VecDeque::with_capacity(FIRST_CAPACITY),
             oldest: 0,
             next: 0,
             settled: 0,
@@ -188,12 +188,10 @@ impl SendHistory {
     /// Takes the next number.
     fn push(&mut self, entry: Entry) -> u64 {
         self.expire(entry.at);
-        if self.len() == self.entries.len() {
-            self.make_room();
-        }
+        self.make_room();
         let number = self.next;
         self.next += 1;
-        *self.entry(number) = entry;
+        self.entries.push_back(entry);
         number
     }
 
@@ -320,12 +318,11 @@ impl SendHistory {
     }
 
     fn len(&self) -> usize {
-        (self.next - self.oldest) as usize
+        self.entries.len()
     }
 
     fn entry(&mut self, id: u64) -> &mut Entry {
-        let mask = self.entries.len() - 1;
-        &mut self.entries[id as usize & mask]
+        &mut self.entries[(id - self.oldest) as usize]
     }
 
     /// The packet that the 16 bits on the wire mean: the youngest sent one whose number ends in them.
@@ -469,6 +466,7 @@ impl SendHistory {
 
     fn forget_oldest(&mut self) {
         self.settle(self.oldest, Known::Arrived);
+        self.entries.pop_front();
         self.oldest += 1;
         self.left_out.forget(self.oldest);
     }
@@ -476,8 +474,8 @@ impl SendHistory {
     /// When the oldest packet leaves the horizon; `None` if nothing is in flight. A sender whose window is full and
     /// whose reports are all lost wakes then, and goes on.
     pub fn next_expiry(&self) -> Option<SendTime> {
-        let oldest = self.entries[self.oldest as usize & (self.entries.len() - 1)];
-        (!self.in_flight.is_zero()).then(|| oldest.at + self.horizon + TimeDelta::from_nanos(1))
+        let oldest = self.entries.front().filter(|_| !self.in_flight.is_zero())?;
+        Some(oldest.at + self.horizon + TimeDelta::from_nanos(1))
     }
 
     /// Time passes: packets beyond the horizon are forgotten.
@@ -487,19 +485,14 @@ impl SendHistory {
         }
     }
 
-    /// Doubles the ring, or forgets the oldest packet where numbers would become ambiguous.
+    /// Makes room for one more: by half where there is none, and by forgetting the oldest packet where numbers would become
+    /// ambiguous.
     fn make_room(&mut self) {
-        if self.entries.len() == MAX_PACKETS {
+        if self.len() == MAX_PACKETS {
             self.forget_oldest();
-            return;
+        } else if self.len() == self.entries.capacity() {
+            self.entries.reserve_exact(self.len() / 2);
         }
-        let mask = self.entries.len() - 1;
-        let mut grown = vec![VACANT; self.entries.len() * 2];
-        let new_mask = grown.len() - 1;
-        for id in self.oldest..self.next {
-            grown[id as usize & new_mask] = self.entries[id as usize & mask];
-        }
-        self.entries = grown;
     }
 
     fn missed(&mut self, number: u8) -> u8 {

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -14,6 +15,8 @@ use crate::time::ArrivalTime;
 
 /// So many packets are remembered behind the highest that has arrived, and one report covers at most so many.
 pub const MOST_RECORDS: u64 = 1024;
+/// Of one report; grows where reports tell more.
+const FIRST_RECORDS: usize = 32;
 
 /// Tells which packets arrived and when, at an interval while packets come.
 ///
@@ -30,8 +33,8 @@ pub const MOST_RECORDS: u64 = 1024;
 pub struct PacketFeedback {
     pace: Pace,
     interval: TimeDelta,
-    /// What has arrived, by number modulo its length.
-    seen: Box<[Option<Seen>]>,
+    /// What has arrived of the [`MOST_RECORDS`] numbers before the end of what is open.
+    seen: Seen,
     /// What the next report covers.
     open: Option<Open>,
     /// The last packet that was too far behind.
@@ -50,11 +53,32 @@ struct Open {
     end: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// Packets by their numbers modulo [`MOST_RECORDS`], as many as that.
+#[derive(Debug)]
 struct Seen {
-    id: u64,
-    at: ArrivalTime,
-    ecn: Ecn,
+    at: Box<[ArrivalTime]>,
+    /// `None` for a packet that has not arrived.
+    ecn: Box<[Option<Ecn>]>,
+}
+
+impl Seen {
+    fn new() -> Self {
+        let at = vec![ArrivalTime::ZERO; MOST_RECORDS as usize].into_boxed_slice();
+        Self { at, ecn: vec![None; MOST_RECORDS as usize].into_boxed_slice() }
+    }
+
+    /// Of these numbers nothing has arrived; they take the place of older ones.
+    fn forget(&mut self, numbers: Range<u64>) {
+        if numbers.end - numbers.start >= MOST_RECORDS {
+            self.ecn.fill(None);
+        } else {
+            numbers.for_each(|id| self.ecn[place(id)] = None);
+        }
+    }
+
+    fn get(&self, id: u64) -> Option<(ArrivalTime, Ecn)> {
+        Some((self.at[place(id)], self.ecn[place(id)]?))
+    }
 }
 
 /// How the interval comes about.
@@ -100,10 +124,10 @@ impl PacketFeedback {
         Self {
             pace,
             interval,
-            seen: vec![None; MOST_RECORDS as usize].into_boxed_slice(),
+            seen: Seen::new(),
             open: None,
             stray: None,
-            records: Vec::with_capacity(MOST_RECORDS as usize),
+            records: Vec::with_capacity(FIRST_RECORDS),
             reported: None,
             due: None,
             number: 0,
@@ -125,7 +149,9 @@ impl PacketFeedback {
 
     /// Remembers a packet and opens the numbers up to it, or from it on, for the next report.
     fn see(&mut self, packet: &Arrival) {
-        let Arrival { id, at, ecn, .. } = *packet;
+        let Arrival { at, ecn, .. } = *packet;
+        // There is a number after it.
+        let id = packet.id.min(u64::MAX - 1);
         let anew = Open { begin: id, end: id };
         let open = self.open.get_or_insert(anew);
         if open.end.saturating_sub(id) > MOST_RECORDS {
@@ -135,18 +161,23 @@ impl PacketFeedback {
                 return;
             }
             *open = anew;
+            self.seen.ecn.fill(None);
         }
-        let seen = &mut self.seen[place(id)];
-        match seen {
-            Some(first) if first.id == id => {
+        if id >= open.end {
+            self.seen.forget(open.end..id + 1);
+            open.end = id + 1;
+        }
+        let place = place(id);
+        match &mut self.seen.ecn[place] {
+            Some(first) => {
                 if ecn == Ecn::Ce {
-                    first.ecn = Ecn::Ce;
+                    *first = Ecn::Ce;
                 }
             }
-            _ => {
-                *seen = Some(Seen { id, at, ecn });
+            none => {
+                *none = Some(ecn);
+                self.seen.at[place] = at;
                 open.begin = open.begin.min(id);
-                open.end = open.end.max(id.saturating_add(1));
             }
         }
     }
@@ -158,9 +189,8 @@ impl PacketFeedback {
         let begin = open.begin.max(open.end.saturating_sub(MOST_RECORDS));
         let seen = &self.seen;
         self.records.extend((begin..open.end).map(|id| {
-            let seen = seen[place(id)].filter(|seen| seen.id == id);
-            let ecn = seen.map_or(Ecn::NotEct, |seen| seen.ecn);
-            Record { sequence: id as u16, arrival: seen.map(|seen| seen.at), ecn }
+            let (arrival, ecn) = seen.get(id).map_or((None, Ecn::NotEct), |(at, ecn)| (Some(at), ecn));
+            Record { sequence: id as u16, arrival, ecn }
         }));
         open.begin = open.end;
     }

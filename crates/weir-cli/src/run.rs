@@ -325,11 +325,16 @@ fn closing(
 /// The results alone on standard output, an object for one comparison and an array for several; what a reader should
 /// know besides on standard error.
 fn print_json(out: &mut impl Write, summaries: &[&Summary], notes: &[String]) -> Result<(), Failure> {
-    let text = match summaries {
-        [one] => serde_json::to_string_pretty(one),
-        several => serde_json::to_string_pretty(several),
+    // Of a thousand flows it is megabytes: they are not held in memory.
+    let mut text = BufWriter::new(&mut *out);
+    let written = match summaries {
+        [one] => serde_json::to_writer_pretty(&mut text, one),
+        several => serde_json::to_writer_pretty(&mut text, several),
     };
-    writeln!(out, "{}", text.map_err(std::io::Error::from)?)?;
+    written.map_err(std::io::Error::from)?;
+    writeln!(text)?;
+    text.flush()?;
+    drop(text);
     for note in notes {
         writeln!(anstream::stderr(), "{note}")?;
     }

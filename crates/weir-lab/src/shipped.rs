@@ -17,6 +17,7 @@ macro_rules! shipped {
 
 /// Every scenario that ships, sorted by name.
 pub const SCENARIOS: &[Shipped] = &shipped![
+    "bench/calls-1000",
     "bench/cbr",
     "bench/tcp",
     "cellular/att-lte-uplink-2016",

@@ -114,7 +114,7 @@ impl Breakers {
             progress: None,
             present: Interval::default(),
             since: None,
-            intervals: VecDeque::with_capacity(MOST_INTERVALS),
+            intervals: VecDeque::new(),
         }
     }
 

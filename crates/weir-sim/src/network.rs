@@ -175,9 +175,9 @@ impl<M: Monitor> Network<M> {
         }
     }
 
-    /// A host sends the RTCP packet of so many bytes that it has written into `slot` of the pool.
-    pub(crate) fn send_rtcp(&mut self, now: Time, flow: usize, from: Side, slot: u32, length: usize) {
-        self.rtcp.keep(slot, length);
+    /// A host sends the RTCP packet of so many bytes that it has written into the room of the pool.
+    pub(crate) fn send_rtcp(&mut self, now: Time, flow: usize, from: Side, length: usize) {
+        let slot = self.rtcp.keep(length);
         self.send(now, flow, from, meta(now, length as u32 + UDP_OVERHEAD, 0, true), Body::Rtcp { slot });
     }
 

@@ -188,42 +188,72 @@ impl SimPacket {
     }
 }
 
-/// Largest RTCP packet that is sent: what UDP over IPv4 leaves of 1500 bytes. A slot is touched only as far as it is
-/// written, so its size costs room and no time.
+/// Largest RTCP packet that is sent: what UDP over IPv4 leaves of 1500 bytes.
 pub(crate) const RTCP_CAPACITY: usize = 1500 - weir_wire::media::UDP_IPV4_OVERHEAD;
 
-/// RTCP bytes in flight.
-#[derive(Debug, Default)]
+/// Nearly all reports are as short as this.
+const SHORT: usize = 128;
+/// The bit of a slot's number that marks one for long packets.
+const LONG: u32 = 1 << 31;
+
+/// RTCP bytes in flight. They are written in one place and kept in slots, of which there are short and long ones.
+#[derive(Debug)]
 pub(crate) struct RtcpPool {
-    slots: Vec<([u8; RTCP_CAPACITY], u16)>,
-    free: Vec<u32>,
+    room: Box<[u8]>,
+    short: Slots<SHORT>,
+    long: Slots<RTCP_CAPACITY>,
+}
+
+impl Default for RtcpPool {
+    fn default() -> Self {
+        let room = vec![0; RTCP_CAPACITY].into_boxed_slice();
+        Self { room, short: Slots::default(), long: Slots::default() }
+    }
 }
 
 impl RtcpPool {
-    /// A free slot, to be [written](Self::room) and [kept](Self::keep), or to be [released](Self::release).
-    pub(crate) fn take(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
-            self.slots.push(([0; RTCP_CAPACITY], 0));
-            self.slots.len() as u32 - 1
-        })
+    /// Where an RTCP packet is written, to be [kept](Self::keep).
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        &mut self.room
     }
 
-    pub(crate) fn room(&mut self, slot: u32) -> &mut [u8] {
-        &mut self.slots[slot as usize].0
-    }
-
-    /// So many bytes in the slot are an RTCP packet.
-    pub(crate) fn keep(&mut self, slot: u32, length: usize) {
-        self.slots[slot as usize].1 = length as u16;
+    /// The first `length` bytes that were written are an RTCP packet; returns its slot.
+    pub(crate) fn keep(&mut self, length: usize) -> u32 {
+        let bytes = &self.room[..length];
+        if length <= SHORT { self.short.keep(bytes) } else { self.long.keep(bytes) | LONG }
     }
 
     pub(crate) fn bytes(&self, slot: u32) -> &[u8] {
-        let (bytes, len) = &self.slots[slot as usize];
-        &bytes[..usize::from(*len)]
+        if slot & LONG == 0 { self.short.bytes(slot) } else { self.long.bytes(slot ^ LONG) }
     }
 
     pub(crate) fn release(&mut self, slot: u32) {
-        self.free.push(slot);
+        if slot & LONG == 0 { self.short.free.push(slot) } else { self.long.free.push(slot ^ LONG) }
+    }
+}
+
+/// Slots of so many bytes. One is used again once it is free.
+#[derive(Debug, Default)]
+struct Slots<const BYTES: usize> {
+    slots: Vec<([u8; BYTES], u16)>,
+    free: Vec<u32>,
+}
+
+impl<const BYTES: usize> Slots<BYTES> {
+    fn keep(&mut self, bytes: &[u8]) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(([0; BYTES], 0));
+            self.slots.len() as u32 - 1
+        });
+        let (place, length) = &mut self.slots[slot as usize];
+        place[..bytes.len()].copy_from_slice(bytes);
+        *length = bytes.len() as u16;
+        slot
+    }
+
+    fn bytes(&self, slot: u32) -> &[u8] {
+        let (bytes, length) = &self.slots[slot as usize];
+        &bytes[..usize::from(*length)]
     }
 }
 
@@ -275,16 +305,18 @@ mod tests {
     #[test]
     fn slots_are_used_again() {
         let mut pool = RtcpPool::default();
-        let store = |pool: &mut RtcpPool, byte| {
-            let slot = pool.take();
-            pool.room(slot)[0] = byte;
-            pool.keep(slot, 1);
-            slot
+        let store = |pool: &mut RtcpPool, byte, length| {
+            pool.room()[0] = byte;
+            pool.keep(length)
         };
-        let (first, second) = (store(&mut pool, 1), store(&mut pool, 2));
+        let (first, second) = (store(&mut pool, 1, 1), store(&mut pool, 2, 1));
+        let (long, short) = (store(&mut pool, 3, SHORT + 1), store(&mut pool, 4, SHORT));
         assert_eq!((pool.bytes(first), pool.bytes(second)), (&[1][..], &[2][..]));
+        assert_eq!((pool.bytes(long).len(), pool.bytes(long)[0]), (SHORT + 1, 3));
+        assert_eq!((pool.bytes(short).len(), pool.bytes(short)[0]), (SHORT, 4));
         pool.release(first);
-        assert_eq!(store(&mut pool, 3), first);
-        assert_eq!(pool.slots.len(), 2);
+        pool.release(long);
+        assert_eq!((store(&mut pool, 5, 1), store(&mut pool, 6, 1000)), (first, long));
+        assert_eq!((pool.short.slots.len(), pool.long.slots.len()), (3, 1));
     }
 }

@@ -1,5 +1,7 @@
 //! What coupling's words mean for news of packets that left before them.
 
+use alloc::vec::Vec;
+
 use weir_units::TimeDelta;
 
 use crate::time::SendTime;
@@ -11,25 +13,23 @@ const SPACING: TimeDelta = TimeDelta::from_millis(20);
 /// By how much coupling has scaled a flow since a packet left. What was sent, received or acknowledged before a word was
 /// on the scale of then: multiplied by [`Self::since`] it says what it would have been on that of now, and pulls nothing
 /// back. Without a word all factors are exactly 1.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Rescaling {
     /// The scale of now; 1 before the first word.
     scale: f64,
-    /// Since when which scale held, the oldest first; before the first of them `before`.
-    since: [(SendTime, f64); ROOM],
-    count: usize,
+    /// Since when which scale held, the oldest first; before the first of them `before`. Who is not coupled has none.
+    since: Vec<(SendTime, f64)>,
     before: f64,
 }
 
 impl Rescaling {
-    pub(crate) const NONE: Self =
-        Self { scale: 1.0, since: [(SendTime::ZERO, 1.0); ROOM], count: 0, before: 1.0 };
+    pub(crate) const NONE: Self = Self { scale: 1.0, since: Vec::new(), before: 1.0 };
 
     /// Coupling scales the flow by `factor`, above 0.
     pub(crate) fn on_word(&mut self, now: SendTime, factor: f64) {
         self.rewind(now);
         self.scale *= factor;
-        match self.since[..self.count].last_mut() {
+        match self.since.last_mut() {
             Some((last, held)) if now - *last < SPACING => *held = self.scale,
             _ => self.push(now),
         }
@@ -39,10 +39,10 @@ impl Rescaling {
     /// The factor from the scale at which a packet left to that of `now`.
     pub(crate) fn since(&mut self, departure: SendTime, now: SendTime) -> f64 {
         self.rewind(now);
-        if self.count == 0 {
+        if self.since.is_empty() {
             return 1.0;
         }
-        let held = self.known().iter().rev().find(|&&(since, _)| since <= departure);
+        let held = self.since.iter().rev().find(|&&(since, _)| since <= departure);
         self.scale / held.map_or(self.before, |&(_, scale)| scale)
     }
 
@@ -52,11 +52,11 @@ impl Rescaling {
             return self.since(last, now);
         }
         self.rewind(now);
-        if self.count == 0 {
+        if self.since.is_empty() {
             return 1.0;
         }
         let (mut mean, mut from, mut scale) = (0.0, first, self.before);
-        for &(since, next) in self.known() {
+        for &(since, next) in &self.since {
             let until = since.clamp(from, last);
             mean += scale * (until - from).secs_f64();
             (from, scale) = (until, next);
@@ -65,23 +65,17 @@ impl Rescaling {
         self.scale * (last - first).secs_f64() / mean
     }
 
-    fn known(&self) -> &[(SendTime, f64)] {
-        &self.since[..self.count]
-    }
-
     fn push(&mut self, now: SendTime) {
-        if self.count == ROOM {
-            self.before = self.since[0].1;
-            self.since.copy_within(1.., 0);
-            self.count -= 1;
+        if self.since.len() == ROOM {
+            self.before = self.since.remove(0).1;
         }
-        self.since[self.count] = (now, self.scale);
-        self.count += 1;
+        self.since.reserve_exact(ROOM - self.since.len());
+        self.since.push((now, self.scale));
     }
 
     /// A word that lies ahead was said by a clock that has been set back: it tells nothing of what leaves now.
     fn rewind(&mut self, now: SendTime) {
-        if self.known().last().is_some_and(|&(last, _)| last > now) {
+        if self.since.last().is_some_and(|&(last, _)| last > now) {
             *self = Self::NONE;
         }
     }
@@ -90,7 +84,7 @@ impl Rescaling {
     fn keep_in_range(&mut self) {
         if !(1e-6..1e6).contains(&self.scale) {
             let scale = self.scale;
-            for (_, held) in &mut self.since[..self.count] {
+            for (_, held) in &mut self.since {
                 *held /= scale;
             }
             self.before /= scale;

@@ -11,14 +11,14 @@ const ENOUGH: f64 = 0.9;
 /// … in this many consecutive ones: the samples at both ends of 5 s.
 const SAMPLES: usize = 5 * PER_SECOND + 1;
 
-/// Judges each of a flow's pieces of constant share that is long enough to be judged.
+/// Judges each of a flow's pieces of constant share, which are [`MIN_PIECE`] long at least.
 pub(super) fn convergence(shares: &[(Span, f64)], receipts: &Counts, grid: &Grid) -> Vec<Convergence<Value>> {
-    let judged = shares.iter().filter(|(piece, share)| *share > 0.0 && piece.nanos() >= MIN_PIECE);
+    let judged = shares.iter().filter(|(_, share)| *share > 0.0);
     judged.map(|&(piece, share)| judge(piece, share, receipts, grid)).collect()
 }
 
-/// A shorter piece may not hold the samples.
-const MIN_PIECE: u64 = SAMPLES as u64 * BIN;
+/// A shorter piece, in nanoseconds, may not hold the samples.
+pub(super) const MIN_PIECE: u64 = SAMPLES as u64 * BIN;
 
 fn judge(piece: Span, share: f64, receipts: &Counts, grid: &Grid) -> Convergence<Value> {
     let first = first_edge(piece, grid);

@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use super::bins::{Counts, Grid};
 use super::contention::Contention;
-use super::convergence::convergence;
+use super::convergence::{MIN_PIECE, convergence};
 use super::coupling::Coupled;
 use super::delays::FlowDelays;
 use super::fairness::jain;
 use super::flow::{Counted, FlowRecorder};
 use super::histogram::Histogram;
 use super::link::{LinkRecorder, share};
-use super::max_min::{SharedNetwork, SharesOfPieces};
+use super::max_min::{SharedNetwork, SteadyShares};
 use super::plan::{CouplingPlan, MeasurePlan};
 use super::span::{Span, Stretches};
 use crate::results::stats;
@@ -35,7 +35,8 @@ impl Evaluation<'_> {
     pub(super) fn metrics(&self) -> RunMetrics {
         let contentions: Vec<Contention<'_>> =
             (0..self.links.len()).map(|link| self.contention(link)).collect();
-        let mut shares = SharesOfPieces::default();
+        let network = SharedNetwork { links: &self.plan.links, flows: &self.plan.flows, active: self.active };
+        let mut shares = SteadyShares::new(network, self.window, MIN_PIECE);
         let mut flows: Vec<_> =
             (0..self.flows.len()).map(|flow| self.flow(flow, &contentions, &mut shares)).collect();
         self.plan.couplings.iter().for_each(|coupling| self.couple(coupling, &mut flows));
@@ -57,7 +58,7 @@ impl Evaluation<'_> {
         &self,
         flow: usize,
         contentions: &[Contention<'_>],
-        shares: &mut SharesOfPieces,
+        shares: &mut SteadyShares<'_>,
     ) -> FlowMeasures<Value> {
         let plan = &self.plan.flows[flow];
         let contention = plan.bottleneck.and_then(|link| contentions.get(link));
@@ -90,13 +91,11 @@ impl Evaluation<'_> {
         }
     }
 
-    fn convergence(&self, flow: usize, shares: &mut SharesOfPieces) -> Vec<Convergence<Value>> {
+    fn convergence(&self, flow: usize, shares: &mut SteadyShares<'_>) -> Vec<Convergence<Value>> {
         if !self.is_adaptive(flow) || self.plan.flows[flow].bottleneck.is_none() {
             return Vec::new();
         }
-        let network = SharedNetwork { links: &self.plan.links, flows: &self.plan.flows, active: self.active };
-        let shares = network.steady_shares(flow, self.window, shares);
-        convergence(&shares, &self.flows[flow].receipts, self.grid)
+        convergence(&shares.of(flow), &self.flows[flow].receipts, self.grid)
     }
 
     fn link(&self, link: usize, own: &Contention<'_>, flows: &[FlowMeasures<Value>]) -> LinkMeasures<Value> {

@@ -1,5 +1,7 @@
 //! What became of a flow's packets.
 
+use core::mem::take;
+
 use weir_cc::Cause;
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -218,13 +220,14 @@ impl FlowRecorder {
         self.causes.target(now, target);
     }
 
-    pub(super) fn delays(&self) -> FlowDelays {
+    /// Hands the delays over; to be called once, after the run.
+    pub(super) fn take_delays(&mut self) -> FlowDelays {
         FlowDelays {
-            owd_excess: self.owd_excess.clone(),
-            queue_wait: self.queue_wait.clone(),
-            whole_wait: self.whole_wait.clone(),
-            rtt_excess: self.rtt.reduced_by(self.min_rtt.unwrap_or(TimeDelta::ZERO)),
-            frame_delay: self.frames.as_ref().map_or_else(Histogram::new, |frames| frames.delays.clone()),
+            owd_excess: take(&mut self.owd_excess),
+            queue_wait: take(&mut self.queue_wait),
+            whole_wait: take(&mut self.whole_wait),
+            rtt_excess: take(&mut self.rtt).reduced_by(self.min_rtt.unwrap_or(TimeDelta::ZERO)),
+            frame_delay: self.frames.as_mut().map(|frames| take(&mut frames.delays)).unwrap_or_default(),
         }
     }
 

@@ -1,23 +1,17 @@
 //! Delays counted in bins whose width grows with the delay: percentiles of millions of packets in a few kB.
 
-use crate::results::{DelayStatistics, Value};
 use weir_units::TimeDelta;
 
-/// Bins per octave (a doubling of the delay), as a power of two.
-const OCTAVE_BITS: u32 = 8;
-/// Bins per octave: a bin is at most 1/256 = 0.39 % of the delays in it wide.
-const BINS_PER_OCTAVE: usize = 1 << OCTAVE_BITS;
-/// Delays below 2^10 ns (about 1 us) share one bin and are taken for zero.
-const SMALLEST_BITS: u32 = 10;
-/// The same in nanoseconds.
-const SMALLEST: u64 = 1 << SMALLEST_BITS;
+use super::delay_bins::{Bin, DelayBins, SMALLEST};
+use crate::results::{DelayStatistics, Value};
 
 /// A log-linear histogram of delays: bins are at most 0.39 % of their delay wide from 1.024 us to beyond any run;
 /// shorter delays share one bin, in which percentiles read zero. Mean, minimum and maximum are exact; a percentile is
 /// within one bin of the exact one. Negative delays count as zero.
 ///
-/// Memory is 1 kB per doubling between the shortest and the longest delay; recording allocates only where a delay
-/// falls outside the octaves seen so far.
+/// Memory is 32 bytes for 32 neighbouring bins of which some has counted, and 128 once one of them has more than 255: 1 kB per
+/// doubling at most. Recording allocates only where a delay is the first in its 32 bins, or the first of its bin that 8 bits do
+/// not count.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     count: u64,
@@ -25,10 +19,9 @@ pub struct Histogram {
     sum_of_squares: f64,
     min: u64,
     max: u64,
+    /// Delays below [`SMALLEST`].
     below_smallest: u64,
-    /// The octave of `bins[0]`, counted from the one that begins at [`SMALLEST`].
-    first_octave: usize,
-    bins: Vec<u32>,
+    bins: DelayBins,
 }
 
 /// A step of a [`Histogram`]'s cumulative distribution.
@@ -76,7 +69,7 @@ impl Histogram {
         self.sum = self.sum.saturating_add(other.sum);
         self.sum_of_squares += other.sum_of_squares;
         self.below_smallest += other.below_smallest;
-        for (bin, count) in other.occupied() {
+        for (bin, count) in other.bins.occupied() {
             self.add_to_bin(bin.low, count);
         }
     }
@@ -99,7 +92,7 @@ impl Histogram {
         let removed = by * (2.0 * self.sum as f64 - self.count as f64 * by);
         reduced.sum_of_squares = (self.sum_of_squares - removed).max(0.0);
         reduced.below_smallest = self.below_smallest;
-        for (bin, count) in self.occupied() {
+        for (bin, count) in self.bins.occupied() {
             let middle = (bin.low + bin.width / 2).clamp(self.min, self.max);
             reduced.add_to_bin(middle.saturating_sub(offset), count);
         }
@@ -154,7 +147,7 @@ impl Histogram {
     pub fn cdf(&self, max_points: usize) -> Vec<CdfPoint> {
         let mut points = Vec::new();
         let mut counted = 0;
-        let bins = self.shared_bin().into_iter().chain(self.occupied());
+        let bins = self.shared_bin().into_iter().chain(self.bins.occupied());
         for (bin, count) in bins {
             counted += u64::from(count);
             let delay = (bin.low + bin.width).min(self.max);
@@ -179,24 +172,13 @@ impl Histogram {
 
     /// The bin that holds the delay of the given rank, what it counts, and what the bins before it count together.
     fn bin_of(&self, rank: u64) -> (Bin, u64, u64) {
-        let mut before = self.below_smallest;
-        if rank < before {
-            return (Bin::SHARED, before, 0);
-        }
-        for (octave, counts) in self.bins.chunks(BINS_PER_OCTAVE).enumerate() {
-            let in_octave: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-            if rank >= before + in_octave {
-                before += in_octave;
-                continue;
-            }
-            for (within, &count) in counts.iter().enumerate() {
-                if rank < before + u64::from(count) {
-                    return (self.bin(octave * BINS_PER_OCTAVE + within), u64::from(count), before);
-                }
-                before += u64::from(count);
-            }
-        }
-        (Bin { low: self.max, width: 0 }, 1, rank)
+        let Some(rank_in_bins) = rank.checked_sub(self.below_smallest) else {
+            return (Bin::SHARED, self.below_smallest, 0);
+        };
+        let found = self.bins.of_rank(rank_in_bins);
+        found.map_or((Bin { low: self.max, width: 0 }, 1, rank), |(bin, count, before)| {
+            (bin, count, before + self.below_smallest)
+        })
     }
 
     /// The bin of the delays below [`SMALLEST`], if it has any.
@@ -205,51 +187,13 @@ impl Histogram {
         (count > 0).then_some((Bin::SHARED, count))
     }
 
-    fn occupied(&self) -> impl Iterator<Item = (Bin, u32)> + '_ {
-        let occupied = self.bins.iter().enumerate().filter(|&(_, &count)| count > 0);
-        occupied.map(|(index, &count)| (self.bin(index), count))
-    }
-
-    /// The bin that `bins[index]` counts.
-    fn bin(&self, index: usize) -> Bin {
-        let octave = (self.first_octave + index / BINS_PER_OCTAVE) as u32;
-        let width_bits = octave + SMALLEST_BITS - OCTAVE_BITS;
-        let low = ((BINS_PER_OCTAVE + index % BINS_PER_OCTAVE) as u64) << width_bits;
-        Bin { low, width: 1 << width_bits }
-    }
-
     #[inline]
     fn add_to_bin(&mut self, nanos: u64, count: u32) {
         if nanos < SMALLEST {
             self.below_smallest += u64::from(count);
-            return;
+        } else {
+            self.bins.add(nanos, count);
         }
-        let magnitude = nanos.ilog2();
-        let octave = (magnitude - SMALLEST_BITS) as usize;
-        let within = (nanos >> (magnitude - OCTAVE_BITS)) as usize & (BINS_PER_OCTAVE - 1);
-        let index = octave.wrapping_sub(self.first_octave).wrapping_mul(BINS_PER_OCTAVE).wrapping_add(within);
-        match self.bins.get_mut(index) {
-            Some(bin) => *bin = bin.saturating_add(count),
-            None => self.grow_and_add(octave, within, count),
-        }
-    }
-
-    #[cold]
-    fn grow_and_add(&mut self, octave: usize, within: usize, count: u32) {
-        if self.bins.is_empty() {
-            self.first_octave = octave;
-        }
-        if octave < self.first_octave {
-            let missing = (self.first_octave - octave) * BINS_PER_OCTAVE;
-            self.bins.splice(0..0, core::iter::repeat_n(0, missing));
-            self.first_octave = octave;
-        }
-        let octaves = octave - self.first_octave + 1;
-        if self.bins.len() < octaves * BINS_PER_OCTAVE {
-            self.bins.resize(octaves * BINS_PER_OCTAVE, 0);
-        }
-        let bin = &mut self.bins[(octaves - 1) * BINS_PER_OCTAVE + within];
-        *bin = bin.saturating_add(count);
     }
 }
 
@@ -265,18 +209,6 @@ impl From<&Histogram> for DelayStatistics<Value> {
             max: delays.max().map(TimeDelta::millis_f64),
         }
     }
-}
-
-/// Delays from `low` to below `low + width`, in nanoseconds.
-#[derive(Clone, Copy, Debug)]
-struct Bin {
-    low: u64,
-    width: u64,
-}
-
-impl Bin {
-    /// All delays below [`SMALLEST`], taken for zero: that is what nearly all of them are.
-    const SHARED: Self = Self { low: 0, width: 0 };
 }
 
 fn thin(points: Vec<CdfPoint>, max_points: usize) -> Vec<CdfPoint> {

@@ -20,19 +20,14 @@ pub(super) struct SharedNetwork<'a> {
 }
 
 impl SharedNetwork<'_> {
-    /// The pieces of `window` in which neither the capacity on the way of `flow` nor the set of flows that it meets
-    /// there changes and it is active, each with its share in bit/s. Empty where a capacity on its way changes all
-    /// the time (a trace), and where it meets short transfers, which come and go. `known` keeps the shares of pieces:
-    /// flows that meet each other have the same.
-    pub(super) fn steady_shares(
-        &self,
-        flow: usize,
-        window: &Stretches,
-        known: &mut SharesOfPieces,
-    ) -> Vec<(Span, f64)> {
-        let own = &self.flows[flow];
-        let narrow: Vec<usize> =
-            own.route.iter().copied().filter(|&link| self.links[link].bottleneck).collect();
+    /// The bottlenecks on the way of a flow.
+    fn narrow(&self, flow: &FlowPlan) -> Vec<usize> {
+        flow.route.iter().copied().filter(|&link| self.links[link].bottleneck).collect()
+    }
+
+    /// The pieces of `window` in which neither the capacities of the links `narrow` nor the set of flows over them change.
+    /// Empty where one of these capacities changes all the time (a trace), and where short transfers come and go.
+    fn steady_pieces(&self, narrow: &[usize], window: &Stretches) -> Vec<Span> {
         let meets = |other: &FlowPlan| other.route.iter().any(|link| narrow.contains(link));
         let traced = narrow.iter().any(|&link| matches!(self.links[link].service, Service::Trace { .. }));
         if traced || self.flows.iter().any(|other| other.kind == FlowKind::Downloads && meets(other)) {
@@ -42,12 +37,7 @@ impl SharedNetwork<'_> {
         let changes = met.flat_map(|(other, active)| changes(other, active));
         let steps = narrow.iter().flat_map(|&link| steps(&self.links[link]));
         let cuts: Vec<Time> = changes.chain(steps).collect();
-        let spans = window.spans().iter();
-        spans
-            .flat_map(|&span| pieces(span, cuts.iter().copied()))
-            .filter(|piece| self.active[flow].contains(piece.from))
-            .map(|piece| (piece, known.of(self, piece)[flow]))
-            .collect()
+        window.spans().iter().flat_map(|&span| pieces(span, cuts.iter().copied())).collect()
     }
 
     /// Each flow's share in bit/s over `piece`, with the flows that are active as it begins; zero for the others. What
@@ -84,13 +74,39 @@ impl SharedNetwork<'_> {
     }
 }
 
-/// The shares of all flows over pieces, each computed once.
-#[derive(Debug, Default)]
-pub(super) struct SharesOfPieces(BTreeMap<(Time, Time), Vec<f64>>);
+/// Pieces of a window in which shares do not change, and the shares over them. Pieces are found once for all flows that pass
+/// the same bottlenecks, and what all flows have over a piece is computed once.
+#[derive(Debug)]
+pub(super) struct SteadyShares<'a> {
+    network: SharedNetwork<'a>,
+    window: &'a Stretches,
+    /// Shorter pieces do not count, ns.
+    least: u64,
+    /// By the bottlenecks on the way.
+    pieces: BTreeMap<Vec<usize>, Vec<Span>>,
+    shares: BTreeMap<(Time, Time), Vec<f64>>,
+}
 
-impl SharesOfPieces {
-    fn of(&mut self, network: &SharedNetwork<'_>, piece: Span) -> &[f64] {
-        self.0.entry((piece.from, piece.to)).or_insert_with(|| network.shares(piece))
+impl<'a> SteadyShares<'a> {
+    /// Of the pieces of `window` that are `least` nanoseconds long or more.
+    pub(super) fn new(network: SharedNetwork<'a>, window: &'a Stretches, least: u64) -> Self {
+        Self { network, window, least, pieces: BTreeMap::new(), shares: BTreeMap::new() }
+    }
+
+    /// The pieces of the window in which neither the capacity on the way of `flow` nor the set of flows that it meets there
+    /// changes and it is active, each with its share in bit/s. None where a capacity on its way changes all the time (a
+    /// trace), and where it meets short transfers, which come and go.
+    pub(super) fn of(&mut self, flow: usize) -> Vec<(Span, f64)> {
+        let Self { network, window, least, pieces, shares } = self;
+        let pieces = pieces.entry(network.narrow(&network.flows[flow])).or_insert_with_key(|narrow| {
+            let mut pieces = network.steady_pieces(narrow, window);
+            pieces.retain(|piece| piece.nanos() >= *least);
+            pieces
+        });
+        let active = pieces.iter().filter(|piece| network.active[flow].contains(piece.from));
+        let mut share =
+            |piece: Span| shares.entry((piece.from, piece.to)).or_insert_with(|| network.shares(piece))[flow];
+        active.map(|&piece| (piece, share(piece))).collect()
     }
 }
 
@@ -197,6 +213,32 @@ mod tests {
     fn rates(capacities: &[f64], flows: &[(&[usize], f64)]) -> Vec<f64> {
         let sharer = |&(route, limit)| Sharer { route, weight: 1.0, limit };
         max_min(capacities, &flows.iter().map(sharer).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn shares_are_computed_once_a_piece_however_many_flows_there_are() {
+        let t = |ms: u64| Time::from_millis(ms);
+        let count = 200;
+        // They start 5 ms apart, and half of them stop at 30 s: with the end of the window 201 pieces, two of them long.
+        let flow = |number: u64| FlowPlan {
+            start: t(5 * number),
+            stop: if number < 100 { t(30_000) } else { Time::MAX },
+            ..FlowPlan::new("call", FlowKind::Media)
+        };
+        let flows: Vec<FlowPlan> = (0..count).map(flow).collect();
+        let links = [LinkPlan::bottleneck("link", Service::Constant(DataRate::from_mbps(200)))];
+        let active: Vec<Stretches> =
+            flows.iter().map(|flow| Stretches::new(Span::new(flow.start, flow.stop), &[])).collect();
+        let network = SharedNetwork { links: &links, flows: &flows, active: &active };
+        let window = Stretches::of([Span::new(Time::ZERO, t(60_000))]);
+        let mut steady = SteadyShares::new(network, &window, 5_000_000_000);
+        let of: Vec<_> = (0..flows.len()).map(|flow| steady.of(flow)).collect();
+        let (early, late) = (Span::new(t(995), t(30_000)), Span::new(t(30_000), t(60_000)));
+        assert!(of[..100].iter().all(|own| *own == [(early, 1e6)]));
+        assert!(of[100..].iter().all(|own| *own == [(early, 1e6), (late, 2e6)]));
+        assert_eq!((steady.pieces.len(), steady.shares.len()), (1, 2));
+        let every = SteadyShares::new(network, &window, 0).of(150);
+        assert_eq!((every.len(), every[0]), (51, (Span::new(t(750), t(755)), 200e6 / 151.0)));
     }
 
     #[test]

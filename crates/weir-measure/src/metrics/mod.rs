@@ -10,6 +10,7 @@ mod causes;
 mod contention;
 mod convergence;
 mod coupling;
+mod delay_bins;
 mod delays;
 mod evaluate;
 mod fairness;

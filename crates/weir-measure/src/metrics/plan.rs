@@ -24,7 +24,7 @@ pub struct MeasurePlan {
     pub couplings: Vec<CouplingPlan>,
     /// Whether the queues of bottlenecks are watched at each arrival.
     pub queues: bool,
-    /// From when on the capture of a frame counts in the flows' [views](super::View).
+    /// From when on the capture of a frame counts in the flows' [views](super::View); [`Time::MAX`] for never.
     pub viewed_from: Time,
 }
 
@@ -40,7 +40,7 @@ impl MeasurePlan {
             windows: Vec::new(),
             couplings: Vec::new(),
             queues: false,
-            viewed_from: Time::ZERO,
+            viewed_from: Time::MAX,
         }
     }
 }

@@ -72,7 +72,7 @@ impl Recorder {
         let mut delays_within = BTreeMap::new();
         for (recorder, window) in self.others.iter_mut().zip(&self.plan.windows) {
             let delays = if window.delays_only {
-                recorder.delays()
+                recorder.take_delays()
             } else {
                 let (own, delays) = recorder.evaluate(&self.plan);
                 metrics.windows.insert(window.name.clone(), own);
@@ -82,7 +82,7 @@ impl Recorder {
         }
         let finish = |series: SeriesRecorder| series.finish(&self.plan, self.main.flows(), self.main.links());
         let series = self.series.map(finish);
-        let views = self.main.views();
+        let views = self.main.take_views();
         Measured { metrics, delays, delays_within, views, series, receipts: self.main.into_receipts() }
     }
 

@@ -181,19 +181,19 @@ impl WindowRecorder {
         }
     }
 
-    /// The delays of each flow.
-    pub(super) fn delays(&self) -> Vec<FlowDelays> {
-        self.flows.iter().map(FlowRecorder::delays).collect()
+    /// Hands the delays of each flow over; to be called once, after the run.
+    pub(super) fn take_delays(&mut self) -> Vec<FlowDelays> {
+        self.flows.iter_mut().map(FlowRecorder::take_delays).collect()
     }
 
-    /// The metrics and the delays of each flow; to be called after the run.
+    /// The metrics, and the delays of each flow, which are handed over; to be called once, after the run.
     pub(super) fn evaluate(&mut self, plan: &MeasurePlan) -> (RunMetrics, Vec<FlowDelays>) {
         let active: Vec<Stretches> =
             self.flows.iter().zip(&plan.flows).map(|(flow, own)| flow.active(own, plan.end)).collect();
         for (flow, active) in self.flows.iter_mut().zip(&active) {
             flow.settle(active);
         }
-        let delays = self.delays();
+        let delays = self.take_delays();
         let evaluation = Evaluation {
             plan,
             window: &self.window,
@@ -206,12 +206,12 @@ impl WindowRecorder {
         (evaluation.metrics(), delays)
     }
 
-    /// What the viewer of each flow got; nothing of a flow without frames.
-    pub(super) fn views(&self) -> Vec<View> {
-        let view = |flow: &FlowRecorder| {
-            flow.frames.as_ref().map_or_else(View::default, |frames| frames.view.clone())
+    /// Hands over what the viewer of each flow got; nothing of a flow without frames.
+    pub(super) fn take_views(&mut self) -> Vec<View> {
+        let view = |flow: &mut FlowRecorder| {
+            flow.frames.as_mut().map(|frames| core::mem::take(&mut frames.view)).unwrap_or_default()
         };
-        self.flows.iter().map(view).collect()
+        self.flows.iter_mut().map(view).collect()
     }
 
     /// Bytes that each flow received, on the wire, per bin.

@@ -40,7 +40,7 @@ struct SendingFlow {
     signals: SignalBuffer,
     /// Whether something has come that may have changed the signals.
     heard: bool,
-    coupled: Option<Coupled>,
+    coupled: Option<Box<Coupled>>,
 }
 
 /// A flow as it stands to its coupler.
@@ -97,7 +97,7 @@ impl SendingFlow {
         network: &mut Network<M>,
         say: impl FnOnce(&mut CoupledFlow, &Session) -> W,
     ) {
-        let Some(Coupled { flow, .. }) = &mut self.coupled else { return };
+        let Some(Coupled { flow, .. }) = self.coupled.as_deref_mut() else { return };
         for word in say(flow, session) {
             network.tell(now, self.life.flow, &word);
             while let Some(order) = network.answer(now) {
@@ -143,10 +143,12 @@ impl MediaSource {
         sender.believe_only(&[ssrc(life.flow, Side::Receiver)]);
         let id = self.session.add(sender).expect("the identifiers of flows differ");
         let (ecn, pauses) = (config.ecn, Pauses::new(pauses));
-        let coupled = coupled.map(|spec| Coupled {
-            flow: CoupledFlow::new(id, spec.priority, spec.desired, config),
-            priorities: Priorities::new(spec),
+        let coupled = coupled.map(|spec| {
+            let flow = CoupledFlow::new(id, spec.priority, spec.desired, config);
+            Box::new(Coupled { flow, priorities: Priorities::new(spec) })
         });
+        // Most hosts have one flow.
+        self.flows.reserve_exact(1);
         self.flows.push(SendingFlow { id, life, ecn, pauses, signals, heard: false, coupled });
     }
 
@@ -190,11 +192,10 @@ impl MediaSource {
 
     /// Lets everything out that is due, and tells the monitor and couplers what changed.
     fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) -> Time {
-        let mut slot = network.rtcp.take();
         let flows = &mut self.flows;
         let flow_of = |flows: &[SendingFlow], id: FlowId| flows[id.number()].life.flow;
         let wake = loop {
-            let output = self.session.poll(local, network.rtcp.room(slot));
+            let output = self.session.poll(local, network.rtcp.room());
             if let Output::Rtt(id, _)
             | Output::Statistics(id, _)
             | Output::Decision(id, _)
@@ -215,14 +216,12 @@ impl MediaSource {
                 Output::Frame(id, frame) => network.monitor.frame(now, flow_of(flows, id), &seen(&frame)),
                 Output::Packet(id, packet) => send(now, &flows[id.number()], &packet, network),
                 Output::Rtcp(id, length) => {
-                    network.send_rtcp(now, flow_of(flows, id), Side::Sender, slot, length);
-                    slot = network.rtcp.take();
+                    network.send_rtcp(now, flow_of(flows, id), Side::Sender, length);
                 }
                 Output::Target(id, target) => network.monitor.target(now, flow_of(flows, id), &target),
                 Output::Wake(wake) => break wake,
             }
         };
-        network.rtcp.release(slot);
         for (flow, (_, sender)) in flows.iter_mut().zip(self.session.flows()) {
             if core::mem::take(&mut flow.heard) {
                 let read = |out: &mut [f64]| sender.controller().read_signals(out);
@@ -308,17 +307,14 @@ impl MediaSink {
 
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
         let local = ArrivalTime::from_nanos(self.clock.read(now));
-        let mut slot = network.rtcp.take();
         let mut next = Time::MAX;
         for flow in self.flows.iter_mut().filter(|flow| now < flow.life.stop) {
-            while let Some(length) = flow.receiver.poll_rtcp(local, network.rtcp.room(slot)) {
-                network.send_rtcp(now, flow.life.flow, Side::Receiver, slot, length);
-                slot = network.rtcp.take();
+            while let Some(length) = flow.receiver.poll_rtcp(local, network.rtcp.room()) {
+                network.send_rtcp(now, flow.life.flow, Side::Receiver, length);
             }
             let due = flow.receiver.next_timeout();
             next = due.map_or(next, |due| next.min(self.clock.when(due.nanos(), now)));
         }
-        network.rtcp.release(slot);
         next
     }
 }

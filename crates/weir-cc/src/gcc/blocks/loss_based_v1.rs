@@ -78,6 +78,8 @@ impl LossV1Config {
 
 /// Rates of the last second that are remembered, at most.
 const MOST_REMEMBERED: usize = 128;
+/// Of them so many have room at the beginning.
+const ROOM: usize = 16;
 /// Rates are remembered at the resolution of a millisecond.
 const RESOLUTION: TimeDelta = TimeDelta::from_millis(1);
 
@@ -117,7 +119,7 @@ impl LossBasedV1 {
             fraction_lost: 0,
             has_fallen: false,
             fell: None,
-            lowest: VecDeque::with_capacity(MOST_REMEMBERED),
+            lowest: VecDeque::with_capacity(ROOM),
         }
     }
 

@@ -53,6 +53,8 @@ impl ThroughputConfig {
 
 /// An arrival further back than this behind the newest means that the receiver's clock was set.
 const MOST_REORDERING: TimeDelta = TimeDelta::from_secs(1);
+/// So many packets have room at the beginning: a second of them at 1 Mbit/s.
+const ROOM: usize = 128;
 /// Spans count at least so much.
 const LEAST_SPAN: TimeDelta = TimeDelta::from_millis(1);
 
@@ -78,7 +80,7 @@ impl Throughput {
     pub fn new(config: ThroughputConfig) -> Self {
         Self {
             config,
-            packets: VecDeque::with_capacity(config.max_packets as usize + 1),
+            packets: VecDeque::with_capacity(ROOM.min(config.max_packets as usize + 1)),
             bytes: DataSize::ZERO,
             inversions: 0,
             gaps: Gaps::default(),
@@ -114,6 +116,9 @@ impl Throughput {
                 if let Some(last) = last {
                     self.inversions += inverted(Some(last), Some(packet));
                     self.gaps.enter(packet.arrival - last.arrival);
+                }
+                if self.packets.len() == self.packets.capacity() {
+                    self.packets.reserve_exact(self.packets.len() / 4 + 1);
                 }
                 self.packets.push_back(*packet);
             }

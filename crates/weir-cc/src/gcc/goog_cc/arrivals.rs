@@ -12,7 +12,7 @@ use crate::time::{ArrivalTime, SendTime};
 /// No packet is larger than this.
 pub(super) const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
 /// Arrivals of one feedback for which room is made at the beginning.
-const ROOM: usize = 64;
+const ROOM: usize = 16;
 
 /// A packet that has arrived.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,7 @@
 //! What was sent and lost, in observations of a quarter of a second.
 
+use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use super::config::{LossV2Config, MOST_OBSERVATIONS};
@@ -9,6 +11,8 @@ use weir_units::{DataSize, TimeDelta};
 
 /// Numbers of lost packets remembered within an observation, so that a later arrival takes the loss back.
 const MOST_LOST: usize = 4096;
+/// Of them so many have room at the beginning.
+const ROOM: usize = 16;
 /// No packet is larger than this.
 const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
 /// Sending times further back than this behind the last observation mean that the clock was set.
@@ -85,31 +89,28 @@ impl Partial {
 #[derive(Clone, Debug)]
 pub(super) struct Observations {
     /// Ring: the n-th observation stands at `n % window`.
-    ring: [Observation; MOST_OBSERVATIONS],
+    ring: Box<[Observation]>,
     window: usize,
     count: usize,
     partial: Partial,
     /// The latest departure of the last observation; at first the earliest of all.
     last: Option<SendTime>,
     /// Weights by age, of the model and of the average loss.
-    weights: [f64; MOST_OBSERVATIONS],
-    loss_weights: [f64; MOST_OBSERVATIONS],
+    weights: Box<[f64]>,
+    loss_weights: Box<[f64]>,
 }
 
 impl Observations {
     pub(super) fn new(config: &LossV2Config) -> Self {
+        let window = config.window as usize;
         let by_age = |factor: f64| {
-            let mut weight = 1.0 / factor;
-            [(); MOST_OBSERVATIONS].map(|()| {
-                weight *= factor;
-                weight
-            })
+            core::iter::successors(Some(1.0), |weight| Some(weight * factor)).take(window).collect()
         };
         Self {
-            ring: [Observation::default(); MOST_OBSERVATIONS],
-            window: config.window as usize,
+            ring: vec![Observation::default(); window].into_boxed_slice(),
+            window,
             count: 0,
-            partial: Partial { lost: Vec::with_capacity(256), ..Partial::default() },
+            partial: Partial { lost: Vec::with_capacity(ROOM), ..Partial::default() },
             last: None,
             weights: by_age(config.weight),
             loss_weights: by_age(config.loss_weight),

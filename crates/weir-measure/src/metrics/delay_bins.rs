@@ -1,0 +1,211 @@
+//! The bins of a [`Histogram`](super::Histogram): only those in use take memory, and few bytes each.
+
+/// Bins per octave (a doubling of the delay), as a power of two.
+const OCTAVE_BITS: u32 = 8;
+/// Bins per octave: a bin is at most 1/256 = 0.39 % of the delays in it wide.
+const BINS_PER_OCTAVE: usize = 1 << OCTAVE_BITS;
+/// Delays below 2^10 ns (about 1 us) are in none of these bins.
+const SMALLEST_BITS: u32 = 10;
+/// The same in nanoseconds.
+pub(super) const SMALLEST: u64 = 1 << SMALLEST_BITS;
+/// Bins that take memory together.
+const BINS_PER_CHUNK: usize = 32;
+const CHUNKS_PER_OCTAVE: usize = BINS_PER_OCTAVE / BINS_PER_CHUNK;
+/// The place of a chunk that is not there; of all octaves of a time there are 432 chunks.
+const NOWHERE: u16 = u16::MAX;
+/// The bit of a place that marks a wide chunk.
+const WIDE: u16 = 1 << 15;
+/// So many chunks at least, or a quarter of what there is, memory grows by.
+const GROWTH: usize = 4;
+
+/// Delays from `low` to below `low + width`, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bin {
+    pub(super) low: u64,
+    pub(super) width: u64,
+}
+
+impl Bin {
+    /// All delays below [`SMALLEST`], taken for zero: that is what nearly all of them are.
+    pub(super) const SHARED: Self = Self { low: 0, width: 0 };
+
+    /// The bin of this number, counted from the one that begins at [`SMALLEST`].
+    fn numbered(number: usize) -> Self {
+        let octave = (number / BINS_PER_OCTAVE) as u32;
+        let width_bits = octave + SMALLEST_BITS - OCTAVE_BITS;
+        let low = ((BINS_PER_OCTAVE + number % BINS_PER_OCTAVE) as u64) << width_bits;
+        Self { low, width: 1 << width_bits }
+    }
+}
+
+/// The number of the bin of a delay of [`SMALLEST`] or more.
+#[inline]
+fn number(nanos: u64) -> usize {
+    let magnitude = nanos.ilog2();
+    let octave = (magnitude - SMALLEST_BITS) as usize;
+    let within = (nanos >> (magnitude - OCTAVE_BITS)) as usize & (BINS_PER_OCTAVE - 1);
+    octave * BINS_PER_OCTAVE + within
+}
+
+/// Counts of delays per bin, in chunks of 32 bins that come into being as they are needed. Counts have 8 bits, and as soon as
+/// one of a chunk needs more, all of it have 32.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DelayBins {
+    /// Where each chunk is, by the delays in it: [`NOWHERE`], or in `wide` or `narrow`.
+    places: Vec<u16>,
+    narrow: Vec<[u8; BINS_PER_CHUNK]>,
+    wide: Vec<[u32; BINS_PER_CHUNK]>,
+}
+
+impl DelayBins {
+    /// Counts so many delays of the same length, of [`SMALLEST`] or more.
+    #[inline]
+    pub(super) fn add(&mut self, nanos: u64, count: u32) {
+        let number = number(nanos);
+        let place = self.places.get(number / BINS_PER_CHUNK).copied().unwrap_or(NOWHERE);
+        let within = number % BINS_PER_CHUNK;
+        if let Some(chunk) = self.narrow.get_mut(usize::from(place)) {
+            let sum = u32::from(chunk[within]).saturating_add(count);
+            if let Ok(sum) = u8::try_from(sum) {
+                chunk[within] = sum;
+                return;
+            }
+        } else if let Some(chunk) = self.wide.get_mut(usize::from(place ^ WIDE)) {
+            chunk[within] = chunk[within].saturating_add(count);
+            return;
+        }
+        self.grow_and_add(nanos, count);
+    }
+
+    #[cold]
+    fn grow_and_add(&mut self, nanos: u64, count: u32) {
+        let chunk = number(nanos) / BINS_PER_CHUNK;
+        if chunk >= self.places.len() {
+            let octaves = chunk / CHUNKS_PER_OCTAVE + 1;
+            self.places.reserve_exact(octaves * CHUNKS_PER_OCTAVE - self.places.len());
+            self.places.resize(octaves * CHUNKS_PER_OCTAVE, NOWHERE);
+        }
+        let place = self.places[chunk];
+        self.places[chunk] = if place == NOWHERE {
+            push(&mut self.narrow, [0; BINS_PER_CHUNK])
+        } else {
+            let counts = self.narrow.swap_remove(usize::from(place));
+            let moved = self.narrow.len() as u16;
+            self.places.iter_mut().filter(|other| **other == moved).for_each(|other| *other = place);
+            push(&mut self.wide, counts.map(u32::from)) | WIDE
+        };
+        self.add(nanos, count);
+    }
+
+    /// The bins that have counted something, and how much, from the shortest delays on.
+    pub(super) fn occupied(&self) -> impl Iterator<Item = (Bin, u32)> + '_ {
+        self.chunks().flat_map(|(first, counts)| occupied(first, counts))
+    }
+
+    /// The bin that holds the delay of the given rank, what it counts, and what the bins before it count together.
+    pub(super) fn of_rank(&self, rank: u64) -> Option<(Bin, u64, u64)> {
+        let mut before = 0;
+        for (first, counts) in self.chunks() {
+            let in_chunk: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+            if rank >= before + in_chunk {
+                before += in_chunk;
+                continue;
+            }
+            for (bin, count) in occupied(first, counts) {
+                let count = u64::from(count);
+                if rank < before + count {
+                    return Some((bin, count, before));
+                }
+                before += count;
+            }
+        }
+        None
+    }
+
+    /// The counts of each chunk, from the shortest delays on, with the number of its first bin.
+    fn chunks(&self) -> impl Iterator<Item = (usize, [u32; BINS_PER_CHUNK])> + '_ {
+        let firsts = (0..).step_by(BINS_PER_CHUNK);
+        let there = firsts.zip(&self.places).filter(|&(_, &place)| place != NOWHERE);
+        there.map(|(first, &place)| match self.narrow.get(usize::from(place)) {
+            Some(counts) => (first, counts.map(u32::from)),
+            None => (first, self.wide[usize::from(place ^ WIDE)]),
+        })
+    }
+}
+
+/// Those of 32 bins, from number `first` on, that have counted something.
+fn occupied(first: usize, counts: [u32; BINS_PER_CHUNK]) -> impl Iterator<Item = (Bin, u32)> {
+    let there = (first..).zip(counts).filter(|&(_, count)| count > 0);
+    there.map(|(number, count)| (Bin::numbered(number), count))
+}
+
+/// Puts `chunk` at the end, and returns its place.
+fn push<T>(chunks: &mut Vec<T>, chunk: T) -> u16 {
+    if chunks.len() == chunks.capacity() {
+        chunks.reserve_exact((chunks.len() / 4).max(GROWTH));
+    }
+    chunks.push(chunk);
+    (chunks.len() - 1) as u16
+}
+
+/// They are the same if they count the same, whatever came first.
+impl PartialEq for DelayBins {
+    fn eq(&self, other: &Self) -> bool {
+        self.occupied().eq(other.occupied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bin_begins_where_the_one_before_it_ends() {
+        let mut end = SMALLEST;
+        for bin in (0..10_000).map(Bin::numbered) {
+            assert_eq!(bin.low, end);
+            end += bin.width;
+            assert_eq!((Bin::numbered(number(bin.low)), Bin::numbered(number(end - 1))), (bin, bin));
+        }
+    }
+
+    #[test]
+    fn only_chunks_in_use_take_memory() {
+        let mut bins = DelayBins::default();
+        (0..200).for_each(|_| bins.add(1 << 30, 1));
+        bins.add(1 << 20, 1);
+        assert_eq!((bins.narrow.len(), bins.narrow.capacity(), bins.wide.len()), (2, 4, 0));
+        let (first, second) = (Bin { low: 1 << 20, width: 1 << 12 }, Bin { low: 1 << 30, width: 1 << 22 });
+        assert!(bins.occupied().eq([(first, 1), (second, 200)]));
+        let of_rank = [0, 1, 200, 201].map(|rank| bins.of_rank(rank));
+        assert_eq!(of_rank, [Some((first, 1, 0)), Some((second, 200, 1)), Some((second, 200, 1)), None]);
+    }
+
+    #[test]
+    fn what_is_counted_more_often_is_counted_with_more_bits() {
+        // Three chunks; the first and then the last of them grow.
+        let (mut one_by_one, mut at_once) = (DelayBins::default(), DelayBins::default());
+        (0..1000).for_each(|_| one_by_one.add(5000, 1));
+        for (nanos, count) in [(20_000, 255), (90_000, 1), (90_000, 254)] {
+            one_by_one.add(nanos, count);
+        }
+        for (nanos, count) in [(90_000, 255), (20_000, 255), (5000, 1000)] {
+            at_once.add(nanos, count);
+        }
+        let counts = |bins: &DelayBins| bins.occupied().map(|(_, count)| count).collect::<Vec<_>>();
+        assert_eq!((one_by_one.narrow.len(), one_by_one.wide.len()), (2, 1));
+        assert_eq!(one_by_one, at_once);
+        assert_eq!(counts(&one_by_one), [1000, 255, 255]);
+        one_by_one.add(20_000, 1);
+        assert_eq!((one_by_one.narrow.len(), one_by_one.wide.len()), (1, 2));
+        assert_eq!(counts(&one_by_one), [1000, 256, 255]);
+        assert_ne!(one_by_one, at_once);
+        at_once.add(20_000, 1);
+        assert_eq!(one_by_one, at_once);
+        let place = |rank| at_once.of_rank(rank).map(|(_, count, before)| (count, before));
+        assert_eq!([999, 1000, 1256].map(place), [Some((1000, 0)), Some((256, 1000)), Some((255, 1256))]);
+        one_by_one.add(90_000, u32::MAX);
+        one_by_one.add(90_000, 1);
+        assert_eq!(counts(&one_by_one), [1000, 256, u32::MAX]);
+    }
+}
