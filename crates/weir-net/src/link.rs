@@ -39,15 +39,24 @@ impl<P: Packet> Link<P> {
         Ok(Self { kind: Kind::Active(Disciplined::new(config, seed)) })
     }
 
-    /// A packet arrives at the link. Afterwards [`Self::next_departure`] may be earlier than before, unless the link
-    /// [keeps its wake-up](Self::keeps_wake_up).
+    /// The link as one whose departures are all known on arrival, if it is of this kind: its calls, which are the same, need
+    /// not ask each time.
+    #[inline]
+    pub fn as_passive(&mut self) -> Option<&mut Passive<P>> {
+        match &mut self.kind {
+            Kind::Passive(link) => Some(link),
+            Kind::Active(_) => None,
+        }
+    }
+
+    /// A packet arrives at the link. Afterwards [`Self::next_departure`] may be earlier than before.
     ///
     /// # Errors
     /// [`Dropped`] with the packet and the reason if the link does not take it.
     #[inline]
     pub fn enqueue(&mut self, now: Time, packet: P) -> Result<(), Dropped<P>> {
         match &mut self.kind {
-            Kind::Passive(link) => link.enqueue(now, packet),
+            Kind::Passive(link) => link.enqueue(now, packet).map(drop),
             Kind::Active(link) => link.enqueue(now, packet),
         }
     }
@@ -58,7 +67,7 @@ impl<P: Packet> Link<P> {
     #[inline]
     pub fn next_departure(&self) -> Option<Time> {
         let next = match &self.kind {
-            Kind::Passive(link) => link.next_departure(),
+            Kind::Passive(link) => link.next_departure().nanos(),
             Kind::Active(link) => link.next_departure(),
         };
         (next != NEVER).then_some(Time::from_nanos(next))
@@ -74,13 +83,6 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Whether [`Self::next_departure`] stays as it is while packets arrive, if the link is not empty: each new packet
-    /// is behind all others.
-    #[inline]
-    pub fn keeps_wake_up(&self) -> bool {
-        matches!(self.kind, Kind::Passive(_))
-    }
-
     /// Replaces the service by a constant rate from `now` on. Packets in the queue keep their order, the bits left of
     /// the packet in service continue at the new rate, and nothing queued is dropped. Rate zero holds the queue until
     /// the next call.
@@ -93,8 +95,8 @@ impl<P: Packet> Link<P> {
 
     /// What waits at `now`. The packet in service counts as a packet, and its unserved part as bytes. A link whose
     /// queue is not drop-tail should have been asked for everything up to `now` with [`Self::pop`].
-    pub fn backlog(&self, now: Time) -> Backlog {
-        match &self.kind {
+    pub fn backlog(&mut self, now: Time) -> Backlog {
+        match &mut self.kind {
             Kind::Passive(link) => link.backlog(now),
             Kind::Active(link) => link.backlog(now),
         }

@@ -14,26 +14,68 @@ use crate::server::{Constant, NEVER, Server, Slot, work};
 use crate::service::NANOBITS_PER_BYTE;
 use crate::time::Time;
 
-/// A first-in first-out link whose queue drops at its tail only.
+/// A link whose queue drops at its tail only and keeps the order of all packets, as [`Link::as_passive`](crate::Link::as_passive)
+/// shows it to who has no time for the other kinds.
 #[derive(Clone, Debug)]
-pub(crate) struct Passive<P> {
+pub struct Passive<P> {
+    /// The latest time given, ns.
+    now: u64,
     server: Server,
-    queue: Limits,
     /// Propagation delay, ns.
     delay: u64,
-    jitter: Option<JitterSource>,
-    loss: Option<LossSource>,
+    /// Exit of the first packet on the link, ns; [`NEVER`] if it is empty.
+    next_exit: u64,
+    /// Exit of the packet taken last, ns.
+    last_exit: u64,
     /// In order of arrival: `departed` packets that have left the queue, then the queue.
     ring: VecDeque<Transit<P>>,
+    /// Whether the account of the queue is kept: nobody asks an unlimited one what waits there unless [`Self::backlog`] or
+    /// [`Self::set_rate`] does, and until then `departed`, `next_out` and `queued_bytes` say nothing.
+    kept: bool,
     departed: usize,
     /// Departure of the first packet in the queue, ns; [`NEVER`] for an empty queue.
     next_out: u64,
     queued_bytes: u64,
     head: Head,
-    /// Exit of the packet taken last, ns.
-    last_exit: u64,
-    /// The latest time given, ns.
-    now: u64,
+    queue: Limits,
+    chance: Option<Box<Chance>>,
+}
+
+/// What few links have: draws, and marks by their own queue.
+#[derive(Clone, Debug)]
+struct Chance {
+    jitter: Option<JitterSource>,
+    loss: Option<LossSource>,
+    mark_above: Option<TimeDelta>,
+}
+
+impl Chance {
+    fn of(config: &LinkConfig, seed: u64) -> Option<Box<Self>> {
+        let streams = Streams::new(seed);
+        let jitter = JitterSource::new(config.jitter.clone(), streams.jitter);
+        let loss = LossSource::new(config.loss, streams.loss);
+        let mark_above = config.queue.mark_above;
+        let any = jitter.is_some() || loss.is_some() || mark_above.is_some();
+        any.then(|| Box::new(Self { jitter, loss, mark_above }))
+    }
+
+    /// The jitter of a packet that would come out at `flown`, and when it comes out, behind the one before it.
+    #[inline(never)]
+    fn detain(&mut self, before: u64, flown: u64) -> (u64, u64) {
+        let jitter = self.jitter.as_mut().map_or(0, JitterSource::draw);
+        (jitter, before.max(flown.saturating_add(jitter)))
+    }
+
+    /// What becomes of a packet that has waited so long.
+    #[inline(never)]
+    fn meet<P: Packet>(&mut self, mut packet: P, wait: TimeDelta) -> Exit<P> {
+        let marked = self.mark_above.is_some_and(|above| wait > above) && packet.is_ecn_capable();
+        if marked {
+            packet.mark_ce();
+        }
+        let lost = self.loss.as_mut().is_some_and(LossSource::draw);
+        Exit { packet, wait, fate: if lost { Fate::Lost } else { Fate::Arrived }, marked }
+    }
 }
 
 /// A packet on the link; times in ns.
@@ -61,76 +103,90 @@ const WHOLE: u64 = u64::MAX;
 impl<P: Packet> Passive<P> {
     /// An idle link by a description that is valid.
     pub(crate) fn new(config: &LinkConfig, seed: u64) -> Self {
-        let streams = Streams::new(seed);
+        let queue = config.queue.limits();
         Self {
+            now: 0,
             server: Server::new(&config.service),
-            queue: config.queue.limits(),
             delay: config.delay.nanos().max(0) as u64,
-            jitter: JitterSource::new(config.jitter.clone(), streams.jitter),
-            loss: LossSource::new(config.loss, streams.loss),
+            next_exit: NEVER,
+            last_exit: 0,
             ring: VecDeque::new(),
+            kept: queue.any(),
             departed: 0,
             next_out: NEVER,
             queued_bytes: 0,
             head: Head { since: 0, left: WHOLE },
-            last_exit: 0,
-            now: 0,
+            queue,
+            chance: Chance::of(config, seed),
         }
     }
 
-    #[inline]
-    pub(crate) fn enqueue(&mut self, now: Time, packet: P) -> Result<(), Dropped<P>> {
-        self.advance(now);
+    /// As [`Link::enqueue`](crate::Link::enqueue); a link that was empty says when the packet comes out. Of another the next
+    /// departure stays as it is, because each new packet is behind all others.
+    ///
+    /// # Errors
+    /// As for [`Link::enqueue`](crate::Link::enqueue).
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it returns stays in registers")]
+    pub fn enqueue(&mut self, now: Time, packet: P) -> Result<Option<Time>, Dropped<P>> {
+        self.now = latest(self.now, now);
         let size = size_of(&packet);
         let Some(slot) = self.server.offer(self.now, size) else {
             return Err(Dropped { packet, reason: DropReason::DeadLink });
         };
-        if self.departed == self.ring.len() {
-            // An idle link takes everything.
-            self.next_out = slot.departure;
-        } else if let Some(reason) = self.refusal(size, &slot) {
+        if self.kept
+            && let Some(reason) = self.refusal(size, slot.departure)
+        {
             return Err(Dropped { packet, reason });
         }
         self.server.take(&slot);
-        let jitter = self.jitter.as_mut().map_or(0, JitterSource::draw);
-        self.last_exit = self.exit_after(self.last_exit, slot.departure, jitter);
-        self.queued_bytes += u64::from(size);
-        self.ring.push_back(Transit { arrival: self.now, slot, jitter, exit: self.last_exit, packet });
-        Ok(())
+        let flown = slot.departure.saturating_add(self.delay);
+        let (jitter, exit) = match &mut self.chance {
+            None => (0, flown),
+            Some(chance) => chance.detain(self.last_exit, flown),
+        };
+        self.last_exit = exit;
+        let first = self.ring.is_empty();
+        if first {
+            self.next_exit = exit;
+        }
+        self.ring.push_back(Transit { arrival: self.now, slot, jitter, exit, packet });
+        Ok(first.then_some(Time::from_nanos(exit)))
     }
 
+    /// As [`Link::next_departure`](crate::Link::next_departure), but [`Time::MAX`] for never.
     #[inline]
-    pub(crate) fn next_departure(&self) -> u64 {
-        self.ring.front().map_or(NEVER, |first| first.exit)
+    pub fn next_departure(&self) -> Time {
+        Time::from_nanos(self.next_exit)
     }
 
-    #[inline]
-    pub(crate) fn pop(&mut self, now: Time) -> Option<Exit<P>> {
+    /// As [`Link::pop`](crate::Link::pop).
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it returns stays in registers")]
+    pub fn pop(&mut self, now: Time) -> Option<Exit<P>> {
         self.now = latest(self.now, now);
-        if self.ring.front()?.exit > self.now {
+        if self.next_exit > self.now {
             return None;
         }
-        let mut transit = self.ring.pop_front()?;
-        if self.departed > 0 {
+        let Transit { slot, packet, .. } = self.ring.pop_front()?;
+        self.next_exit = self.ring.front().map_or(NEVER, |first| first.exit);
+        if !self.kept {
+            self.head.since = slot.departure;
+        } else if self.departed > 0 {
             self.departed -= 1;
         } else {
-            self.leave_queue(size_of(&transit.packet));
+            self.leave_queue(size_of(&packet));
         }
-        let wait = span(transit.slot.wait);
-        let above = self.queue.mark_above.is_some_and(|above| wait > above);
-        let marked = above && transit.packet.is_ecn_capable();
-        if marked {
-            transit.packet.mark_ce();
-        }
-        let lost = self.loss.as_mut().is_some_and(LossSource::draw);
-        let fate = if lost { Fate::Lost } else { Fate::Arrived };
-        Some(Exit { packet: transit.packet, wait, fate, marked })
+        let wait = span(slot.wait);
+        Some(match &mut self.chance {
+            None => Exit { packet, wait, fate: Fate::Arrived, marked: false },
+            Some(chance) => chance.meet(packet, wait),
+        })
     }
 
     pub(crate) fn set_rate(&mut self, now: Time, rate: DataRate) {
-        self.advance(now);
-        let first_left =
-            self.ring.get(self.departed).map_or(WHOLE, |first| self.left_of(first, self.head, self.now));
+        self.settle(now);
+        let first_left = self.ring.get(self.departed).map_or(WHOLE, |first| self.left_of(first));
         self.head = Head { since: self.now, left: first_left };
         // What has come out already did so by now, before anything that still waits.
         self.last_exit = self.departed.checked_sub(1).map_or(self.now, |last| self.ring[last].exit);
@@ -142,26 +198,22 @@ impl<P: Packet> Passive<P> {
             let own = work(size_of(&transit.packet));
             let slot = server.finish(transit.arrival, free_at, own.min(left), own);
             left = WHOLE;
-            let exit = self.exit_after(self.last_exit, slot.departure, transit.jitter);
+            let flown = slot.departure.saturating_add(self.delay).saturating_add(transit.jitter);
+            let exit = self.last_exit.max(flown);
             (free_at, self.last_exit) = (slot.departure, exit);
             (self.ring[index].slot, self.ring[index].exit) = (slot, exit);
         }
         self.server = Server::constant(server, free_at);
         self.next_out = self.ring.get(self.departed).map_or(NEVER, |first| first.slot.departure);
+        self.next_exit = self.ring.front().map_or(NEVER, |first| first.exit);
     }
 
-    pub(crate) fn backlog(&self, now: Time) -> Backlog {
-        let now = latest(self.now, now);
-        let (mut first, mut bytes, mut head) = (self.departed, self.queued_bytes, self.head);
-        while let Some(transit) = self.ring.get(first).filter(|transit| transit.slot.departure <= now) {
-            bytes = bytes.saturating_sub(u64::from(size_of(&transit.packet)));
-            head = Head { since: transit.slot.departure, left: WHOLE };
-            first += 1;
-        }
-        let Some(in_service) = self.ring.get(first) else { return Backlog::default() };
+    pub(crate) fn backlog(&mut self, now: Time) -> Backlog {
+        self.settle(now);
+        let Some(in_service) = self.ring.get(self.departed) else { return Backlog::default() };
         Backlog {
-            packets: u32::try_from(self.ring.len() - first).unwrap_or(u32::MAX),
-            bytes: DataSize::from_bytes(self.unserved_bytes(bytes, in_service, head, now)),
+            packets: u32::try_from(self.ring.len() - self.departed).unwrap_or(u32::MAX),
+            bytes: DataSize::from_bytes(self.unserved_bytes(in_service)),
         }
     }
 
@@ -177,10 +229,25 @@ impl<P: Packet> Passive<P> {
         span(self.delay)
     }
 
-    /// Time passes: packets whose last bit has left are no longer in the queue.
-    #[inline]
-    fn advance(&mut self, now: Time) {
+    /// The account of the queue is up to date, and kept from now on.
+    fn settle(&mut self, now: Time) {
         self.now = latest(self.now, now);
+        if !self.kept {
+            self.kept = true;
+            self.departed = self.ring.partition_point(|transit| transit.slot.departure <= self.now);
+            let queue = self.ring.range(self.departed..);
+            self.queued_bytes = queue.map(|transit| u64::from(size_of(&transit.packet))).sum();
+            self.next_out = self.ring.get(self.departed).map_or(NEVER, |first| first.slot.departure);
+            if let Some(last) = self.departed.checked_sub(1) {
+                self.head.since = self.ring[last].slot.departure;
+            }
+        }
+        self.advance();
+    }
+
+    /// Packets whose last bit has left are no longer in the queue.
+    #[inline]
+    fn advance(&mut self) {
         while self.next_out <= self.now
             && let Some(transit) = self.ring.get(self.departed)
         {
@@ -198,48 +265,63 @@ impl<P: Packet> Passive<P> {
         self.next_out = self.ring.get(self.departed).map_or(NEVER, |first| first.slot.departure);
     }
 
-    #[inline]
-    fn exit_after(&self, previous: u64, departure: u64, jitter: u64) -> u64 {
-        previous.max(departure.saturating_add(self.delay).saturating_add(jitter))
+    /// Why a packet of `size` bytes that would depart at `departure` must not enter the queue; it is in it else.
+    #[inline(never)]
+    fn refusal(&mut self, size: u32, departure: u64) -> Option<DropReason> {
+        self.advance();
+        match self.ring.get(self.departed) {
+            // An idle link takes everything.
+            None => self.next_out = departure,
+            Some(in_service) => {
+                if let Some(reason) = self.excess(in_service, size, departure) {
+                    return Some(reason);
+                }
+            }
+        }
+        self.queued_bytes += u64::from(size);
+        None
     }
 
-    /// Why a packet of `size` bytes must not enter the queue, which is up to date.
+    /// Which limit a packet of `size` bytes would exceed that would depart at `departure`.
     #[inline]
-    fn refusal(&self, size: u32, slot: &Slot) -> Option<DropReason> {
-        let in_service = self.ring.get(self.departed)?;
-        let free = self.queue.in_service == InService::Free;
-        let whole = self.queue.in_service == InService::Whole;
+    fn excess(&self, in_service: &Transit<P>, size: u32, departure: u64) -> Option<DropReason> {
         if let Some(limit) = self.queue.packets {
+            let free = self.queue.in_service == InService::Free;
             let counted = self.ring.len() - self.departed - usize::from(free);
             if counted >= limit as usize {
                 return Some(DropReason::QueuePackets);
             }
         }
         if let Some(limit) = self.queue.bytes(|| self.server.rate_at(self.now)) {
-            let counted = if free {
-                self.queued_bytes.saturating_sub(u64::from(size_of(&in_service.packet)))
-            } else if whole {
-                self.queued_bytes
-            } else {
-                self.unserved_bytes(self.queued_bytes, in_service, self.head, self.now)
-            };
-            if counted + u64::from(size) > limit {
+            // Mostly there is room for all of the packet in service, too, and nobody need know what is left of it.
+            let over = |counted: u64| counted + u64::from(size) > limit;
+            if over(self.queued_bytes) && over(self.counted_bytes(in_service)) {
                 return Some(DropReason::QueueBytes);
             }
         }
-        let too_late = self.queue.time.is_some_and(|limit| span(slot.departure - self.now) > limit);
+        let too_late = self.queue.time.is_some_and(|limit| span(departure - self.now) > limit);
         too_late.then_some(DropReason::QueueTime)
     }
 
-    /// What is left of `bytes` in the queue without the served part of the packet in service.
-    fn unserved_bytes(&self, bytes: u64, in_service: &Transit<P>, head: Head, now: u64) -> u64 {
-        let waiting = bytes.saturating_sub(u64::from(size_of(&in_service.packet)));
-        waiting + self.left_of(in_service, head, now) / NANOBITS_PER_BYTE
+    /// Bytes that count against the limit.
+    fn counted_bytes(&self, in_service: &Transit<P>) -> u64 {
+        match self.queue.in_service {
+            InService::Free => self.queued_bytes.saturating_sub(u64::from(size_of(&in_service.packet))),
+            InService::Whole => self.queued_bytes,
+            InService::Counted => self.unserved_bytes(in_service),
+        }
+    }
+
+    /// Bytes in the queue without the served part of the packet in service.
+    fn unserved_bytes(&self, in_service: &Transit<P>) -> u64 {
+        let waiting = self.queued_bytes.saturating_sub(u64::from(size_of(&in_service.packet)));
+        waiting + self.left_of(in_service) / NANOBITS_PER_BYTE
     }
 
     /// Work left on the packet in service, in nanobits.
-    fn left_of(&self, in_service: &Transit<P>, head: Head, now: u64) -> u64 {
-        let owed = work(size_of(&in_service.packet)).min(head.left);
-        self.server.left(owed, head.since.max(in_service.arrival), now, in_service.slot.position)
+    fn left_of(&self, in_service: &Transit<P>) -> u64 {
+        let Head { since, left } = self.head;
+        let owed = work(size_of(&in_service.packet)).min(left);
+        self.server.left(owed, since.max(in_service.arrival), self.now, in_service.slot.position)
     }
 }

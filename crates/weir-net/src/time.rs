@@ -60,9 +60,12 @@ impl Sub<TimeDelta> for Time {
 impl Sub for Time {
     type Output = TimeDelta;
     /// The span from `earlier` to this time, negative if `earlier` is later.
+    #[inline]
     fn sub(self, earlier: Self) -> TimeDelta {
-        let nanos = i128::from(self.0) - i128::from(earlier.0);
-        TimeDelta::from_nanos(nanos.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64)
+        let nanos = self.0.wrapping_sub(earlier.0) as i64;
+        let fits = nanos.is_negative() == (self.0 < earlier.0);
+        let beyond = if self.0 < earlier.0 { i64::MIN } else { i64::MAX };
+        TimeDelta::from_nanos(if fits { nanos } else { beyond })
     }
 }
 

@@ -26,8 +26,22 @@ impl Clock {
     }
 
     /// The reading at true time `now`, in nanoseconds since the clock's zero.
+    #[inline]
     pub(crate) fn read(&self, now: Time) -> i64 {
         let now = now.nanos().min(LATEST);
+        if self.is_true() {
+            return (now as i64).saturating_add(self.offset);
+        }
+        self.read_crooked(now)
+    }
+
+    /// Whether it is off by a constant alone.
+    #[inline]
+    fn is_true(&self) -> bool {
+        self.drift == 0 && self.resolution <= 1
+    }
+
+    fn read_crooked(&self, now: u64) -> i64 {
         let mut local = i128::from(now) + i128::from(self.offset);
         if self.drift != 0 {
             local += (i128::from(now) * i128::from(self.drift)) >> 32;
@@ -40,10 +54,19 @@ impl Clock {
 
     /// The earliest true time, not before `now`, at which the clock reads `local` or more; [`Time::MAX`] if it never
     /// does.
+    #[inline]
     pub(crate) fn when(&self, local: i64, now: Time) -> Time {
         if local == i64::MAX {
             return Time::MAX;
         }
+        if self.is_true() {
+            let nanos = local.saturating_sub(self.offset).max(0) as u64;
+            return if nanos < LATEST { Time::from_nanos(nanos).max(now) } else { Time::MAX };
+        }
+        self.when_crooked(local, now)
+    }
+
+    fn when_crooked(&self, local: i64, now: Time) -> Time {
         let mut due = i128::from(local);
         if self.resolution > 1 {
             // Readings are multiples of the resolution: wait for the next one.

@@ -1,7 +1,7 @@
 //! Links, routes and wake-ups: everything between the hosts.
 
 use weir_cc::coupled::{Order, Word};
-use weir_net::{ConfigError, DropReason, Exit, Fate, Link, Packet, Time};
+use weir_net::{ConfigError, DropReason, Dropped, Exit, Fate, Link, Packet, Time};
 use weir_units::TimeDelta;
 use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, stream};
 
@@ -100,6 +100,7 @@ impl<M: Monitor> Network<M> {
 
     /// The next component to wake: a link or, beyond the links, a host or, beyond the hosts, a cell or, beyond the cells, a
     /// coupler.
+    #[inline]
     pub(crate) fn next(&self) -> (Time, Component) {
         let (at, index) = self.schedule.first();
         let Some(beyond) = index.checked_sub(self.links.len()) else { return (at, Component::Link(index)) };
@@ -158,15 +159,15 @@ impl<M: Monitor> Network<M> {
     /// A host sends a packet.
     #[inline]
     pub(crate) fn send(&mut self, now: Time, flow: usize, from: Side, meta: PacketMeta, body: Body) {
-        self.monitor.sent(now, flow, &meta);
         let hop = self.first_hop[end(flow, from)];
         let first = self.hops[hop as usize];
         if matches!(first, Hop::Host(_)) {
-            return;
+            return self.monitor.sent(now, flow, &meta);
         }
-        let packet = SimPacket { meta, flow: flow as u32, body };
-        let (wire_size, ecn) = (meta.wire_size, packet.ecn());
-        let slot = self.packets.insert(packet);
+        let (wire_size, ecn) = (meta.wire_size, body.ecn());
+        let slot = self.packets.insert(SimPacket { meta, flow: flow as u32, body });
+        // Shown where it stays: who writes a few fields side by side, to copy them all at once, waits for the last.
+        self.monitor.sent(now, flow, &self.packets.get(slot).meta);
         let ticket = Ticket::new(slot, hop, wire_size, ecn);
         match first {
             Hop::Link(link) => self.enter(now, link as usize, ticket),
@@ -185,14 +186,24 @@ impl<M: Monitor> Network<M> {
     /// [taken](Self::take).
     #[inline]
     pub(crate) fn pop(&mut self, now: Time, link: usize) -> Option<(usize, Ticket)> {
-        let Node { link: ring, bottleneck } = &mut self.links[link];
-        let exit = ring.pop(now);
-        self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX));
+        let Node { link: carrier, bottleneck } = &mut self.links[link];
         let bottleneck = *bottleneck;
+        let Some(passive) = carrier.as_passive() else { return self.pop_active(now, link) };
+        let exit = passive.pop(now);
+        self.schedule.set(link, passive.next_departure());
         self.leave(now, link, bottleneck, exit?)
     }
 
-    /// As [`Self::pop`], of the link of a cell that has something to hand over.
+    /// The same of a link that decides only now.
+    #[inline(never)]
+    fn pop_active(&mut self, now: Time, link: usize) -> Option<(usize, Ticket)> {
+        let Node { link: carrier, bottleneck } = &mut self.links[link];
+        let (exit, bottleneck) = (carrier.pop(now), *bottleneck);
+        self.schedule.set(link, carrier.next_departure().unwrap_or(Time::MAX));
+        self.leave(now, link, bottleneck, exit?)
+    }
+
+    /// The same of the link of a cell that has something to hand over.
     #[inline(never)]
     pub(crate) fn pop_cell(&mut self, now: Time, cell: usize) -> Option<(usize, Ticket)> {
         let left = self.cells.pop(now, cell);
@@ -261,29 +272,57 @@ impl<M: Monitor> Network<M> {
         self.packets.take(ticket.slot(), ticket.ecn())
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a packet's way, which is short, has it twice")]
     fn enter(&mut self, now: Time, link: usize, ticket: Ticket) {
-        let Node { link: ring, bottleneck } = &mut self.links[link];
-        let found = (self.monitor.wants_queues() && *bottleneck).then(|| ring.backlog(now).packets);
-        // A passive link that already has a wake-up keeps it: the new packet is behind the others.
-        let changes = ring.is_empty() || !ring.keeps_wake_up();
-        let taken = ring.enqueue(now, ticket);
-        if let Some(found) = found
-            && taken.as_ref().map_or_else(|dropped| dropped.reason != DropReason::DeadLink, |()| true)
-        {
-            self.monitor.link_enter(now, link, found, taken.is_ok());
+        if self.monitor.wants_queues() && self.links[link].bottleneck {
+            return self.enter_watched(now, link, ticket);
         }
-        match taken {
-            Ok(()) if changes => self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX)),
-            Ok(()) => {}
+        if let Err(dropped) = self.hand_over(now, link, ticket) {
+            self.refuse(now, link, dropped);
+        }
+    }
+
+    /// The same where the monitor is told what the packet finds.
+    #[inline(never)]
+    fn enter_watched(&mut self, now: Time, link: usize, ticket: Ticket) {
+        let found = self.links[link].link.backlog(now).packets;
+        match self.hand_over(now, link, ticket) {
+            Ok(()) => self.monitor.link_enter(now, link, found, true),
             Err(dropped) => {
-                if changes {
-                    // Time has passed for the queue, too.
-                    self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX));
+                if dropped.reason != DropReason::DeadLink {
+                    self.monitor.link_enter(now, link, found, false);
                 }
-                self.lose(now, link, dropped.packet, Loss::Queue(dropped.reason));
+                self.refuse(now, link, dropped);
             }
         }
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a packet's way, which is short, has it twice")]
+    fn hand_over(&mut self, now: Time, link: usize, ticket: Ticket) -> Result<(), Dropped<Ticket>> {
+        let Some(passive) = self.links[link].link.as_passive() else {
+            return self.hand_over_to_active(now, link, ticket);
+        };
+        // One that has a wake-up keeps it: the packet is behind the others.
+        if let Some(departure) = passive.enqueue(now, ticket)? {
+            self.schedule.set(link, departure);
+        }
+        Ok(())
+    }
+
+    /// The same with a link that decides later: for it, time has passed, whether it takes the packet or not.
+    #[inline(never)]
+    fn hand_over_to_active(&mut self, now: Time, link: usize, ticket: Ticket) -> Result<(), Dropped<Ticket>> {
+        let active = &mut self.links[link].link;
+        let taken = active.enqueue(now, ticket);
+        self.schedule.set(link, active.next_departure().unwrap_or(Time::MAX));
+        taken
+    }
+
+    #[inline(never)]
+    fn refuse(&mut self, now: Time, link: usize, Dropped { packet, reason }: Dropped<Ticket>) {
+        self.lose(now, link, packet, Loss::Queue(reason));
     }
 
     #[inline(never)]
@@ -292,7 +331,7 @@ impl<M: Monitor> Network<M> {
         let taken = self.cells.enqueue(now, port, ticket);
         self.wake_cell(port.cell);
         if let Err(dropped) = taken {
-            self.lose(now, port.link, dropped.packet, Loss::Queue(dropped.reason));
+            self.refuse(now, port.link, dropped);
         }
     }
 

@@ -111,6 +111,7 @@ impl PacketPool {
         &mut self.packets[slot as usize]
     }
 
+    #[inline]
     pub(crate) fn get(&self, slot: u32) -> &SimPacket {
         &self.packets[slot as usize]
     }
@@ -125,14 +126,14 @@ impl PacketPool {
     /// The packet leaves the pool, with the ECN field it arrives with.
     #[inline]
     pub(crate) fn take(&mut self, slot: u32, arrived: Ecn) -> SimPacket {
-        self.free.push(slot);
-        let packet = &mut self.packets[slot as usize];
+        // A field that is written in the pool and read at once with those beside it stalls the reading.
+        let mut packet = *self.release(slot);
         match &mut packet.body {
             Body::Media { ecn, .. } => *ecn = arrived,
             Body::Segment(_, segment) => segment.ecn = arrived,
             Body::Constant | Body::Rtcp { .. } | Body::Acknowledgement(..) | Body::Request(..) => {}
         }
-        *packet
+        packet
     }
 }
 
@@ -160,6 +161,15 @@ impl Body {
             Self::Constant | Self::Media { .. } | Self::Rtcp { .. } => Way::default(),
         }
     }
+
+    /// The ECN field it leaves with.
+    pub(crate) fn ecn(&self) -> Ecn {
+        match self {
+            Self::Media { ecn, .. } => *ecn,
+            Self::Segment(_, segment) => segment.ecn,
+            Self::Constant | Self::Rtcp { .. } | Self::Acknowledgement(..) | Self::Request(..) => Ecn::NotEct,
+        }
+    }
 }
 
 impl SimPacket {
@@ -176,15 +186,6 @@ impl SimPacket {
         };
         let (flow, sent_at, wire_size) = (*flow as usize, meta.sent_at, meta.wire_size);
         WirePacket { flow, from, sent_at, wire_size, ecn, way: body.way(), content }
-    }
-
-    /// The ECN field it leaves with.
-    pub(crate) fn ecn(&self) -> Ecn {
-        match &self.body {
-            Body::Media { ecn, .. } => *ecn,
-            Body::Segment(_, segment) => segment.ecn,
-            Body::Constant | Body::Rtcp { .. } | Body::Acknowledgement(..) | Body::Request(..) => Ecn::NotEct,
-        }
     }
 }
 
@@ -275,12 +276,12 @@ mod tests {
         let meta = crate::network::meta(weir_net::Time::ZERO, 1, 1, false);
         let media = Body::Media { header: MediaHeader::default(), payload: 1, ecn: Ecn::Ect1 };
         let packet = SimPacket { meta, flow: 0, body: media };
-        assert_eq!(packet.ecn(), Ecn::Ect1);
+        assert_eq!(packet.body.ecn(), Ecn::Ect1);
         let mut pool = PacketPool::default();
         let slot = pool.insert(packet);
-        assert_eq!(pool.take(slot, Ecn::Ce).ecn(), Ecn::Ce);
+        assert_eq!(pool.take(slot, Ecn::Ce).body.ecn(), Ecn::Ce);
         let slot = pool.insert(SimPacket { body: Body::Constant, ..packet });
-        assert_eq!(pool.take(slot, Ecn::Ce).ecn(), Ecn::NotEct);
+        assert_eq!(pool.take(slot, Ecn::Ce).body.ecn(), Ecn::NotEct);
     }
 
     #[test]

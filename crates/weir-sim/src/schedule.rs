@@ -3,145 +3,151 @@
 use weir_net::Time;
 
 /// The next wake-up of each component; among equal times the component with the lowest index is first.
+///
+/// Up to sixteen components are one group. More are a tree of groups, laid out as a heap is: group 0 is the root, below group
+/// `i` are the groups from `16 i + 1` on, and below those of the last floor the components. A wake-up is settled on the way to
+/// the root as far as it changes the earliest of a group, and most do not.
 #[derive(Debug)]
-pub(crate) enum Schedule {
-    /// Few components are scanned.
-    Few(Scan),
-    /// Many compete.
-    Many(Tournament),
+pub(crate) struct Schedule {
+    root: Group,
+    /// All groups but the root.
+    below: Vec<Group>,
+    /// The first group of the last floor, the root included in the count.
+    last_floor: usize,
 }
 
 impl Schedule {
     pub(crate) fn new(components: usize) -> Self {
-        if components <= Scan::MOST {
-            Self::Few(Scan::new())
-        } else {
-            Self::Many(Tournament::new(components))
+        let groups = components.div_ceil(Group::SIZE);
+        let (mut last_floor, mut floor) = (0, 1);
+        while floor < groups {
+            last_floor += floor;
+            floor *= Group::SIZE;
         }
+        let all = if last_floor == 0 { 1 } else { last_floor + groups };
+        Self { root: Group::new(), below: vec![Group::new(); all - 1], last_floor }
     }
 
     /// The earliest wake-up and its component; [`Time::MAX`] if nobody wakes.
     #[inline]
     pub(crate) fn first(&self) -> (Time, usize) {
-        match self {
-            Self::Few(scan) => scan.first(),
-            Self::Many(tournament) => tournament.first(),
-        }
+        let (at, place) = unpack(self.root.first());
+        (at, if self.last_floor == 0 { place } else { self.first_below(place) })
     }
 
-    #[inline]
+    /// The component that is first below this place of the root.
+    fn first_below(&self, mut place: usize) -> usize {
+        let mut group = 0;
+        while group < self.last_floor {
+            group = group * Group::SIZE + 1 + place;
+            place = unpack(self.below[group - 1].first()).1;
+        }
+        (group - self.last_floor) * Group::SIZE + place
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for few components it is short")]
     pub(crate) fn set(&mut self, component: usize, at: Time) {
-        match self {
-            Self::Few(scan) => scan.set(component, at),
-            Self::Many(tournament) => tournament.set(component, at),
+        if self.last_floor == 0 {
+            self.root.set(pack(component % Group::SIZE, at));
+        } else {
+            self.set_below(component, at);
         }
     }
-}
 
-/// Wake-ups side by side, each with the component in its lowest bits, so that one comparison decides. Setting one is
-/// a single store; all are compared when the first is asked for, once per event.
-#[derive(Debug)]
-pub(crate) struct Scan {
-    wakes: [u64; Self::MOST],
-}
-
-impl Scan {
-    const BITS: u32 = 4;
-    const MOST: usize = 1 << Self::BITS;
-    /// No wake-up; 2^60 ns are 36 years.
-    const NEVER: u64 = u64::MAX >> Self::BITS;
-
-    fn new() -> Self {
-        Self { wakes: core::array::from_fn(|component| Self::pack(component, Time::MAX)) }
-    }
-
-    #[inline]
-    fn pack(component: usize, at: Time) -> u64 {
-        at.nanos().min(Self::NEVER) << Self::BITS | component as u64
-    }
-
-    #[inline]
-    fn unpack(wake: u64) -> (Time, usize) {
-        let at = match wake >> Self::BITS {
-            Self::NEVER => Time::MAX,
-            nanos => Time::from_nanos(nanos),
-        };
-        (at, wake as usize & (Self::MOST - 1))
-    }
-
-    /// Halves the field until one is left: four comparisons deep instead of fifteen in a row.
-    #[inline]
-    fn first(&self) -> (Time, usize) {
-        let w = &self.wakes;
-        let eight: [u64; 8] = core::array::from_fn(|i| w[i].min(w[i + 8]));
-        let four: [u64; 4] = core::array::from_fn(|i| eight[i].min(eight[i + 4]));
-        Self::unpack(four[0].min(four[2]).min(four[1].min(four[3])))
-    }
-
-    #[inline]
-    fn set(&mut self, component: usize, at: Time) {
-        self.wakes[component % Self::MOST] = Self::pack(component, at);
-    }
-}
-
-/// A heap-shaped tree: node `i` has the earlier of its children `2i` and `2i + 1`, node 1 is the root, and the second
-/// half are the leaves, one per component.
-#[derive(Debug)]
-pub(crate) struct Tournament {
-    nodes: Vec<Wake>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Wake {
-    at: u64,
-    component: u32,
-}
-
-impl Tournament {
-    pub(crate) fn new(components: usize) -> Self {
-        let leaves = components.next_power_of_two();
-        let never = |component| Wake { at: u64::MAX, component: component as u32 };
-        let mut nodes = vec![never(0); leaves];
-        nodes.extend((0..leaves).map(never));
-        for node in (1..leaves).rev() {
-            nodes[node] = nodes[2 * node];
+    #[inline(never)]
+    fn set_below(&mut self, component: usize, at: Time) {
+        let mut number = self.last_floor + component / Group::SIZE;
+        let mut wake = pack(component % Group::SIZE, at);
+        while let Some(before) = number.checked_sub(1) {
+            let group = &mut self.below[before];
+            group.set(wake);
+            let first = group.first();
+            let above = if before < Group::SIZE { &self.root } else { &self.below[before / Group::SIZE - 1] };
+            let place = before % Group::SIZE;
+            wake = first & !PLACES | place as u64;
+            if above.wakes[place] == wake {
+                return;
+            }
+            number = before / Group::SIZE;
         }
-        Self { nodes }
-    }
-
-    /// The earliest wake-up and its component; [`Time::MAX`] if nobody wakes.
-    #[inline]
-    pub(crate) fn first(&self) -> (Time, usize) {
-        let Wake { at, component } = self.nodes[1];
-        (Time::from_nanos(at), component as usize)
+        self.root.set(wake);
     }
 
     /// Makes room for so many components; those that are new never wake.
     pub(crate) fn grow(&mut self, components: usize) {
-        let leaves = self.nodes.len() / 2;
-        if components <= leaves {
+        let floor = self.below.len() + 1 - self.last_floor;
+        if components <= floor * Group::SIZE {
             return;
         }
-        let before = core::mem::replace(self, Self::new(components));
-        for wake in &before.nodes[leaves..] {
-            self.set(wake.component as usize, Time::from_nanos(wake.at));
+        let before = core::mem::replace(self, Self::new(2 * components));
+        for (number, group) in
+            core::iter::once(&before.root).chain(&before.below).skip(before.last_floor).enumerate()
+        {
+            for wake in group.wakes {
+                let (at, place) = unpack(wake);
+                self.set(number * Group::SIZE + place, at);
+            }
         }
     }
+}
 
-    /// Settles the new wake-up along the path to the root, as far as it matters.
-    pub(crate) fn set(&mut self, component: usize, at: Time) {
-        let mut node = self.nodes.len() / 2 + component;
-        self.nodes[node].at = at.nanos();
-        while node > 1 {
-            // The left sibling has the even index.
-            let (left, right) = (self.nodes[node & !1], self.nodes[node | 1]);
-            let earlier = if right.at < left.at { right } else { left };
-            node /= 2;
-            if self.nodes[node] == earlier {
-                return;
-            }
-            self.nodes[node] = earlier;
-        }
+/// Sixteen wake-ups side by side, each with its place in the lowest bits, so that one comparison decides. Nothing here depends
+/// on a branch: who is first changes with every event.
+#[derive(Clone, Debug)]
+struct Group {
+    wakes: [u64; 16],
+    /// The earliest of each four.
+    earliest: [u64; 4],
+}
+
+/// The bits of a wake-up that tell its place.
+const PLACE_BITS: u32 = 4;
+const PLACES: u64 = (1 << PLACE_BITS) - 1;
+/// No wake-up; 2^60 ns are 36 years.
+const NEVER: u64 = u64::MAX >> PLACE_BITS;
+
+#[inline]
+fn pack(place: usize, at: Time) -> u64 {
+    at.nanos().min(NEVER) << PLACE_BITS | place as u64
+}
+
+#[inline]
+fn unpack(wake: u64) -> (Time, usize) {
+    let at = match wake >> PLACE_BITS {
+        NEVER => Time::MAX,
+        nanos => Time::from_nanos(nanos),
+    };
+    (at, wake as usize % Group::SIZE)
+}
+
+#[inline]
+fn least(a: u64, b: u64, c: u64, d: u64) -> u64 {
+    a.min(b).min(c.min(d))
+}
+
+impl Group {
+    const SIZE: usize = 1 << PLACE_BITS;
+
+    fn new() -> Self {
+        let wakes: [u64; 16] = core::array::from_fn(|place| pack(place, Time::MAX));
+        Self { wakes, earliest: core::array::from_fn(|four| wakes[4 * four]) }
+    }
+
+    #[inline]
+    fn first(&self) -> u64 {
+        let [a, b, c, d] = self.earliest;
+        least(a, b, c, d)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a few words that move within registers")]
+    fn set(&mut self, wake: u64) {
+        let place = (wake & PLACES) as usize;
+        self.wakes[place] = wake;
+        let four = place & 0b1100;
+        let w = &self.wakes;
+        self.earliest[place / 4] = least(w[four], w[four + 1], w[four + 2], w[four + 3]);
     }
 }
 
@@ -164,21 +170,21 @@ mod tests {
     }
 
     #[test]
-    fn a_tournament_takes_more_components_as_they_come() {
-        let mut tournament = Tournament::new(1);
-        assert_eq!(tournament.first(), (Time::MAX, 0));
+    fn a_schedule_takes_more_components_as_they_come() {
+        let mut schedule = Schedule::new(1);
+        assert_eq!(schedule.first(), (Time::MAX, 0));
         for component in 0..40 {
-            tournament.grow(component + 1);
-            tournament.set(component, Time::from_nanos(1000 - component as u64));
-            assert_eq!(tournament.first(), (Time::from_nanos(1000 - component as u64), component));
+            schedule.grow(component + 1);
+            schedule.set(component, Time::from_nanos(1000 - component as u64));
+            assert_eq!(schedule.first(), (Time::from_nanos(1000 - component as u64), component));
         }
-        tournament.set(39, Time::MAX);
-        tournament.set(7, Time::MAX);
+        schedule.set(39, Time::MAX);
+        schedule.set(7, Time::MAX);
         for component in (0..39).rev().filter(|&component| component != 7) {
-            assert_eq!(tournament.first().1, component);
-            tournament.set(component, Time::MAX);
+            assert_eq!(schedule.first().1, component);
+            schedule.set(component, Time::MAX);
         }
-        assert_eq!(tournament.first().0, Time::MAX);
+        assert_eq!(schedule.first().0, Time::MAX);
     }
 
     fn walk(components: usize) {
@@ -198,7 +204,7 @@ mod tests {
 
     #[test]
     fn few_and_many_components_agree_with_a_plain_search() {
-        for components in [1, 2, 13, 16, 17, 37, 64] {
+        for components in [1, 2, 13, 16, 17, 37, 64, 257, 600] {
             walk(components);
         }
     }

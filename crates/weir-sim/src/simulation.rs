@@ -191,26 +191,33 @@ impl<M: Monitor> Simulation<M> {
             if now > until || now == Time::MAX {
                 return;
             }
-            match component {
-                Component::Link(link) => {
-                    if let Some((host, ticket)) = self.network.pop(now, link) {
-                        self.deliver(now, host, ticket);
-                    }
+            if let Component::Link(link) = component {
+                if let Some((host, ticket)) = self.network.pop(now, link) {
+                    self.deliver(now, host, ticket);
                 }
-                Component::Host(host) => {
-                    let next = self.endpoints[host].wake(now, &mut self.network);
-                    self.network.wake_host(host, next);
-                    self.obey_hurried(now);
+            } else {
+                self.wake(now, component);
+            }
+        }
+    }
+
+    /// What is no link wakes.
+    fn wake(&mut self, now: Time, component: Component) {
+        match component {
+            Component::Link(_) => {}
+            Component::Host(host) => {
+                let next = self.endpoints[host].wake(now, &mut self.network);
+                self.network.wake_host(host, next);
+                self.obey_hurried(now);
+            }
+            Component::Cell(cell) => {
+                if let Some((host, ticket)) = self.network.pop_cell(now, cell) {
+                    self.deliver(now, host, ticket);
                 }
-                Component::Cell(cell) => {
-                    if let Some((host, ticket)) = self.network.pop_cell(now, cell) {
-                        self.deliver(now, host, ticket);
-                    }
-                }
-                Component::Coupler(coupler) => {
-                    self.couple(now, coupler);
-                    self.obey_hurried(now);
-                }
+            }
+            Component::Coupler(coupler) => {
+                self.couple(now, coupler);
+                self.obey_hurried(now);
             }
         }
     }

@@ -191,7 +191,7 @@ impl Registry {
 
     /// JSON Schema of the options of the controller `name`.
     pub fn options_schema(&self, name: &str) -> Option<&Value> {
-        self.entry(name).ok().map(|entry| &entry.schema)
+        self.entry(name).ok().map(Entry::schema)
     }
 
     pub(crate) fn options_shape(&self, name: &str) -> Option<Shape<'_>> {

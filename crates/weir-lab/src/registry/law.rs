@@ -1,5 +1,7 @@
 //! How a law stands in the registry.
 
+use std::sync::OnceLock;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -77,23 +79,27 @@ pub(super) struct Entry {
     pub(super) packet_format: PacketFormat,
     pub(super) marks: MarkResponse,
     pub(super) has_window: bool,
-    pub(super) schema: Value,
+    /// The JSON Schema of its options, made when somebody asks for it: no run of a law with its defaults does.
+    schema: OnceLock<Value>,
+    describe: fn() -> Value,
 }
 
 impl Entry {
     pub(super) fn of<L: Law>() -> Self {
-        let presets: Vec<PresetInfo> =
-            L::presets().iter().map(|p| PresetInfo { name: p.name, summary: p.summary }).collect();
-        let schema = schema::<L>(&presets);
         Self {
-            info: ControllerInfo { presets, ..L::info() },
+            info: ControllerInfo { presets: presets::<L>(), ..L::info() },
             sender: |options, limits, priority| L::sender(config::<L>(options, priority)?, limits),
             receiver: |options, limits, priority| L::receiver(config::<L>(options, priority)?, limits),
             packet_format: L::PACKET_FORMAT,
             marks: L::MARKS,
             has_window: L::HAS_WINDOW,
-            schema,
+            schema: OnceLock::new(),
+            describe: schema::<L>,
         }
+    }
+
+    pub(super) fn schema(&self) -> &Value {
+        self.schema.get_or_init(self.describe)
     }
 
     pub(super) fn refused(&self, reason: String) -> RegistryError {
@@ -104,7 +110,12 @@ impl Entry {
 /// The key of the options that names a preset.
 const PRESET: &str = "preset";
 
-fn schema<L: Law>(presets: &[PresetInfo]) -> Value {
+fn presets<L: Law>() -> Vec<PresetInfo> {
+    L::presets().iter().map(|p| PresetInfo { name: p.name, summary: p.summary }).collect()
+}
+
+fn schema<L: Law>() -> Value {
+    let presets = presets::<L>();
     let mut schema = with_defaults(schemars::schema_for!(L::Config).to_value(), &L::Config::default());
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut)
         && !presets.is_empty()

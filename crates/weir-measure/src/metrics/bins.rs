@@ -58,29 +58,53 @@ impl Grid {
     }
 }
 
-/// Remembers the current bin, so that a division is needed only once per bin.
+/// Remembers the stretch of time that it was asked about last, all of which is in one bin and within the window or all outside
+/// of it: one comparison tells both of most times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor {
-    bin: usize,
-    /// The bin's start, counted from the first bin's.
-    start: u64,
+    /// The stretch: its begin and its length, in nanoseconds.
+    from: u64,
+    length: u64,
+    at: Moment,
+}
+
+/// Where a time stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Moment {
+    /// The bin.
+    pub(super) bin: usize,
+    /// Whether it is within the window.
+    pub(super) in_window: bool,
 }
 
 impl Cursor {
     pub(super) fn new() -> Self {
-        Self { bin: 0, start: 0 }
+        Self { from: 0, length: 0, at: Moment { bin: 0, in_window: false } }
     }
 
-    /// The bin that `now` falls into.
+    /// Where `now` stands.
     #[inline]
-    pub(super) fn at(&mut self, now: Time, grid: &Grid) -> usize {
-        let offset = now.nanos().saturating_add(grid.lead);
+    pub(super) fn at(&mut self, now: Time, grid: &Grid) -> Moment {
         // Wraps for an earlier time too, so that one comparison finds both.
-        if offset.wrapping_sub(self.start) >= BIN {
-            self.bin = (offset / BIN) as usize;
-            self.start = self.bin as u64 * BIN;
+        if now.nanos().wrapping_sub(self.from) >= self.length {
+            self.seek(now, grid);
         }
-        self.bin
+        self.at
+    }
+
+    #[inline(never)]
+    fn seek(&mut self, now: Time, grid: &Grid) {
+        let bin = grid.bin(now);
+        let edge = |bin: u64| bin.saturating_mul(BIN).saturating_sub(grid.lead);
+        let (mut from, mut to) = (edge(bin as u64), edge(bin as u64 + 1));
+        for change in grid.window.changes() {
+            if change <= now {
+                from = from.max(change.nanos());
+            } else {
+                to = to.min(change.nanos());
+            }
+        }
+        *self = Self { from, length: to - from, at: Moment { bin, in_window: grid.window.contains(now) } };
     }
 }
 
@@ -146,9 +170,10 @@ mod tests {
     fn the_cursor_agrees_with_the_grid() {
         let grid = grid();
         let mut cursor = Cursor::new();
-        for ms in [0, 49, 50, 700, 699, 649, 2499, 10] {
+        for ms in [0, 49, 50, 249, 250, 251, 700, 699, 649, 2399, 2400, 2499, 2380, 10] {
             let time = Time::from_millis(ms);
-            assert_eq!(cursor.at(time, &grid), grid.bin(time), "at {ms} ms");
+            let in_window = (250..2400).contains(&ms);
+            assert_eq!(cursor.at(time, &grid), Moment { bin: grid.bin(time), in_window }, "at {ms} ms");
         }
     }
 }

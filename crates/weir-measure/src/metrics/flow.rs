@@ -7,7 +7,7 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{Breaker, PacketMeta, TransferMeta};
 
-use super::bins::{Counts, Grid};
+use super::bins::{Counts, Grid, Moment};
 use super::causes::Causes;
 use super::delays::FlowDelays;
 use super::frames::{Arrived, Frames};
@@ -137,33 +137,37 @@ impl FlowRecorder {
         self.refused_words += u64::from(in_window);
     }
 
-    /// A packet leaves, within the window or not.
-    pub(super) fn sent(&mut self, in_window: bool, packet: &PacketMeta) {
-        if in_window {
+    /// A packet leaves.
+    #[inline]
+    pub(super) fn sent(&mut self, at: Moment, packet: &PacketMeta) {
+        if at.in_window {
             let counted = if packet.control { &mut self.feedback } else { &mut self.sent };
             counted.add(packet);
         }
+        if let Some(sends) = self.sends.as_mut().filter(|_| !packet.control) {
+            sends.add(at.bin, packet.wire_size);
+        }
     }
 
-    /// A data packet has arrived, in this bin, within the window or not. Returns what it tells of its frame, if it is of
-    /// one.
+    /// A data packet has arrived with this excess of its one-way delay. Returns what it tells of its frame, if it is of one.
     #[inline]
     pub(super) fn delivered(
         &mut self,
         now: Time,
-        (bin, in_window): (usize, bool),
+        at: Moment,
+        owd_excess: TimeDelta,
         packet: &PacketMeta,
     ) -> Option<Arrived> {
-        self.receipts.add(bin, packet.wire_size);
-        if in_window {
+        self.receipts.add(at.bin, packet.wire_size);
+        if at.in_window {
             self.received.add(packet);
-            self.owd_excess.record(self.excess(now, packet));
+            self.owd_excess.record(owd_excess);
             self.queue_wait.record(packet.wait);
         }
         if self.window.contains(packet.sent_at) {
             self.arrived.add(packet);
         }
-        self.frames.as_mut()?.arrived(now, bin, packet)
+        self.frames.as_mut()?.arrived(now, at.bin, packet)
     }
 
     /// A packet of media has arrived that was in the packetiser for so long.

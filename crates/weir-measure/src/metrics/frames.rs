@@ -119,7 +119,7 @@ impl Frames {
     }
 
     /// A packet has arrived, in this bin; `None` if it is of no frame, or of one given up long ago.
-    #[inline]
+    #[inline(never)]
     pub(super) fn arrived(&mut self, now: Time, bin: usize, packet: &PacketMeta) -> Option<Arrived> {
         let viewed_from = self.viewed_from;
         let slot = self.slot(packet.frame);

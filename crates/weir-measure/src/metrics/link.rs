@@ -4,7 +4,7 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::Loss;
 
-use super::bins::{Counts, Grid};
+use super::bins::{Counts, Grid, Moment};
 use super::histogram::Histogram;
 use super::plan::LinkPlan;
 use super::queue::QueueRecorder;
@@ -43,9 +43,9 @@ impl LinkRecorder {
     }
 
     #[inline]
-    pub(super) fn exit(&mut self, bin: usize, in_window: bool, wire_size: u32, wait: TimeDelta) {
-        self.exits.add(bin, wire_size);
-        if in_window {
+    pub(super) fn exit(&mut self, at: Moment, wire_size: u32, wait: TimeDelta) {
+        self.exits.add(at.bin, wire_size);
+        if at.in_window {
             self.bytes += u64::from(wire_size);
             self.packets += 1;
             self.waits.record(wait);

@@ -13,7 +13,7 @@ use super::delays::FlowDelays;
 use super::plan::{MeasurePlan, Window};
 use super::series::{Recording, SeriesRecorder};
 use super::view::View;
-use super::window::WindowRecorder;
+use super::window::{Delivery, WindowRecorder};
 use super::witness::Witness;
 use crate::results::RunMetrics;
 
@@ -26,6 +26,8 @@ pub struct Recorder {
     others: Vec<WindowRecorder>,
     series: Option<SeriesRecorder>,
     witness: Option<Arc<Witness>>,
+    /// Whether somebody besides `main` looks at each packet.
+    accompanied: bool,
     plan: MeasurePlan,
 }
 
@@ -52,6 +54,7 @@ impl Recorder {
         let main = WindowRecorder::new(&plan, &[plan.window], false);
         let other = |window: &Window| WindowRecorder::new(&plan, &window.spans, window.delays_only);
         Self {
+            accompanied: plan.series || !plan.windows.is_empty(),
             series: plan.series.then(|| SeriesRecorder::new(&plan, main.grid())),
             others: plan.windows.iter().map(other).collect(),
             main,
@@ -63,7 +66,7 @@ impl Recorder {
     /// The same, with a witness who sees what happens.
     #[must_use]
     pub fn beside(self, witness: Option<Arc<Witness>>) -> Self {
-        Self { witness, ..self }
+        Self { accompanied: self.accompanied || witness.is_some(), witness, ..self }
     }
 
     /// What was measured; to be called after the run.
@@ -93,6 +96,47 @@ impl Recorder {
         let bin = self.main.bin(now);
         series.advance(bin, &self.plan, self.main.flows(), self.main.links());
         Some((bin, series))
+    }
+
+    /// A packet leaves, as all but the main window see it.
+    #[inline(never)]
+    fn sent_besides(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
+        self.others.iter_mut().for_each(|window| window.sent(now, flow, packet));
+        if let Some(witness) = &self.witness {
+            witness.sent(flow, packet);
+        }
+        if let Some((bin, series)) = self.series_at(now) {
+            series.sent(bin, flow, packet);
+        }
+    }
+
+    /// A packet has arrived, as all but the main window see it; `delivery` is what it was there.
+    #[inline(never)]
+    fn delivered_besides(&mut self, now: Time, flow: usize, packet: &PacketMeta, delivery: Option<Delivery>) {
+        let held = delivery.as_ref().and_then(|delivery| delivery.held);
+        for window in &mut self.others {
+            window.delivered(now, flow, packet);
+            if let Some(held) = held {
+                window.waited(now, flow, held, packet);
+            }
+        }
+        if let Some(witness) = &self.witness {
+            witness.delivered(now, flow, packet);
+        }
+        if let Some(delivery) = delivery
+            && let Some((bin, series)) = self.series_at(now)
+        {
+            series.delivered(bin, flow, delivery.owd_excess, delivery.frame_delay);
+        }
+    }
+
+    /// A packet has come out of a link, as all but the main window see it.
+    #[inline(never)]
+    fn exit_besides(&mut self, now: Time, link: usize, wire_size: u32, wait: TimeDelta) {
+        self.others.iter_mut().for_each(|window| window.link_exit(now, link, wire_size, wait));
+        if let Some((bin, series)) = self.series_at(now) {
+            series.link_exit(bin, link, wait);
+        }
     }
 
     /// Shows something to the recorders of all windows.
@@ -133,31 +177,20 @@ impl Monitor for Recorder {
 
     #[inline]
     fn sent(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
-        self.each(|window| window.sent(now, flow, packet));
-        if let Some(witness) = &self.witness {
-            witness.sent(flow, packet);
-        }
-        if let Some((bin, series)) = self.series_at(now) {
-            series.sent(bin, flow, packet);
+        self.main.sent(now, flow, packet);
+        if self.accompanied {
+            self.sent_besides(now, flow, packet);
         }
     }
 
     #[inline]
     fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
         let delivery = self.main.delivered(now, flow, packet);
-        for window in &mut self.others {
-            window.delivered(now, flow, packet);
+        if let Some(held) = delivery.as_ref().and_then(|delivery| delivery.held) {
+            self.main.waited(now, flow, held, packet);
         }
-        if let Some(witness) = &self.witness {
-            witness.delivered(now, flow, packet);
-        }
-        if let Some(held) = delivery.and_then(|delivery| delivery.held) {
-            self.each(|window| window.waited(now, flow, held, packet));
-        }
-        if let Some(delivery) = delivery
-            && let Some((bin, series)) = self.series_at(now)
-        {
-            series.delivered(bin, flow, delivery.owd_excess, delivery.frame_delay);
+        if self.accompanied {
+            self.delivered_besides(now, flow, packet, delivery);
         }
     }
 
@@ -175,9 +208,9 @@ impl Monitor for Recorder {
 
     #[inline]
     fn link_exit(&mut self, now: Time, link: usize, wire_size: u32, wait: TimeDelta) {
-        self.each(|window| window.link_exit(now, link, wire_size, wait));
-        if let Some((bin, series)) = self.series_at(now) {
-            series.link_exit(bin, link, wait);
+        self.main.link_exit(now, link, wire_size, wait);
+        if self.accompanied {
+            self.exit_besides(now, link, wire_size, wait);
         }
     }
 

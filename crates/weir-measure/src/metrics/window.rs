@@ -5,7 +5,7 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{Breaker, FrameMeta, Loss, PacketMeta, TransferMeta};
 
-use super::bins::{Cursor, Grid};
+use super::bins::{Cursor, Grid, Moment};
 use super::delays::FlowDelays;
 use super::evaluate::Evaluation;
 use super::flow::FlowRecorder;
@@ -81,27 +81,31 @@ impl WindowRecorder {
     /// The bin that `now` falls into.
     #[inline]
     pub(super) fn bin(&mut self, now: Time) -> usize {
+        self.at(now).bin
+    }
+
+    #[inline]
+    fn at(&mut self, now: Time) -> Moment {
         self.cursor.at(now, &self.grid)
     }
 
     #[inline]
     pub(super) fn sent(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
+        let at = self.at(now);
         if let Some(recorder) = self.flows.get_mut(flow) {
-            recorder.sent(self.window.contains(now), packet);
-            if let Some(sends) = recorder.sends.as_mut().filter(|_| !packet.control) {
-                sends.add(self.cursor.at(now, &self.grid), packet.wire_size);
-            }
+            recorder.sent(at, packet);
         }
     }
 
     /// A packet has arrived; `None` unless it carries data of a known flow.
     #[inline]
     pub(super) fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) -> Option<Delivery> {
+        let at = self.at(now);
         let recorder = self.flows.get_mut(flow).filter(|_| !packet.control)?;
-        let bin = self.cursor.at(now, &self.grid);
-        let arrived = recorder.delivered(now, (bin, self.window.contains(now)), packet);
+        let owd_excess = recorder.excess(now, packet);
+        let arrived = recorder.delivered(now, at, owd_excess, packet);
         Some(Delivery {
-            owd_excess: recorder.excess(now, packet),
+            owd_excess,
             frame_delay: arrived.and_then(|arrived| arrived.delay),
             held: arrived.map(|arrived| packet.sent_at - arrived.captured),
         })
@@ -110,15 +114,16 @@ impl WindowRecorder {
     /// The packet of a frame that has just arrived was in the packetiser for so long.
     #[inline]
     pub(super) fn waited(&mut self, now: Time, flow: usize, held: TimeDelta, packet: &PacketMeta) {
-        let in_window = self.window.contains(now);
+        let at = self.at(now);
         if let Some(recorder) = self.flows.get_mut(flow) {
-            recorder.waited(in_window, held, packet);
+            recorder.waited(at.in_window, held, packet);
         }
     }
 
     pub(super) fn dropped(&mut self, now: Time, flow: usize, link: usize, packet: &PacketMeta, loss: Loss) {
+        let at = self.at(now);
         if let Some(recorder) = self.links.get_mut(link) {
-            recorder.dropped(self.window.contains(now), loss);
+            recorder.dropped(at.in_window, loss);
         }
         if let Some(recorder) = self.flows.get_mut(flow).filter(|_| !packet.control) {
             recorder.dropped(packet);
@@ -126,8 +131,9 @@ impl WindowRecorder {
     }
 
     pub(super) fn link_enter(&mut self, now: Time, link: usize, found: u32, taken: bool) {
+        let at = self.at(now);
         if let Some(queue) = self.links.get_mut(link).and_then(|link| link.queue.as_mut()) {
-            queue.enter(now, self.window.contains(now), found, taken);
+            queue.enter(now, at.in_window, found, taken);
         }
     }
 
@@ -139,9 +145,9 @@ impl WindowRecorder {
 
     #[inline]
     pub(super) fn link_exit(&mut self, now: Time, link: usize, wire_size: u32, wait: TimeDelta) {
+        let at = self.at(now);
         if let Some(recorder) = self.links.get_mut(link) {
-            let bin = self.cursor.at(now, &self.grid);
-            recorder.exit(bin, self.window.contains(now), wire_size, wait);
+            recorder.exit(at, wire_size, wait);
         }
     }
 
@@ -152,8 +158,9 @@ impl WindowRecorder {
     }
 
     pub(super) fn rtt(&mut self, now: Time, flow: usize, rtt: TimeDelta) {
+        let at = self.at(now);
         if let Some(recorder) = self.flows.get_mut(flow) {
-            recorder.rtt(self.window.contains(now), rtt);
+            recorder.rtt(at.in_window, rtt);
         }
     }
 

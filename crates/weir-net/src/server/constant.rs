@@ -2,7 +2,7 @@
 
 use weir_units::DataRate;
 
-use super::{NEVER, Slot};
+use super::{NEVER, Slot, work};
 
 /// A server with one rate. Each packet takes a whole number of nanoseconds, rounded up.
 #[derive(Clone, Debug)]
@@ -11,12 +11,16 @@ pub(crate) struct Constant {
     rate: u64,
     /// 2⁶⁴ / rate, rounded down: turns a division per packet into a multiplication.
     reciprocal: u64,
+    /// The size served last, and how long that took: most packets are of the size of those before them.
+    last: (u32, u64),
 }
 
 impl Constant {
     pub(crate) fn new(rate: DataRate) -> Self {
         let rate = rate.bps();
-        Self { rate, reciprocal: u64::MAX.checked_div(rate).unwrap_or(0) }
+        let mut constant = Self { rate, reciprocal: u64::MAX.checked_div(rate).unwrap_or(0), last: (0, 0) };
+        constant.last.1 = constant.duration(0);
+        constant
     }
 
     pub(super) fn rate(&self) -> DataRate {
@@ -24,8 +28,11 @@ impl Constant {
     }
 
     #[inline]
-    pub(super) fn serve(&self, arrival: u64, start: u64, work: u64) -> Slot {
-        let departure = start.saturating_add(self.duration(work));
+    pub(super) fn serve(&mut self, arrival: u64, start: u64, size: u32) -> Slot {
+        if size != self.last.0 {
+            self.last = (size, self.duration(work(size)));
+        }
+        let departure = start.saturating_add(self.last.1);
         Slot { departure, wait: start.saturating_sub(arrival), position: 0 }
     }
 
@@ -37,7 +44,6 @@ impl Constant {
     }
 
     /// `work` nanobits over the rate in ns, rounded up: exactly `work.div_ceil(rate)`.
-    #[inline]
     fn duration(&self, work: u64) -> u64 {
         if self.rate == 0 {
             return NEVER;
@@ -59,7 +65,6 @@ impl Constant {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::work;
     use super::*;
 
     #[test]

@@ -50,9 +50,9 @@ pub(crate) struct Server {
 #[derive(Clone, Debug)]
 enum Curve {
     Constant(Constant),
-    Steps(Steps),
-    Opportunities(Opportunities),
-    Bucket(Bucket),
+    Steps(Box<Steps>),
+    Opportunities(Box<Opportunities>),
+    Bucket(Box<Bucket>),
 }
 
 impl Server {
@@ -60,11 +60,11 @@ impl Server {
     pub(crate) fn new(service: &Service) -> Self {
         let curve = match service {
             Service::Constant(rate) => Curve::Constant(Constant::new(*rate)),
-            Service::Steps(steps) => Curve::Steps(Steps::new(steps)),
+            Service::Steps(steps) => Curve::Steps(Box::new(Steps::new(steps))),
             Service::Trace { trace, offset, repeat } => {
-                Curve::Opportunities(Opportunities::new(trace, *offset, *repeat))
+                Curve::Opportunities(Box::new(Opportunities::new(trace, *offset, *repeat)))
             }
-            Service::TokenBucket(config) => Curve::Bucket(Bucket::new(config)),
+            Service::TokenBucket(config) => Curve::Bucket(Box::new(Bucket::new(config))),
         };
         Self { curve, free_at: 0, position: 0 }
     }
@@ -78,8 +78,8 @@ impl Server {
     #[inline]
     pub(crate) fn offer(&mut self, arrival: u64, size: u32) -> Option<Slot> {
         let start = arrival.max(self.free_at);
-        if let Curve::Constant(constant) = &self.curve {
-            return Some(constant.serve(arrival, start, work(size)));
+        if let Curve::Constant(constant) = &mut self.curve {
+            return Some(constant.serve(arrival, start, size));
         }
         // Field by field, lest the common case return its slot by way of memory, too.
         let Slot { departure, wait, position } = self.offer_variable(arrival, start, size)?;
@@ -89,7 +89,7 @@ impl Server {
     #[inline(never)]
     fn offer_variable(&mut self, arrival: u64, start: u64, size: u32) -> Option<Slot> {
         match &mut self.curve {
-            Curve::Constant(constant) => Some(constant.serve(arrival, start, work(size))),
+            Curve::Constant(constant) => Some(constant.serve(arrival, start, size)),
             Curve::Steps(steps) => steps.serve(arrival, start, work(size)),
             Curve::Opportunities(opportunities) => {
                 // An opportunity that came after the packet may still have room for it.
@@ -118,8 +118,8 @@ impl Server {
     /// How a packet of `size` bytes that arrived at `arrival` is served from `opening` on; `None` if never.
     #[inline]
     pub(crate) fn serve(&mut self, arrival: u64, opening: Opening, size: u32) -> Option<Slot> {
-        if let Curve::Constant(constant) = &self.curve {
-            return Some(constant.serve(arrival, opening.start, work(size)));
+        if let Curve::Constant(constant) = &mut self.curve {
+            return Some(constant.serve(arrival, opening.start, size));
         }
         let Slot { departure, wait, position } = self.serve_variable(arrival, opening, size)?;
         Some(Slot { departure, wait, position })
@@ -129,7 +129,7 @@ impl Server {
     fn serve_variable(&mut self, arrival: u64, opening: Opening, size: u32) -> Option<Slot> {
         match &mut self.curve {
             Curve::Opportunities(opportunities) => opportunities.serve(arrival, opening.begin, size),
-            Curve::Constant(constant) => Some(constant.serve(arrival, opening.start, work(size))),
+            Curve::Constant(constant) => Some(constant.serve(arrival, opening.start, size)),
             Curve::Steps(steps) => steps.serve(arrival, opening.start, work(size)),
             Curve::Bucket(bucket) => bucket.serve(arrival, opening.start, size),
         }

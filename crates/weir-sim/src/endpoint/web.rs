@@ -20,7 +20,7 @@ use crate::clock::Clock;
 use crate::network::{Network, meta};
 use crate::packet::{Body, SimPacket};
 use crate::random::{exponential, response_size, session_requests, unit};
-use crate::schedule::Tournament;
+use crate::schedule::Schedule;
 use crate::tcp::{TcpReceiver, TcpSender};
 
 /// Bytes of a request on the wire: headers and the request itself.
@@ -40,7 +40,7 @@ pub(crate) struct WebServer {
     /// One per client, by its number; used again by the client's next request.
     connections: Vec<Connection>,
     /// When each connection's timer runs out.
-    timers: Tournament,
+    timers: Schedule,
 }
 
 #[derive(Debug)]
@@ -52,7 +52,7 @@ struct Connection {
 
 impl WebServer {
     pub(crate) fn new(life: Life, clock: Clock, laws: WindowLaws, config: TcpConfig) -> Self {
-        Self { life, clock, laws, config, connections: Vec::new(), timers: Tournament::new(1) }
+        Self { life, clock, laws, config, connections: Vec::new(), timers: Schedule::new(1) }
     }
 
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
@@ -134,7 +134,7 @@ pub(crate) struct WebClients {
     next_session: Time,
     clients: Vec<Client>,
     /// When each client has to be attended to.
-    due: Tournament,
+    due: Schedule,
     free: Vec<u32>,
     /// What waits for its client's extra delay, earliest first; the number keeps equal times in order.
     leaving: BinaryHeap<Reverse<Leaving>>,
@@ -209,7 +209,7 @@ impl WebClients {
             between,
             next_session,
             clients: Vec::new(),
-            due: Tournament::new(1),
+            due: Schedule::new(1),
             free: Vec::new(),
             leaving: BinaryHeap::new(),
             left: 0,

@@ -143,7 +143,7 @@ impl Audited {
         (self.last_exit, self.popped) = (due, self.popped + 1);
     }
 
-    fn check(&self) {
+    fn check(&mut self) {
         assert_eq!(self.arrivals.len(), self.dropped + self.popped + self.link.len());
         assert_eq!(self.inside.len(), self.link.len());
         let backlog = self.link.backlog(self.now);
