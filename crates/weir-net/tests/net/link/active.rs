@@ -329,25 +329,25 @@ fn a_queue_that_drops_what_arrives_alone_wakes_only_where_a_packet_comes_out() {
 fn the_backlog_of_an_active_queue_counts_what_is_left_of_the_packet_in_service() {
     for discipline in [Discipline::CoDel(CoDel::default()), Discipline::DualPi2(DualPi2::default())] {
         let mut link = with_two(discipline);
-        let backlog = |link: &Link<Numbered>, now| {
+        let backlog = |link: &mut Link<Numbered>, now| {
             let backlog = link.backlog(at(now));
             (backlog.packets, backlog.bytes.bytes())
         };
         // 1 ms is 125 bytes.
-        assert_eq!((backlog(&link, 0), backlog(&link, 4)), ((2, 2500), (2, 2000)));
+        assert_eq!((backlog(&mut link, 0), backlog(&mut link, 4)), ((2, 2500), (2, 2000)));
         assert!(link.pop(at(10)).is_none());
-        assert_eq!((backlog(&link, 10), backlog(&link, 15)), ((1, 1250), (1, 625)));
+        assert_eq!((backlog(&mut link, 10), backlog(&mut link, 15)), ((1, 1250), (1, 625)));
         assert!(link.pop(at(20)).is_none());
-        assert_eq!(backlog(&link, 20), (0, 0));
+        assert_eq!(backlog(&mut link, 20), (0, 0));
     }
 }
 
 #[test]
-fn a_passive_link_keeps_its_wake_up_whatever_comes_behind_and_an_active_one_may_not() {
+fn a_passive_link_keeps_its_wake_up_whatever_comes_behind_and_an_active_one_is_none() {
     let mut passive = with_two(Discipline::DropTail);
-    assert!(passive.keeps_wake_up());
     let due = passive.next_departure();
     passive.enqueue(at(1), packet(2, 1250)).unwrap();
     assert_eq!(passive.next_departure(), due);
-    assert!(!with_two(Discipline::CoDel(CoDel::default())).keeps_wake_up());
+    assert!(passive.as_passive().is_some());
+    assert!(with_two(Discipline::CoDel(CoDel::default())).as_passive().is_none());
 }
