@@ -43,7 +43,7 @@ fn each_controller_has_a_file_with_the_links_as_interfaces_the_same_each_time() 
 #[test]
 fn who_captures_measures_what_others_do() {
     let place = Place::new();
-    let run = "run coupling/pair -q --duration 10s --set measure.queues=true --set breakers=true --out";
+    let run = "run coupling/pair -q --duration 25s --set measure.queues=true --set breakers=true --out";
     place.weir(&format!("{run} without"));
     place.weir(&format!("{run} with --pcap forward"));
     let with = place.tree("with");
