@@ -106,10 +106,10 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Whether there is any.
-    pub(crate) fn any(&self) -> bool {
-        let Self { time, fixed_bytes, at_rate, packets, .. } = self;
-        time.is_some() || fixed_bytes.is_some() || at_rate.is_some() || packets.is_some()
+    /// Whether there is one that counts what waits.
+    pub(crate) fn counts(&self) -> bool {
+        let Self { fixed_bytes, at_rate, packets, .. } = self;
+        fixed_bytes.is_some() || at_rate.is_some() || packets.is_some()
     }
 
     /// The limit in bytes, given the `rate` of the moment; one that follows it never keeps out a packet of full size.

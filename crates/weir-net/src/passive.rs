@@ -29,7 +29,7 @@ pub struct Passive<P> {
     last_exit: u64,
     /// In order of arrival: `departed` packets that have left the queue, then the queue.
     ring: VecDeque<Transit<P>>,
-    /// Whether the account of the queue is kept: nobody asks an unlimited one what waits there unless [`Self::backlog`] or
+    /// Whether the account of the queue is kept: nobody asks what waits where bytes and packets have no limit unless [`Self::backlog`] or
     /// [`Self::set_rate`] does, and until then `departed`, `next_out` and `queued_bytes` say nothing.
     kept: bool,
     departed: usize,
@@ -111,7 +111,7 @@ impl<P: Packet> Passive<P> {
             next_exit: NEVER,
             last_exit: 0,
             ring: VecDeque::new(),
-            kept: queue.any(),
+            kept: queue.counts(),
             departed: 0,
             next_out: NEVER,
             queued_bytes: 0,
@@ -134,9 +134,15 @@ impl<P: Packet> Passive<P> {
         let Some(slot) = self.server.offer(self.now, size) else {
             return Err(Dropped { packet, reason: DropReason::DeadLink });
         };
-        if self.kept
-            && let Some(reason) = self.refusal(size, slot.departure)
-        {
+        // An idle link takes everything.
+        let refused = if self.kept {
+            self.refusal(size, slot.departure)
+        } else if self.server.is_busy(self.now) {
+            self.too_late(slot.departure)
+        } else {
+            None
+        };
+        if let Some(reason) = refused {
             return Err(Dropped { packet, reason });
         }
         self.server.take(&slot);
@@ -299,8 +305,14 @@ impl<P: Packet> Passive<P> {
                 return Some(DropReason::QueueBytes);
             }
         }
-        let too_late = self.queue.time.is_some_and(|limit| span(departure - self.now) > limit);
-        too_late.then_some(DropReason::QueueTime)
+        self.too_late(departure)
+    }
+
+    /// Whether a packet that departs at `departure` exceeds the limit in time.
+    #[inline]
+    fn too_late(&self, departure: u64) -> Option<DropReason> {
+        let limit = self.queue.time?;
+        (span(departure - self.now) > limit).then_some(DropReason::QueueTime)
     }
 
     /// Bytes that count against the limit.

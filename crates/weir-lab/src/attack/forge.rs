@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use weir_cc::history::compact_ntp;
 use weir_cc::{ArrivalTime, Record, Report, SendTime, TimeDelta};
 use weir_media::PacketFormat;
 use weir_media::feedback::FeedbackWriter;
@@ -66,8 +67,12 @@ enum What {
     Unsent,
     /// A report of another law that echoes the newest packet.
     Echo,
-    /// The newest packet has arrived, so many ms later than it may have.
+    /// A packet that left seven tenths of a round trip ago has arrived, so many ms later than it may have.
     OneArrival(i64),
+    /// Packets that left then and before have arrived, each by most of a round trip earlier than the one before.
+    Creep,
+    /// Receiver reports in a datagram by which the round trip is half of that before, and what has just left has arrived.
+    Shrink,
     /// Arrivals an hour ahead and an hour behind by turns.
     Jump,
     /// Arrival times that run a minute a second ahead.
@@ -93,7 +98,7 @@ const fn attack(name: &'static str, role: Role, what: What, every_ms: i64) -> At
 }
 
 /// Every attack of the table.
-pub const ATTACKS: [Attack; 38] = {
+pub const ATTACKS: [Attack; 40] = {
     use Role::{Blind, Reader, Receiver};
     const HOUR: i64 = 3_600_000;
     [
@@ -118,6 +123,8 @@ pub const ATTACKS: [Attack; 38] = {
         attack("one arrival 250 ms early", Reader, What::OneArrival(-250), 0),
         attack("one arrival an hour early", Reader, What::OneArrival(-HOUR), 0),
         attack("one arrival an hour late", Reader, What::OneArrival(HOUR), 0),
+        attack("arrivals that creep ahead", Reader, What::Creep, 1000),
+        attack("round trips that shrink", Reader, What::Shrink, 50),
         attack("times that jump", Reader, What::Jump, 50),
         attack("reference time that drifts", Reader, What::Drift, 50),
         attack("reference time that leaps", Reader, What::Leap, 100),
@@ -201,7 +208,9 @@ impl Forger {
     }
 
     fn forge(&mut self, now: SendTime, seen: &Seen) {
-        let Some(&(newest_at, newest)) = seen.packets.back() else { return };
+        let Some(&(_, newest)) = seen.packets.back() else { return };
+        // What left before may have been told of, but for losses; what left after cannot have been there and back.
+        let (from, until) = (now - ONE_WAY.scale(3.2), now - ONE_WAY.scale(1.4));
         let alternate = self.rounds % 2 == 1;
         match self.attack.what {
             What::AllArrived => {
@@ -237,8 +246,24 @@ impl Forger {
             }
             What::Echo => self.echo(newest),
             What::OneArrival(ms) => {
-                let at = clock(newest_at) + ONE_WAY + TimeDelta::from_millis(ms);
-                self.report(now, seen.format, &[Record::new(newest, Some(at))]);
+                let Some(&(left, number)) = seen.packets.iter().rfind(|(at, _)| *at <= until) else { return };
+                let at = clock(left) + ONE_WAY + TimeDelta::from_millis(ms);
+                self.report(now, seen.format, &[Record::new(number, Some(at))]);
+            }
+            What::Creep => {
+                let told = seen.packets.iter().filter(|(at, _)| (from..=until).contains(at));
+                let told = told.zip(1..).map(|(&(left, number), step)| {
+                    Record::new(number, Some(clock(left) + ONE_WAY - ONE_WAY.scale(1.8) * step))
+                });
+                let records: Vec<Record> = told.collect();
+                self.report(now, seen.format, &records);
+            }
+            What::Shrink => {
+                for ms in [25, 12, 5, 2, 1, 0] {
+                    self.round_trip(now, ms, seen);
+                }
+                self.tell(now, seen, now, |at| Some(clock(at) + ONE_WAY));
+                self.praise(now, newest);
             }
             What::Jump => {
                 let hour = TimeDelta::from_secs(if alternate { 3600 } else { -3600 });
@@ -255,18 +280,7 @@ impl Forger {
                 self.number = self.rng.random();
                 self.report(now, seen.format, &[Record::new(number, Some(clock(at) + ONE_WAY))]);
             }
-            What::RoundTrip(ms) => {
-                let ago = weir_cc::history::compact_ntp(now - TimeDelta::from_millis(ms));
-                let last = if ms == 0 { seen.sender_report } else { ago };
-                let held = weir_cc::history::compact_ntp(now).wrapping_sub(last);
-                let held = if ms == 0 { held } else { 0 };
-                self.reception(ReportBlock {
-                    highest_sequence: seen.highest,
-                    last_sender_report: last,
-                    delay_since_last_sender_report: held,
-                    ..ReportBlock::default()
-                });
-            }
+            What::RoundTrip(ms) => self.round_trip(now, ms, seen),
             What::Ceiling(rate) => {
                 let source = self.source();
                 self.write(|out, reporter| Remb::write(reporter, rate, &[source], out).ok());
@@ -289,6 +303,19 @@ impl Forger {
                 self.waiting.push_back(bomb.repeat(36));
             }
         }
+    }
+
+    /// A receiver report by which a round trip takes so many ms: by the last sender report, where that is not as old.
+    fn round_trip(&mut self, now: SendTime, ms: i64, seen: &Seen) {
+        let left = compact_ntp(now - TimeDelta::from_millis(ms));
+        let since = left.wrapping_sub(seen.sender_report);
+        let (last, held) = if since > 1 << 31 { (left, 0) } else { (seen.sender_report, since) };
+        self.reception(ReportBlock {
+            highest_sequence: seen.highest,
+            last_sender_report: last,
+            delay_since_last_sender_report: held,
+            ..ReportBlock::default()
+        });
     }
 
     fn leap(&mut self, now: SendTime, seen: &Seen) {
@@ -357,7 +384,12 @@ impl Forger {
             PacketFormat::Rfc8888 => FeedbackWriter::rfc_8888(RECEIVER, source),
         };
         let mut writer = self.writer.take().filter(|_| !blind).unwrap_or_else(new);
-        let report = Report::Packets { records, number: self.number, at: Some(clock(now) - ONE_WAY) };
+        // When it was made, by RFC 8888: not before the arrivals, nor so long after that their times cannot be told.
+        let made = clock(now) - ONE_WAY;
+        let last = records.iter().rev().find_map(|record| record.arrival);
+        let told = |at: &ArrivalTime| !(TimeDelta::ZERO..TimeDelta::from_secs(1)).contains(&(made - *at));
+        let at = last.filter(told).unwrap_or(made);
+        let report = Report::Packets { records, number: self.number, at: Some(at) };
         let mut out = [0; 1472];
         let mut length = writer.write(&report, &mut out);
         while let Some(written) = length {

@@ -3,8 +3,8 @@
 use weir_lab::attack::{ATTACKS, Aim, AttackRequest, Outcome, Role};
 use weir_lab::registry::Registry;
 
-/// One of each kind: by single packets, by a report of its own, by a ceiling.
-const SHORT: [&str; 3] = ["gcc", "nada", "gcc-2016"];
+/// One of each kind: by single packets in both forms, by a report of its own, by a ceiling.
+const SHORT: [&str; 4] = ["gcc", "scream-v2", "nada", "gcc-2016"];
 
 fn outcomes(role: Role) -> Vec<Outcome> {
     let registry = Registry::standard();

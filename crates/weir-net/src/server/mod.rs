@@ -154,6 +154,12 @@ impl Server {
         }
     }
 
+    /// Whether it still serves what it has taken.
+    #[inline]
+    pub(crate) fn is_busy(&self, now: u64) -> bool {
+        self.free_at > now
+    }
+
     /// Takes the packet that was offered.
     #[inline]
     pub(crate) fn take(&mut self, slot: &Slot) {
