@@ -45,7 +45,7 @@ fn who_captures_measures_what_others_do() {
     let place = Place::new();
     let run = "run coupling/pair -q --duration 25s --set measure.queues=true --set breakers=true --out";
     place.weir(&format!("{run} without"));
-    place.weir(&format!("{run} with --pcap forward"));
+    place.weir(&format!("{run} with --pcap bottleneck"));
     let with = place.tree("with");
     for (path, bytes) in place.tree("without") {
         assert!(bytes == with[&path], "{}", path.display());

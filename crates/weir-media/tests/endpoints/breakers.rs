@@ -23,7 +23,9 @@ fn stopped(video: fn(u32) -> u32, audio: fn(u32) -> u32) -> Option<(u32, Alarm)>
         let mut report = vec![0; ReceiverReport::wire_len(2)];
         ReceiverReport::write(RECEIVER, &blocks, &mut report).unwrap();
         sender.on_rtcp(now, &report);
-        sender.take_alarm().map(|alarm| (second, alarm))
+        let mut alarms = std::iter::from_fn(|| sender.take_alarm());
+        let stopped = alarms.find(|alarm| matches!(alarm, Alarm::Stopped(_)));
+        stopped.map(|alarm| (second, alarm))
     })
 }
 

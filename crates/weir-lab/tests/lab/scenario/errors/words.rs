@@ -20,7 +20,7 @@ fn an_unknown_key_brings_up_the_nearest() {
         "duration = \"20s\"",
         "duration = \"20s\"\ntime = 3",
         "3:1: `time` is not a key that is known here",
-        "known here are `name`, `title`, `source`, `duration`, `runs`, `seed`, `controllers`, `variants`, `clocks`, `measure`, `dumbbell`, `multipath`, `cells`, `links`, `flows` and `coupling`",
+        "known here are `name`, `title`, `source`, `duration`, `runs`, `seed`, `controllers`, `variants`, `clocks`, `breakers`, `measure`, `dumbbell`, `multipath`, `cells`, `links`, `flows` and `coupling`",
     );
 }
 
