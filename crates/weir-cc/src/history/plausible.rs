@@ -35,6 +35,8 @@ const UNSURE: TimeDelta = TimeDelta::from_secs(1);
 #[derive(Debug, Default)]
 pub(super) struct Plausible {
     rtt: Confirmed<TimeDelta>,
+    /// The least that a report told, and be it one alone.
+    least_rtt: Least<TimeDelta>,
     /// Of the least that each report told.
     delay: Confirmed<ApparentDelay>,
     /// The least that the present report has told.
@@ -64,7 +66,8 @@ struct Early {
 
 impl Plausible {
     /// Whether a report whose newest packet is `newest` may have come after a round trip of at most `rtt` and at least `least`: not
-    /// in less than half of the smallest one known, unless that is all that reports have said for a while.
+    /// in less than half of the smallest one, unless that is all that reports have said for a while. What a single report told counts
+    /// as far as half of what is known, so that a queue may drain as fast as it likes, and nobody goes on and on.
     pub(super) fn admits_round_trip(
         &mut self,
         now: SendTime,
@@ -73,7 +76,8 @@ impl Plausible {
         least: TimeDelta,
     ) -> bool {
         let Some(known) = self.known else { return true };
-        if rtt + rtt + ROUNDING >= known {
+        let smallest = self.least_rtt.get().map_or(known, |least| least.max(known.scale(0.5)));
+        if rtt + rtt + ROUNDING >= smallest {
             if least >= known.scale(DENIED_FROM) {
                 self.early = None;
             } else if let Some(doubt) = &mut self.early {
@@ -87,6 +91,7 @@ impl Plausible {
         if settled {
             // It is another route, on which packets take another time as well.
             (self.early, self.rtt, self.delay) = (None, Confirmed::from(rtt), Confirmed::default());
+            self.least_rtt = Least::default();
             self.know();
         }
         settled
@@ -131,6 +136,7 @@ impl Plausible {
     /// A report was believed, and it measured the round trip `rtt`.
     pub(super) fn on_round_trip(&mut self, now: SendTime, rtt: TimeDelta) {
         self.measured = self.measured.saturating_add(1);
+        self.least_rtt.on_told(now, rtt);
         if self.rtt.on_told(now, rtt, self.gaps.wait()) || self.measured == KNOWN_AFTER {
             self.know();
         }
@@ -144,47 +150,68 @@ impl Plausible {
     }
 }
 
+/// The smallest of what was told of late.
+#[derive(Debug)]
+struct Least<T> {
+    /// Of the present span and of the one before.
+    least: [Option<T>; 2],
+    began: Option<SendTime>,
+}
+
+impl<T> Default for Least<T> {
+    fn default() -> Self {
+        Self { least: [None, None], began: None }
+    }
+}
+
+impl<T: Copy + Ord> Least<T> {
+    fn on_told(&mut self, now: SendTime, told: T) {
+        if now - *self.began.get_or_insert(now) >= SPAN {
+            self.least = [None, self.least[0]];
+            self.began = Some(now);
+        }
+        self.least[0] = Some(self.least[0].map_or(told, |least| least.min(told)));
+    }
+
+    fn get(&self) -> Option<T> {
+        self.least.into_iter().flatten().min()
+    }
+}
+
 /// The smallest of what reports told of late. What they told for as long as a doubt waits, the greatest of it, counts: no row of
 /// reports beside those of the receiver, each just possible after the one before, makes it smaller.
 #[derive(Debug)]
 struct Confirmed<T> {
-    /// Of the present span and of the one before.
-    least: [Option<T>; 2],
-    began: Option<SendTime>,
+    least: Least<T>,
     /// The greatest since.
     greatest: Option<(SendTime, T)>,
 }
 
 impl<T> Default for Confirmed<T> {
     fn default() -> Self {
-        Self { least: [None, None], began: None, greatest: None }
+        Self { least: Least::default(), greatest: None }
     }
 }
 
 impl<T: Copy + Ord> Confirmed<T> {
     /// It is `least`.
     fn from(least: T) -> Self {
-        Self { least: [Some(least), None], ..Self::default() }
+        Self { least: Least { least: [Some(least), None], began: None }, greatest: None }
     }
 
     /// Whether the smallest may be another one now; reports for as long as `wait` tell of it.
     fn on_told(&mut self, now: SendTime, told: T, wait: TimeDelta) -> bool {
         let (since, greatest) = self.greatest.map_or((now, told), |(since, most)| (since, most.max(told)));
-        if now - since < wait {
-            self.greatest = Some((since, greatest));
-            return false;
+        let whole = now - since >= wait;
+        self.greatest = Some(if whole { (now, told) } else { (since, greatest) });
+        if whole {
+            self.least.on_told(now, greatest);
         }
-        self.greatest = Some((now, told));
-        if now - *self.began.get_or_insert(now) >= SPAN {
-            self.least = [None, self.least[0]];
-            self.began = Some(now);
-        }
-        self.least[0] = Some(self.least[0].map_or(greatest, |least| least.min(greatest)));
-        true
+        whole
     }
 
     fn least(&self) -> Option<T> {
-        self.least.into_iter().flatten().min()
+        self.least.get()
     }
 }
 
