@@ -29,6 +29,7 @@ fn a_reader_brings_no_law_that_hears_of_packets_beyond_its_rate_and_most_recover
     // docs/security.md says why.
     let slow = [
         ("gcc", "all arrived"),
+        ("gcc", "round trips that shrink"),
         ("nada", "bit errors, in copies"),
         ("nada-at-sender", "arrivals that creep ahead"),
         ("nada-2016", "all arrived"),
