@@ -15,6 +15,7 @@
 //! A route can become shorter, and a receiver's clock can be set back: what reports go on to say, and none denies, is
 //! believed after the time of two of them.
 
+mod entry;
 mod left_out;
 mod plausible;
 mod refused;
@@ -30,6 +31,7 @@ use crate::packet_feedback::MOST_RECORDS;
 use crate::report::{Echo, Feedback, ReceptionReport, Record, Report};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
+use self::entry::{Entry, Known, PADDING, VACANT};
 use self::left_out::LeftOut;
 use self::plausible::Plausible;
 use self::times::{ms, round_trip};
@@ -37,54 +39,10 @@ use self::times::{ms, round_trip};
 pub use self::refused::Refused;
 pub use self::times::compact_ntp;
 
-/// What is known of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
-    InFlight,
-    /// It has left the path, and no report has told how: the one that covered it is lost or late, or a law's own report
-    /// named a later packet.
-    Untold,
-    Missing,
-    Arrived,
-    /// No packet has this number.
-    LeftOut,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    at: SendTime,
-    /// Bytes, and [`PADDING`] if it carries no media: an entry has 16 bytes.
-    size: u16,
-    probe: Option<ProbeId>,
-    /// When it arrived, as far as is told, in ms modulo 65 536.
-    arrived: u16,
-    /// Bytes of the size that are not payload.
-    overhead: u8,
-    known: Known,
-}
-
-/// The bit of [`Entry::size`] that marks padding.
-const PADDING: u16 = 1 << 15;
 /// So far apart two reports of one arrival may be: each rounds.
 const ROUNDED_MS: i16 = 4;
 /// For so long after reports have contradicted each other they may do so again.
 const CONTEST: TimeDelta = TimeDelta::from_secs(2);
-
-const VACANT: Entry =
-    Entry { at: SendTime::ZERO, size: 0, probe: None, arrived: 0, overhead: 0, known: Known::Arrived };
-
-impl Entry {
-    fn size(&self) -> DataSize {
-        DataSize::from_bytes(u64::from(self.size & !PADDING))
-    }
-
-    fn packet(&self, id: u64) -> SentPacket {
-        let size = self.size();
-        let payload = size.saturating_sub(DataSize::from_bytes(u64::from(self.overhead)));
-        let padding = self.size & PADDING != 0;
-        SentPacket { id, at: self.at, size, payload, padding, probe: self.probe }
-    }
-}
 
 /// Reports tell 16 bits of a number: more packets than this cannot be told apart.
 const MAX_PACKETS: usize = 1 << 16;
@@ -287,8 +245,12 @@ impl SendHistory {
     /// Whether `records` tell of a packet that cannot have been there and back: the newest of those that have left counts, whatever
     /// they say of it.
     fn is_early(&mut self, now: SendTime, records: &[Record], made: Option<ArrivalTime>) -> bool {
-        let known = records.iter().filter_map(|record| Some((self.find(record.sequence)?, record.arrival)));
-        let Some((id, arrival)) = known.max_by_key(|&(id, _)| id) else { return false };
+        // Of numbers as they travel, what has not left is older than all.
+        let age = |record: &&Record| (self.next as u16).wrapping_sub(1).wrapping_sub(record.sequence);
+        let Some(&Record { sequence, arrival, .. }) = records.iter().rev().min_by_key(age) else {
+            return false;
+        };
+        let Some(id) = self.find(sequence) else { return false };
         let sent = self.entry(id).at;
         let rtt = arrival.map_or(now - sent, |arrived| round_trip(now, sent, arrived, made));
         let least = if made.is_some() || arrival.is_none() {
@@ -378,15 +340,15 @@ impl SendHistory {
 
     fn apply(&mut self, now: SendTime, record: &Record, newest: &mut Option<(SendTime, ArrivalTime)>) {
         let Some(id) = self.find(record.sequence) else { return };
-        let &mut Entry { at, arrived, known: before, .. } = self.entry(id);
-        let fate = match (record.arrival, before) {
+        let entry = &mut self.entries[(id - self.oldest) as usize];
+        let fate = match (record.arrival, entry.known) {
             (Some(arrived), Known::InFlight | Known::Untold) => {
                 Fate::Arrived { at: arrived, ecn: record.ecn }
             }
             (Some(arrived), Known::Missing) => Fate::Recovered { at: arrived, ecn: record.ecn },
             (None, Known::InFlight | Known::Untold) => Fate::Missing,
             (Some(told), Known::Arrived) => {
-                if ms(told).wrapping_sub(arrived) as i16 > ROUNDED_MS {
+                if ms(told).wrapping_sub(entry.arrived) as i16 > ROUNDED_MS {
                     self.contested = Some(now);
                 }
                 return;
@@ -394,25 +356,24 @@ impl SendHistory {
             // Reports that overlap may leave out what one before them told.
             (_, Known::LeftOut) | (None, Known::Missing | Known::Arrived) => return,
         };
-        if let Some(arrived) = record.arrival
-            && !self.plausible.admits_delay(now, at, ApparentDelay::between(at, arrived))
-        {
-            self.refused.impossible += 1;
-            return;
+        let known = if let Some(arrived) = record.arrival {
+            if !self.plausible.admits_delay(now, entry.at, ApparentDelay::between(entry.at, arrived)) {
+                self.refused.impossible += 1;
+                return;
+            }
+            if newest.is_none_or(|(departure, _)| entry.at >= departure) {
+                *newest = Some((entry.at, arrived));
+            }
+            entry.arrived = ms(arrived);
+            Known::Arrived
+        } else {
+            entry.arrived = 0;
+            Known::Missing
+        };
+        if core::mem::replace(&mut entry.known, known) == Known::InFlight {
+            self.in_flight = self.in_flight.saturating_sub(entry.size());
         }
-        let left_out = self.left_out.before(id);
-        let entry = self.entry(id);
-        entry.known = if record.arrival.is_some() { Known::Arrived } else { Known::Missing };
-        entry.arrived = record.arrival.map_or(0, ms);
-        let sent = entry.packet(id - left_out);
-        if before == Known::InFlight {
-            self.in_flight = self.in_flight.saturating_sub(sent.size);
-        }
-        if let Some(arrived) = record.arrival
-            && newest.is_none_or(|(departure, _)| at >= departure)
-        {
-            *newest = Some((at, arrived));
-        }
+        let sent = entry.packet(id - self.left_out.before(id));
         self.results.push(PacketResult { sent, fate });
     }
 
@@ -465,8 +426,10 @@ impl SendHistory {
     }
 
     fn forget_oldest(&mut self) {
-        self.settle(self.oldest, Known::Arrived);
-        self.entries.pop_front();
+        let Some(entry) = self.entries.pop_front() else { return };
+        if entry.known == Known::InFlight {
+            self.in_flight = self.in_flight.saturating_sub(entry.size());
+        }
         self.oldest += 1;
         self.left_out.forget(self.oldest);
     }
@@ -480,7 +443,7 @@ impl SendHistory {
 
     /// Time passes: packets beyond the horizon are forgotten.
     pub fn expire(&mut self, now: SendTime) {
-        while self.oldest < self.next && now - self.entry(self.oldest).at > self.horizon {
+        while self.entries.front().is_some_and(|oldest| now - oldest.at > self.horizon) {
             self.forget_oldest();
         }
     }

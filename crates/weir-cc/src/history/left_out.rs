@@ -61,6 +61,9 @@ impl LeftOut {
     /// How many were left out before `number`.
     #[inline]
     pub(super) fn before(&self, number: u64) -> u64 {
+        if self.numbers.is_empty() {
+            return self.forgotten;
+        }
         self.forgotten + self.numbers.partition_point(|left| left.number < number) as u64
     }
 

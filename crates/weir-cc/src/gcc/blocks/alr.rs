@@ -39,6 +39,8 @@ pub struct AlrDetector {
     config: AlrConfig,
     /// Bytes per second that the source has to send.
     rate: f64,
+    /// What the budget holds, in bytes.
+    room: f64,
     /// In bytes; negative if more was sent.
     budget: f64,
     sent: Option<SendTime>,
@@ -48,7 +50,7 @@ pub struct AlrDetector {
 impl AlrDetector {
     /// A detector for an estimate of `estimate`.
     pub fn new(config: AlrConfig, estimate: DataRate) -> Self {
-        let mut detector = Self { config, rate: 0.0, budget: 0.0, sent: None, since: None };
+        let mut detector = Self { config, rate: 0.0, room: 0.0, budget: 0.0, sent: None, since: None };
         detector.set_estimate(estimate);
         detector
     }
@@ -56,14 +58,13 @@ impl AlrDetector {
     /// The estimate is another. What a source has to fill of it counts in whole kbit/s.
     pub fn set_estimate(&mut self, estimate: DataRate) {
         let kbps = libm::trunc(self.config.usage * estimate.bps_f64() / 1e3);
-        self.rate = kbps * 1e3 / 8.0;
-        let room = self.room();
-        self.budget = self.budget.clamp(-room, room);
+        self.set_rate(kbps * 1e3 / 8.0);
+        self.budget = self.budget.clamp(-self.room, self.room);
     }
 
     /// Coupling scales the estimate by `factor`, and with it what counts as little.
     pub fn scale(&mut self, factor: f64) {
-        self.rate *= factor;
+        self.set_rate(self.rate * factor);
         self.budget *= factor;
     }
 
@@ -72,7 +73,7 @@ impl AlrDetector {
         let Some(before) = self.sent.replace(at) else { return };
         // It began in the past; else the clock was set back.
         self.since = self.since.map(|since| since.min(at));
-        let room = self.room();
+        let room = self.room;
         let elapsed = (at - before).max(TimeDelta::ZERO).secs_f64();
         self.budget = (self.budget - size.bytes_f64()).max(-room);
         self.budget = (self.budget + self.rate * elapsed).min(room);
@@ -88,8 +89,9 @@ impl AlrDetector {
         self.since
     }
 
-    fn room(&self) -> f64 {
-        self.rate * self.config.window.secs_f64()
+    fn set_rate(&mut self, rate: f64) {
+        self.rate = rate;
+        self.room = rate * self.config.window.secs_f64();
     }
 }
 

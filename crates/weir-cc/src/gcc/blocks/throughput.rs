@@ -124,9 +124,7 @@ impl Throughput {
             }
         }
         self.bytes += packet.size;
-        while self.is_too_long() {
-            self.drop_first();
-        }
+        self.shorten();
     }
 
     /// `R`; `None` while there are too few packets.
@@ -160,22 +158,26 @@ impl Throughput {
         self.gaps.unknown = true;
     }
 
-    fn is_too_long(&self) -> bool {
-        let (Some(first), Some(last)) = (self.packets.front(), self.packets.back()) else { return false };
-        let (packets, span) = (self.packets.len(), last.arrival - first.arrival);
-        packets > self.config.max_packets as usize
-            || span > self.config.max_window
-            || (packets > self.config.window_packets as usize && span > self.config.window)
-    }
-
-    fn drop_first(&mut self) {
-        let Some(first) = self.packets.pop_front() else { return };
-        self.bytes = self.bytes.saturating_sub(first.size);
-        if let Some(next) = self.packets.front() {
-            self.inversions -= inverted(Some(&first), Some(next));
-            self.gaps.leave(next.arrival - first.arrival);
+    /// Drops what the window does not hold any more.
+    fn shorten(&mut self) {
+        let Some(newest) = self.packets.back().map(|last| last.arrival) else { return };
+        let ThroughputConfig { window_packets, window, max_packets, max_window, .. } = self.config;
+        while let Some(&first) = self.packets.front() {
+            let (packets, span) = (self.packets.len(), newest - first.arrival);
+            let is_too_long = packets > max_packets as usize
+                || span > max_window
+                || (packets > window_packets as usize && span > window);
+            if !is_too_long {
+                return;
+            }
+            self.packets.pop_front();
+            self.bytes = self.bytes.saturating_sub(first.size);
+            if let Some(next) = self.packets.front() {
+                self.inversions -= inverted(Some(&first), Some(next));
+                self.gaps.leave(next.arrival - first.arrival);
+            }
+            self.discarded = Some(self.discarded.map_or(first.departure, |late| late.max(first.departure)));
         }
-        self.discarded = Some(self.discarded.map_or(first.departure, |late| late.max(first.departure)));
     }
 
     /// Rate of sending without the bytes of the packet that left last, where packets arrived as they left.

@@ -132,7 +132,8 @@ impl GoogCc {
     /// The share of the target that push-back holds back: the encoder should save it, and it is not filled up either.
     fn held_back(&self) -> f64 {
         let rate = self.told.rate;
-        1.0 - self.push_back.allowed(rate, self.standing.limits.min().bps_f64()) / rate
+        let allowed = self.push_back.allowed(rate, self.standing.limits.min().bps_f64());
+        if allowed == rate { 0.0 } else { 1.0 - allowed / rate }
     }
 
     /// Takes the fates of packets; why the rate changed, where it was computed.
