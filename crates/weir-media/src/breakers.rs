@@ -37,7 +37,7 @@ const MOST_INTERVALS: usize = 64;
 pub enum Breaker {
     /// Nothing has been heard of the media (RFC 8083 §4.1).
     RtcpTimeout {
-        /// For so long, from the first packet that was not answered.
+        /// For so long, from what was heard last or the first packet that was not answered.
         silence: TimeDelta,
     },
     /// Reports come, and nothing of the media arrives (RFC 8083 §4.2).
@@ -95,7 +95,7 @@ pub(crate) struct Breakers {
 /// How long nothing was heard.
 #[derive(Clone, Copy, Debug, Default)]
 struct Silence {
-    /// When the first packet left that was not answered.
+    /// When the first packet left that was not answered, or something was heard that cannot have been its answer.
     since: Option<SendTime>,
     /// When the last one did, while it may be answered.
     sent: Option<SendTime>,
@@ -160,13 +160,19 @@ impl Breakers {
     }
 
     /// Something was heard of the media.
-    pub(crate) fn on_heard(&mut self, rtt: Option<TimeDelta>) {
-        // A packet that left just now may be too young to be told of, and the next one counts anew.
-        self.silence = Silence::default();
+    pub(crate) fn on_heard(&mut self, now: SendTime, rtt: Option<TimeDelta>) {
         if let Some(new) = rtt {
             self.present.rtt = Some(self.present.rtt.map_or(new, |least| least.min(new)));
             self.rtt = Some(self.rtt.map_or(new, |old| old.scale(0.8) + new.scale(0.2)));
         }
+        // What left within a round trip still waits for an answer: from now on.
+        let rtt = self.rtt.unwrap_or_default();
+        let waits = self.silence.sent.filter(|&sent| now - sent < rtt);
+        self.silence = waits.map_or_else(Silence::default, |sent| Silence {
+            since: Some(now),
+            sent: Some(sent),
+            counted: sent - now,
+        });
     }
 
     /// A block of a receiver report on the video has come, however old: of packets up to `highest`, and of the loss since the report
@@ -293,7 +299,7 @@ mod tests {
             sent(breakers, 1000 * second + 1000 * n / packets);
         }
         let now = at(1000 * (second + 1));
-        breakers.on_heard(Some(TimeDelta::from_millis(100)));
+        breakers.on_heard(now, Some(TimeDelta::from_millis(100)));
         breakers.on_block(now, highest, lost)
     }
 
@@ -308,7 +314,7 @@ mod tests {
             }
         };
         dense(&mut breakers, 100, 4000);
-        breakers.on_heard(None);
+        breakers.on_heard(at(4000), None);
         assert_eq!(breakers.next_timeout(), None, "what was sent is answered");
         dense(&mut breakers, 4000, 19_000);
         assert_eq!((breakers.next_timeout(), breakers.on_timeout(at(18_999))), (Some(at(19_000)), None));
@@ -316,6 +322,25 @@ mod tests {
         assert_eq!(breakers.on_timeout(at(19_000)), Some(tripped));
         breakers.rest();
         assert_eq!(breakers.next_timeout(), None);
+    }
+
+    #[test]
+    fn what_left_within_a_round_trip_of_the_last_report_waits_for_another() {
+        let heard = |ms: i64| {
+            let mut breakers = breakers();
+            sent(&mut breakers, 1000);
+            breakers.on_heard(at(ms), Some(TimeDelta::from_millis(100)));
+            breakers
+        };
+        assert_eq!(heard(1100).next_timeout(), None);
+        // A window that is full lets out a packet each five seconds.
+        let mut breakers = heard(1050);
+        for ms in [6000, 11_000, 16_000] {
+            assert_eq!((breakers.next_timeout(), breakers.on_timeout(at(ms))), (Some(at(ms)), None));
+            sent(&mut breakers, ms);
+        }
+        assert_eq!(breakers.next_timeout(), Some(at(16_050)));
+        assert_eq!(breakers.on_timeout(at(16_050)), Some(Breaker::RtcpTimeout { silence: SECOND * 15 }));
     }
 
     #[test]
@@ -336,7 +361,7 @@ mod tests {
             sent(&mut breakers, 20_000 * n);
             (0..20).find_map(|s| {
                 if answer == Some(s) {
-                    breakers.on_heard(None);
+                    breakers.on_heard(at(1000 * (20 * n + s)), None);
                 }
                 breakers.on_timeout(at(1000 * (20 * n + s))).map(|_| 20 * n + s)
             })
@@ -473,7 +498,7 @@ mod tests {
                 sent(&mut breakers, 1000 * s + 125 * n);
             }
             if s % 10 == 9 {
-                breakers.on_heard(Some(TimeDelta::from_secs(2)));
+                breakers.on_heard(at(1000 * s + 999), Some(TimeDelta::from_secs(2)));
                 tripped = tripped.or(breakers.on_block(at(1000 * s + 1000), s as u32, 255));
             }
         }

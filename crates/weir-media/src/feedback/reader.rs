@@ -91,7 +91,8 @@ impl FeedbackReader {
 
     /// The report on the streams of `numbers` that came at `now` as congestion control feedback of RFC 8888, if there is
     /// any in it. Records go by the packets' numbers in the history; packets that have none, and those that arrived at a time
-    /// that is not told, are left out; that some have not left is [counted](Self::unsent). Reports are numbered here, by their times: none is missed.
+    /// that is not told, are left out; reports that name packets which have not left are [counted](Self::unsent). Reports are numbered
+    /// here, by their times: none is missed.
     pub fn read_rfc_8888(
         &mut self,
         now: SendTime,

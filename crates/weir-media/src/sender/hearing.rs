@@ -67,7 +67,7 @@ impl MediaSender {
                     && let Some(Feedback::Reception { rtt, .. }) =
                         self.history.join(now, &Report::Reception(told))
                 {
-                    breakers.on_heard(rtt);
+                    breakers.on_heard(now, rtt);
                 }
                 breakers.on_block(now, told.highest_sequence, told.fraction_lost)
             })
@@ -96,7 +96,7 @@ impl MediaSender {
             statistics.poll()
         });
         if let Some(breakers) = self.breakers.as_mut().filter(|_| feedback.is_some()) {
-            breakers.on_heard(rtt);
+            breakers.on_heard(now, rtt);
         }
         // What a witness tells is not what the law goes by.
         let distrust = if heard { self.weigh_reports(now) } else { None };
