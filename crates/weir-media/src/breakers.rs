@@ -1,8 +1,7 @@
 //! RTP circuit breakers (RFC 8083): what stops media that no controller stopped.
 //!
 //! * Nothing is heard of the media for three reporting intervals, of at least 5 s each (§4.1): no report at all, of whatever kind.
-//!   Silence counts for an interval after each packet: who receives nothing has nothing to report (RFC 3550 §6.4), so that a picture
-//!   each 20 s is not answered in between. Of such media three in a row must stay without an answer.
+//!   Of sparse media three packets in a row must stay without an answer.
 //! * Reports come, and none of them tells of a newer packet (§4.2, `k` = 5). Those count before which something of their stream left.
 //! * More is lost than at ten times the rate of a TCP flow, for as many reports as the RFC averages over (§4.3, by the simple form
 //!   of the TCP throughput equation with `b` = 1). The RFC goes by their mean loss; here each must tell of as much, so that an
@@ -13,6 +12,8 @@
 //! Media usability (§4.4) is the application's to judge. The frames of one rate decision are one (`G` = 1), and both ends report
 //! at the same interval.
 
+mod silence;
+
 use std::collections::VecDeque;
 
 use weir_cc::SendTime;
@@ -20,6 +21,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::config::MediaConfig;
 use crate::sources::Kind;
+use silence::Silence;
 
 /// The intervals of the RTCP timeout are at least so long (RFC 3550 §6.2).
 const LEAST_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
@@ -27,8 +29,6 @@ const LEAST_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
 const NO_PROGRESS: f64 = 5.0;
 /// A picture that changes more rarely counts as one that changes so often (`Tf` is the longest of the last ten seconds).
 const LONGEST_FRAME: TimeDelta = TimeDelta::from_secs(10);
-/// Who is called so late was asleep.
-const ASLEEP: TimeDelta = TimeDelta::from_secs(1);
 /// Intervals that are judged at most: with reports once a second 15 s, with faster ones fewer.
 const MOST_INTERVALS: usize = 64;
 
@@ -92,17 +92,6 @@ pub(crate) struct Breakers {
     intervals: VecDeque<Interval>,
 }
 
-/// How long nothing was heard.
-#[derive(Clone, Copy, Debug, Default)]
-struct Silence {
-    /// When the first packet left that was not answered, or something was heard that cannot have been its answer.
-    since: Option<SendTime>,
-    /// When the last one did, while it may be answered.
-    sent: Option<SendTime>,
-    /// So much of the time until then counts.
-    counted: TimeDelta,
-}
-
 /// An interval of reports.
 #[derive(Clone, Copy, Debug, Default)]
 struct Interval {
@@ -125,7 +114,7 @@ impl Breakers {
         Self {
             interval,
             frame,
-            silence: Silence::default(),
+            silence: Silence::new(interval.max(LEAST_INTERVAL)),
             rtt: None,
             highest: None,
             stalled: 0,
@@ -147,9 +136,7 @@ impl Breakers {
 
     /// A packet leaves.
     pub(crate) fn on_sent(&mut self, now: SendTime, kind: Kind, size: DataSize) {
-        self.count_silence(now);
-        self.silence.since.get_or_insert(now);
-        self.silence.sent = Some(now);
+        self.silence.on_sent(now);
         if kind == Kind::Video {
             self.since.get_or_insert(now);
             self.reported.get_or_insert(now);
@@ -165,14 +152,7 @@ impl Breakers {
             self.present.rtt = Some(self.present.rtt.map_or(new, |least| least.min(new)));
             self.rtt = Some(self.rtt.map_or(new, |old| old.scale(0.8) + new.scale(0.2)));
         }
-        // What left within a round trip still waits for an answer: from now on.
-        let rtt = self.rtt.unwrap_or_default();
-        let waits = self.silence.sent.filter(|&sent| now - sent < rtt);
-        self.silence = waits.map_or_else(Silence::default, |sent| Silence {
-            since: Some(now),
-            sent: Some(sent),
-            counted: sent - now,
-        });
+        self.silence.on_heard(now, self.rtt.unwrap_or_default());
     }
 
     /// A block of a receiver report on the video has come, however old: of packets up to `highest`, and of the loss since the report
@@ -192,35 +172,14 @@ impl Breakers {
         self.congestion()
     }
 
-    /// When [`Self::on_timeout`] wants to be called: when the RTCP timeout is due, or the last packet has waited for an interval.
+    /// When [`Self::on_timeout`] wants to be called.
     pub(crate) fn next_timeout(&self) -> Option<SendTime> {
-        self.silence.sent.map(|sent| sent + self.longest().min(self.longest() * 3 - self.silence.counted))
+        self.silence.next_timeout()
     }
 
-    /// Whether nothing was heard for too long. Who was not called for long has not listened either: what he missed does not count.
+    /// Whether nothing was heard for too long.
     pub(crate) fn on_timeout(&mut self, now: SendTime) -> Option<Breaker> {
-        let late = now - self.next_timeout()?;
-        if late > ASLEEP {
-            self.silence = Silence::default();
-        }
-        if late < TimeDelta::ZERO || late > ASLEEP {
-            return None;
-        }
-        self.count_silence(now);
-        self.silence.sent = None;
-        let since = self.silence.since.filter(|_| self.silence.counted >= self.longest() * 3);
-        since.map(|since| Breaker::RtcpTimeout { silence: now - since })
-    }
-
-    /// Silence counts for an interval after each packet.
-    fn count_silence(&mut self, now: SendTime) {
-        let passed = self.silence.sent.map_or(TimeDelta::ZERO, |sent| now - sent);
-        self.silence.counted += passed.min(self.longest());
-    }
-
-    /// `Td`, and at least [`LEAST_INTERVAL`].
-    fn longest(&self) -> TimeDelta {
-        self.interval.max(LEAST_INTERVAL)
+        self.silence.on_timeout(now).map(|silence| Breaker::RtcpTimeout { silence })
     }
 
     /// Counts the reports that tell of no newer packet although some were sent since the report before.
@@ -246,7 +205,7 @@ impl Breakers {
     /// How many intervals `CB_INTERVAL` has.
     fn judged(&self, rtt: TimeDelta) -> usize {
         let (frame, rtt, interval) = (self.frame.secs_f64(), rtt.secs_f64(), self.interval.secs_f64());
-        let most = f64::max(15.0, 3.0 * self.longest().secs_f64());
+        let most = f64::max(15.0, 3.0 * self.interval.max(LEAST_INTERVAL).secs_f64());
         let span = (10.0 * frame).max(10.0 * rtt).max(3.0 * interval).min(most);
         ((3.0 * span / (3.0 * interval)).ceil() as usize).clamp(1, MOST_INTERVALS)
     }
@@ -304,76 +263,12 @@ mod tests {
     }
 
     #[test]
-    fn silence_for_three_intervals_of_five_seconds_is_too_long() {
+    fn who_rests_waits_for_nothing() {
         let mut breakers = breakers();
-        assert_eq!(breakers.next_timeout(), None, "nothing was sent");
-        let dense = |breakers: &mut Breakers, from: i64, to: i64| {
-            for ms in (from..to).step_by(20) {
-                assert_eq!(breakers.on_timeout(at(ms)), None);
-                sent(breakers, ms);
-            }
-        };
-        dense(&mut breakers, 100, 4000);
-        breakers.on_heard(at(4000), None);
-        assert_eq!(breakers.next_timeout(), None, "what was sent is answered");
-        dense(&mut breakers, 4000, 19_000);
-        assert_eq!((breakers.next_timeout(), breakers.on_timeout(at(18_999))), (Some(at(19_000)), None));
-        let tripped = Breaker::RtcpTimeout { silence: SECOND * 15 };
-        assert_eq!(breakers.on_timeout(at(19_000)), Some(tripped));
+        sent(&mut breakers, 100);
+        assert_eq!(breakers.next_timeout(), Some(at(5100)), "an answer to the packet");
         breakers.rest();
         assert_eq!(breakers.next_timeout(), None);
-    }
-
-    #[test]
-    fn what_left_within_a_round_trip_of_the_last_report_waits_for_another() {
-        let heard = |ms: i64| {
-            let mut breakers = breakers();
-            sent(&mut breakers, 1000);
-            breakers.on_heard(at(ms), Some(TimeDelta::from_millis(100)));
-            breakers
-        };
-        assert_eq!(heard(1100).next_timeout(), None);
-        // A window that is full lets out a packet each five seconds.
-        let mut breakers = heard(1050);
-        for ms in [6000, 11_000, 16_000] {
-            assert_eq!((breakers.next_timeout(), breakers.on_timeout(at(ms))), (Some(at(ms)), None));
-            sent(&mut breakers, ms);
-        }
-        assert_eq!(breakers.next_timeout(), Some(at(16_050)));
-        assert_eq!(breakers.on_timeout(at(16_050)), Some(Breaker::RtcpTimeout { silence: SECOND * 15 }));
-    }
-
-    #[test]
-    fn who_slept_waits_anew() {
-        let mut breakers = breakers();
-        (0..14_900).step_by(20).for_each(|ms| sent(&mut breakers, ms));
-        assert_eq!(breakers.next_timeout(), Some(at(15_000)));
-        assert_eq!((breakers.on_timeout(at(3_600_000)), breakers.next_timeout()), (None, None));
-        (0..14_980).step_by(20).for_each(|ms| sent(&mut breakers, 3_600_000 + ms));
-        assert_eq!(breakers.on_timeout(at(3_614_999)), None);
-        assert!(breakers.on_timeout(at(3_615_000)).is_some());
-    }
-
-    /// A packet each 20 s, each with a report after so many seconds, or none; when media is stopped, in seconds.
-    fn sparse(answers: [Option<i64>; 6]) -> Option<i64> {
-        let mut breakers = breakers();
-        answers.into_iter().zip(0..).find_map(|(answer, n)| {
-            sent(&mut breakers, 20_000 * n);
-            (0..20).find_map(|s| {
-                if answer == Some(s) {
-                    breakers.on_heard(at(1000 * (20 * n + s)), None);
-                }
-                breakers.on_timeout(at(1000 * (20 * n + s))).map(|_| 20 * n + s)
-            })
-        })
-    }
-
-    #[test]
-    fn a_picture_each_twenty_seconds_is_answered_once_each_and_may_be_lost() {
-        assert_eq!(sparse([Some(1); 6]), None);
-        assert_eq!(sparse([Some(1), None, None, Some(4), None, None]), None);
-        // Where nothing comes back three of them are enough: 0, 20 and 40 s, and the interval after the last.
-        assert_eq!(sparse([None; 6]), Some(45));
     }
 
     #[test]
