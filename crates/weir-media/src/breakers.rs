@@ -1,13 +1,18 @@
 //! RTP circuit breakers (RFC 8083): what stops media that no controller stopped.
 //!
-//! * Nothing is heard of the media for three reporting intervals, of at least 5 s each (§4.2): no report at all, of whatever kind.
-//! * Reports come, and none of them tells of a newer packet (§4.1, `k` = 5).
+//! * Nothing is heard of the media for three reporting intervals, of at least 5 s each (§4.1): no report at all, of whatever kind.
+//!   Of sparse media three packets in a row must stay without an answer.
+//! * Reports come, and none of them tells of a newer packet (§4.2, `k` = 5). Those count before which something of their stream left.
 //! * More is lost than at ten times the rate of a TCP flow, for as many reports as the RFC averages over (§4.3, by the simple form
 //!   of the TCP throughput equation with `b` = 1). The RFC goes by their mean loss; here each must tell of as much, so that an
 //!   honest report denies forged ones.
 //!
+//! The last two go by what reports tell of the video, and by what was sent of it: what is sent of audio meanwhile is no part of either.
+//!
 //! Media usability (§4.4) is the application's to judge. The frames of one rate decision are one (`G` = 1), and both ends report
 //! at the same interval.
+
+mod silence;
 
 use std::collections::VecDeque;
 
@@ -15,6 +20,8 @@ use weir_cc::SendTime;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::config::MediaConfig;
+use crate::sources::Kind;
+use silence::Silence;
 
 /// The intervals of the RTCP timeout are at least so long (RFC 3550 §6.2).
 const LEAST_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
@@ -22,20 +29,18 @@ const LEAST_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
 const NO_PROGRESS: f64 = 5.0;
 /// A picture that changes more rarely counts as one that changes so often (`Tf` is the longest of the last ten seconds).
 const LONGEST_FRAME: TimeDelta = TimeDelta::from_secs(10);
-/// Who is called so late was asleep.
-const ASLEEP: TimeDelta = TimeDelta::from_secs(1);
 /// Intervals that are judged at most: with reports once a second 15 s, with faster ones fewer.
 const MOST_INTERVALS: usize = 64;
 
 /// A circuit breaker that has tripped: media has stopped, and why.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Breaker {
-    /// Nothing has been heard of the media (RFC 8083 §4.2).
+    /// Nothing has been heard of the media (RFC 8083 §4.1).
     RtcpTimeout {
-        /// For so long.
+        /// For so long, from what was heard last or the first packet that was not answered.
         silence: TimeDelta,
     },
-    /// Reports come, and nothing of the media arrives (RFC 8083 §4.1).
+    /// Reports come, and nothing of the media arrives (RFC 8083 §4.2).
     MediaTimeout {
         /// So many reports one after the other told of no newer packet.
         reports: u32,
@@ -72,14 +77,16 @@ pub(crate) struct Breakers {
     interval: TimeDelta,
     /// `Tf`, the time between frames.
     frame: TimeDelta,
-    /// Since when something is sent of which something can be heard.
-    heard: Option<SendTime>,
+    silence: Silence,
     /// `Tr`.
     rtt: Option<TimeDelta>,
     highest: Option<u32>,
-    /// Reports without progress, and since when.
+    /// Reports without progress although something was sent since the report before, and the time between those two of each.
     stalled: u32,
-    progress: Option<SendTime>,
+    stalled_for: TimeDelta,
+    /// The last report, and when something was first sent since.
+    reported: Option<SendTime>,
+    sent: Option<SendTime>,
     present: Interval,
     since: Option<SendTime>,
     intervals: VecDeque<Interval>,
@@ -107,11 +114,13 @@ impl Breakers {
         Self {
             interval,
             frame,
-            heard: None,
+            silence: Silence::new(interval.max(LEAST_INTERVAL)),
             rtt: None,
             highest: None,
             stalled: 0,
-            progress: None,
+            stalled_for: TimeDelta::ZERO,
+            reported: None,
+            sent: None,
             present: Interval::default(),
             since: None,
             intervals: VecDeque::new(),
@@ -125,25 +134,29 @@ impl Breakers {
         *self = Self { intervals, ..Self::new(self.interval, self.frame) };
     }
 
-    pub(crate) fn on_sent(&mut self, now: SendTime, size: DataSize) {
-        for began in [&mut self.heard, &mut self.since, &mut self.progress] {
-            began.get_or_insert(now);
+    /// A packet leaves.
+    pub(crate) fn on_sent(&mut self, now: SendTime, kind: Kind, size: DataSize) {
+        self.silence.on_sent(now);
+        if kind == Kind::Video {
+            self.since.get_or_insert(now);
+            self.reported.get_or_insert(now);
+            self.sent.get_or_insert(now);
+            self.present.packets += 1;
+            self.present.size += size;
         }
-        self.present.packets += 1;
-        self.present.size += size;
     }
 
     /// Something was heard of the media.
     pub(crate) fn on_heard(&mut self, now: SendTime, rtt: Option<TimeDelta>) {
-        self.heard = self.heard.map(|_| now);
         if let Some(new) = rtt {
             self.present.rtt = Some(self.present.rtt.map_or(new, |least| least.min(new)));
             self.rtt = Some(self.rtt.map_or(new, |old| old.scale(0.8) + new.scale(0.2)));
         }
+        self.silence.on_heard(now, self.rtt.unwrap_or_default());
     }
 
-    /// A block of a receiver report has come, however old: of packets up to `highest`, and of the loss since the report before, in
-    /// 1/256.
+    /// A block of a receiver report on the video has come, however old: of packets up to `highest`, and of the loss since the report
+    /// before, in 1/256.
     pub(crate) fn on_block(&mut self, now: SendTime, highest: u32, fraction_lost: u8) -> Option<Breaker> {
         if let Some(stalled) = self.stall(now, highest) {
             return Some(stalled);
@@ -159,38 +172,32 @@ impl Breakers {
         self.congestion()
     }
 
-    /// When the RTCP timeout is due.
+    /// When [`Self::on_timeout`] wants to be called.
     pub(crate) fn next_timeout(&self) -> Option<SendTime> {
-        self.heard.map(|heard| heard + self.longest_silence())
+        self.silence.next_timeout()
     }
 
-    /// Whether nothing was heard for too long. Who was not called for long has not listened either, and waits anew.
+    /// Whether nothing was heard for too long.
     pub(crate) fn on_timeout(&mut self, now: SendTime) -> Option<Breaker> {
-        let silence = now - self.heard?;
-        if silence > self.longest_silence() + ASLEEP {
-            self.heard = Some(now);
-        }
-        let tripped = self.heard.is_some_and(|heard| now - heard >= self.longest_silence());
-        tripped.then_some(Breaker::RtcpTimeout { silence })
+        self.silence.on_timeout(now).map(|silence| Breaker::RtcpTimeout { silence })
     }
 
-    fn longest_silence(&self) -> TimeDelta {
-        self.interval.max(LEAST_INTERVAL) * 3
-    }
-
-    /// Counts the reports that tell of no newer packet although some were sent.
+    /// Counts the reports that tell of no newer packet although some were sent since the report before.
     fn stall(&mut self, now: SendTime, highest: u32) -> Option<Breaker> {
         let ahead = |before: u32| highest.wrapping_sub(before) as i32 > 0;
-        let newer = self.highest.is_none_or(ahead);
-        if newer || self.present.packets == 0 {
-            self.highest = if newer { Some(highest) } else { self.highest };
-            (self.stalled, self.progress) = (0, Some(now));
+        let sent = self.sent.take();
+        let before = self.reported.replace(now);
+        if self.highest.is_none_or(ahead) {
+            self.highest = Some(highest);
+            (self.stalled, self.stalled_for) = (0, TimeDelta::ZERO);
             return None;
         }
+        // Of a long time without a report only the last interval before the packet counts.
+        self.stalled_for += now - before?.max(sent? - self.interval);
         self.stalled += 1;
         let longest = self.frame.max(self.rtt.unwrap_or_default()).max(self.interval);
         let most = (longest.secs_f64() * NO_PROGRESS / self.interval.secs_f64()).ceil();
-        let waited = self.progress.is_some_and(|progress| now - progress >= self.interval.scale(most));
+        let waited = self.stalled_for >= self.interval.scale(most);
         let stalled = waited && f64::from(self.stalled) >= most;
         stalled.then_some(Breaker::MediaTimeout { reports: self.stalled })
     }
@@ -241,10 +248,14 @@ mod tests {
         Breakers::new(SECOND, TimeDelta::from_millis(33))
     }
 
+    fn sent(breakers: &mut Breakers, ms: i64) {
+        breakers.on_sent(at(ms), Kind::Video, DataSize::from_bytes(1000));
+    }
+
     /// A second of so many packets of 1000 bytes, and a report at its end.
     fn second(breakers: &mut Breakers, second: i64, packets: i64, highest: u32, lost: u8) -> Option<Breaker> {
         for n in 0..packets {
-            breakers.on_sent(at(1000 * second + 1000 * n / packets), DataSize::from_bytes(1000));
+            sent(breakers, 1000 * second + 1000 * n / packets);
         }
         let now = at(1000 * (second + 1));
         breakers.on_heard(now, Some(TimeDelta::from_millis(100)));
@@ -252,17 +263,10 @@ mod tests {
     }
 
     #[test]
-    fn silence_for_three_intervals_of_five_seconds_is_too_long() {
+    fn who_rests_waits_for_nothing() {
         let mut breakers = breakers();
-        assert_eq!(breakers.next_timeout(), None, "nothing was sent");
-        breakers.on_sent(at(100), DataSize::from_bytes(1));
-        assert_eq!(breakers.next_timeout(), Some(at(15_100)));
-        breakers.on_heard(at(4000), None);
-        assert_eq!((breakers.next_timeout(), breakers.on_timeout(at(18_999))), (Some(at(19_000)), None));
-        let tripped = Breaker::RtcpTimeout { silence: SECOND * 15 };
-        assert_eq!(breakers.on_timeout(at(19_000)), Some(tripped));
-        assert_eq!(breakers.on_timeout(at(3_600_000)), None, "it slept for an hour");
-        assert_eq!(breakers.next_timeout(), Some(at(3_615_000)));
+        sent(&mut breakers, 100);
+        assert_eq!(breakers.next_timeout(), Some(at(5100)), "an answer to the packet");
         breakers.rest();
         assert_eq!(breakers.next_timeout(), None);
     }
@@ -275,16 +279,53 @@ mod tests {
         for stalled in 2..6 {
             assert_eq!(second(&mut breakers, stalled, 10, 20, 0), None);
         }
-        // One that shows progress begins anew, and so does one when nothing was sent.
+        // One that shows progress begins anew, and one before which nothing was sent says nothing.
         assert_eq!(second(&mut breakers, 6, 10, 21, 0), None);
         for stalled in 7..11 {
             assert_eq!(second(&mut breakers, stalled, 10, 21, 0), None);
         }
-        assert_eq!(second(&mut breakers, 11, 0, 21, 0), None);
-        for stalled in 12..16 {
-            assert_eq!(second(&mut breakers, stalled, 10, 21, 0), None);
+        for idle in 11..60 {
+            assert_eq!(second(&mut breakers, idle, 0, 21, 0), None);
         }
-        assert_eq!(second(&mut breakers, 16, 10, 21, 0), Some(Breaker::MediaTimeout { reports: 5 }));
+        assert_eq!(second(&mut breakers, 60, 10, 21, 0), Some(Breaker::MediaTimeout { reports: 5 }));
+    }
+
+    #[test]
+    fn what_is_sent_of_audio_is_no_want_of_progress_in_an_idle_video() {
+        let mut breakers = breakers();
+        assert_eq!(second(&mut breakers, 0, 10, 10, 0), None);
+        let beside = |breakers: &mut Breakers, s: i64, video: i64| {
+            for n in 0..50 {
+                breakers.on_sent(at(1000 * s + 20 * n), Kind::Audio, DataSize::from_bytes(50));
+            }
+            second(breakers, s, video, 10, 0)
+        };
+        assert!((1..60).all(|s| beside(&mut breakers, s, 0).is_none()));
+        // A picture each 20 s that is not seen is one: the fifth of them stops media.
+        let stopped = (60..200).find(|s| beside(&mut breakers, *s, i64::from(s % 20 == 0)).is_some());
+        assert_eq!(stopped, Some(140));
+    }
+
+    #[test]
+    fn a_flood_of_old_reports_on_a_picture_after_a_long_rest_is_no_want_of_progress() {
+        let mut breakers = breakers();
+        assert_eq!(second(&mut breakers, 0, 10, 10, 0), None);
+        for n in 0..50 {
+            sent(&mut breakers, 30_000 + 20 * n);
+            assert_eq!(breakers.on_block(at(30_001 + 20 * n), 10, 0), None, "{n}");
+        }
+    }
+
+    #[test]
+    fn small_packets_of_audio_do_not_make_tcp_slower() {
+        // 150 packets a second are below 173; with audio's a mean packet would have 762 bytes, and ten times TCP's rate be 1056.
+        let mut breakers = breakers();
+        for s in 0..6 {
+            for n in 0..50 {
+                breakers.on_sent(at(1000 * s + 20 * n), Kind::Audio, DataSize::from_bytes(50));
+            }
+            assert_eq!(second(&mut breakers, s, 150, s as u32 + 1, 128), None);
+        }
     }
 
     #[test]
@@ -325,10 +366,10 @@ mod tests {
         assert_eq!(second(&mut breakers, 0, 10, 10, 0), None);
         // Twenty reports in each second tell of nothing newer: it takes five seconds all the same.
         for n in 1..100 {
-            breakers.on_sent(at(1000 + 50 * n - 1), DataSize::from_bytes(1000));
+            sent(&mut breakers, 1000 + 50 * n - 1);
             assert_eq!(breakers.on_block(at(1000 + 50 * n), 10, 0), None, "{n}");
         }
-        breakers.on_sent(at(5999), DataSize::from_bytes(1000));
+        sent(&mut breakers, 5999);
         assert!(matches!(breakers.on_block(at(6000), 10, 0), Some(Breaker::MediaTimeout { .. })));
     }
 
@@ -349,7 +390,7 @@ mod tests {
         let mut tripped = None;
         for s in 0..30 {
             for n in 0..8 {
-                breakers.on_sent(at(1000 * s + 125 * n), DataSize::from_bytes(1000));
+                sent(&mut breakers, 1000 * s + 125 * n);
             }
             if s % 10 == 9 {
                 breakers.on_heard(at(1000 * s + 999), Some(TimeDelta::from_secs(2)));

@@ -18,6 +18,8 @@ pub struct RefusedReports {
     pub kinds: u64,
     /// Per-packet reports on more packets than have left.
     pub counts: u64,
+    /// Reports of RFC 8888 that name packets which have not left. Of these packets nothing is believed.
+    pub numbers: u64,
     /// Blocks of receiver reports: of packets that have not left, of more lost than were sent, of a sender report that did not
     /// leave lately.
     pub blocks: u64,
@@ -33,7 +35,7 @@ impl RefusedReports {
 
     /// Those that no honest peer sends: one may well send kinds of report that nobody reads here.
     pub const fn suspicious(&self) -> u64 {
-        self.reporters + self.counts + self.blocks + self.history.total()
+        self.reporters + self.counts + self.numbers + self.blocks + self.history.total()
     }
 }
 
@@ -135,6 +137,7 @@ impl Inbox {
             reporters: self.foreign,
             kinds: self.unread,
             counts: self.packets.refused(),
+            numbers: self.packets.unsent(),
             blocks: streams.refused(),
             history: history.refused(),
         }

@@ -286,7 +286,7 @@ impl MediaSender {
         let (paced, padding) = (!content.is_audio(), matches!(content, Content::Padding));
         let probe = if paced { self.prober.current() } else { None };
         let sent = self.history.on_sent(now, header_bytes, bytes, padding, probe);
-        self.breakers.iter_mut().for_each(|breakers| breakers.on_sent(now, bytes));
+        self.breakers.iter_mut().for_each(|breakers| breakers.on_sent(now, content.kind(), bytes));
         if paced {
             // Targets are rates of media: pacer and prober count payload, as the encoder does.
             self.pacer.on_sent(now, bytes);

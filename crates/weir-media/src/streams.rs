@@ -135,16 +135,17 @@ impl Streams {
         whole.map(|whole| ReceptionReport { fraction_lost, cumulative_lost, highest_sequence, ..whole })
     }
 
-    /// What the blocks of a report say of the video, whether or not they are newer than those taken: the highest number, and the loss
-    /// since the report before.
+    /// What the blocks of a report say of the video, whether or not they are newer than those taken. What cannot be is left out.
     pub(crate) fn told_of_video(
         &self,
         blocks: impl Iterator<Item = ReportBlock>,
-    ) -> impl Iterator<Item = (u32, u8)> {
+    ) -> impl Iterator<Item = ReceptionReport> {
         let (video, sent) = (self.sources.video, self.by_kind[Kind::Video as usize].packets);
-        blocks
-            .filter(move |block| block.ssrc == video && was_sent(sent, block))
-            .map(|block| (block.highest_sequence, block.fraction_lost))
+        blocks.filter(move |block| block.ssrc == video && can_be(sent, block)).map(|block| {
+            let last = block.last_sender_report;
+            let last_sender_report = if self.has_sent(last) { last } else { 0 };
+            ReceptionReport { last_sender_report, ..reception(&block) }
+        })
     }
 
     /// Takes the totals of a stream; how many packets were expected of it since the block before, at least one. `None` if
@@ -152,7 +153,7 @@ impl Streams {
     fn take_totals(&mut self, kind: Kind, block: &ReportBlock) -> Option<u64> {
         let stream = &mut self.by_kind[kind as usize];
         let end = block.highest_sequence.wrapping_add(1);
-        if !was_sent(stream.packets, block) || i64::from(block.cumulative_lost) > i64::from(end) {
+        if !can_be(stream.packets, block) {
             self.refused += 1;
             return None;
         }
@@ -172,9 +173,10 @@ impl Streams {
     }
 }
 
-/// Whether a block tells of none but the first `packets` of a stream.
-fn was_sent(packets: u32, block: &ReportBlock) -> bool {
-    packets.wrapping_sub(block.highest_sequence.wrapping_add(1)) as i32 >= 0
+/// Whether a block tells of none but the first `packets` of a stream, and of no more lost than there were.
+fn can_be(packets: u32, block: &ReportBlock) -> bool {
+    let end = block.highest_sequence.wrapping_add(1);
+    packets.wrapping_sub(end) as i32 >= 0 && i64::from(block.cumulative_lost) <= i64::from(end)
 }
 
 /// NTP time counts from the sender clock's zero: only its differences are used.

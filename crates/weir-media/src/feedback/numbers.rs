@@ -2,6 +2,8 @@
 
 /// Of so many numbers the 16 bits of a record mean one.
 const SPAN: usize = 1 << 16;
+/// Numbers that are no further behind the newest have left, all others have not.
+const MOST_LEFT: u16 = 1 << 15;
 
 /// Which packet of which RTP stream has which number in the history: reports of RFC 8888 tell of packets by source identifier
 /// and RTP sequence number, the [`SendHistory`](weir_cc::history::SendHistory) numbers all that leaves on a path.
@@ -17,6 +19,10 @@ pub struct StreamNumbers {
 #[derive(Clone, Debug)]
 struct Stream {
     source: u32,
+    /// The newest sequence number, and of how many up to it, at most half of all, it is known that they have left: none where nothing
+    /// was noted.
+    newest: u16,
+    left: u16,
     /// By sequence number, one more than the lower 32 bits of the number in the history; zero for none. Empty where both
     /// numberings are the same.
     ids: Vec<u32>,
@@ -28,9 +34,10 @@ impl StreamNumbers {
         Self { streams: Vec::new(), newest: 0 }
     }
 
-    /// One stream, whose sequence numbers are the lower 16 bits of the history's: nothing has to be noted.
+    /// One stream, whose sequence numbers are the lower 16 bits of the history's: nothing has to be noted, but then it is not known
+    /// either what has not left ([`Self::is_unsent`]).
     pub fn same_as_history(source: u32) -> Self {
-        Self { streams: vec![Stream { source, ids: Vec::new() }], newest: 0 }
+        Self { streams: vec![Stream::new(source, Vec::new())], newest: 0 }
     }
 
     /// A packet of the stream `source` leaves as `sequence`, with the number `id` in the history
@@ -38,9 +45,10 @@ impl StreamNumbers {
     pub fn on_sent(&mut self, source: u32, sequence: u16, id: u64) {
         let known = self.streams.iter().position(|stream| stream.source == source);
         let place = known.unwrap_or_else(|| {
-            self.streams.push(Stream { source, ids: vec![0; SPAN] });
+            self.streams.push(Stream::new(source, vec![0; SPAN]));
             self.streams.len() - 1
         });
+        self.streams[place].on_sent(sequence);
         let id = id as u32;
         if let Some(noted) = self.streams[place].ids.get_mut(usize::from(sequence)) {
             *noted = id.wrapping_add(1);
@@ -70,8 +78,31 @@ impl StreamNumbers {
         (age < SPAN).then_some(id as u16)
     }
 
+    /// Whether the packet `sequence` of the stream `source` has not left: it would be one of the half of all numbers that is to come.
+    pub fn is_unsent(&self, source: u32, sequence: u16) -> bool {
+        self.stream(source).is_some_and(|stream| stream.left > 0 && !stream.has_left(sequence))
+    }
+
     fn stream(&self, source: u32) -> Option<&Stream> {
         self.streams.iter().find(|stream| stream.source == source)
+    }
+}
+
+impl Stream {
+    const fn new(source: u32, ids: Vec<u32>) -> Self {
+        Self { source, newest: 0, left: 0, ids }
+    }
+
+    fn on_sent(&mut self, sequence: u16) {
+        let ahead = if self.left == 0 { 1 } else { sequence.wrapping_sub(self.newest) };
+        if ahead <= MOST_LEFT {
+            self.newest = sequence;
+            self.left = self.left.saturating_add(ahead).min(MOST_LEFT);
+        }
+    }
+
+    fn has_left(&self, sequence: u16) -> bool {
+        self.newest.wrapping_sub(sequence) < self.left
     }
 }
 
@@ -108,6 +139,27 @@ mod tests {
         numbers.on_sent(2, 2, (1 << 32) - 2);
         numbers.on_sent(2, 3, 1 << 32);
         assert_eq!([2, 3].map(|n| numbers.number(2, n)), [Some(65_534), Some(0)]);
+    }
+
+    #[test]
+    fn what_is_ahead_of_the_newest_or_before_the_first_has_not_left() {
+        let mut numbers = StreamNumbers::new();
+        let unsent = |numbers: &StreamNumbers, of: [u16; 4]| of.map(|n| numbers.is_unsent(1, n));
+        assert_eq!(unsent(&numbers, [0, 1, 2, 3]), [false; 4], "no such stream");
+        numbers.on_sent(1, 65_534, 0);
+        numbers.on_sent(1, 1, 1);
+        // Those between have been, wherever they went.
+        assert_eq!(unsent(&numbers, [65_533, 65_534, 0, 1]), [true, false, false, false]);
+        assert_eq!(unsent(&numbers, [2, 300, 32_768, 40_000]), [true; 4]);
+        for id in 2..=70_000_u64 {
+            numbers.on_sent(1, id as u16, id);
+        }
+        // 70 000 is 4464: half of all numbers up to it have left, also those of a round before.
+        assert_eq!(unsent(&numbers, [4464, 4463, 65_535, 37_233]), [false; 4]);
+        assert_eq!(unsent(&numbers, [4465, 30_000, 37_231, 37_232]), [true; 4]);
+        // A packet that leaves again is not the newest.
+        numbers.on_sent(1, 4000, 70_001);
+        assert_eq!(unsent(&numbers, [4464, 4000, 4465, 4466]), [false, false, true, true]);
     }
 
     #[test]

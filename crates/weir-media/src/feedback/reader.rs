@@ -20,6 +20,7 @@ pub struct FeedbackReader {
     /// How many reports had another timestamp than the one before, modulo 256.
     number: u8,
     refused: u64,
+    unsent: u64,
 }
 
 impl FeedbackReader {
@@ -83,9 +84,15 @@ impl FeedbackReader {
         self.refused
     }
 
+    /// How many reports of RFC 8888 named packets which have not left ([`StreamNumbers::is_unsent`]).
+    pub fn unsent(&self) -> u64 {
+        self.unsent
+    }
+
     /// The report on the streams of `numbers` that came at `now` as congestion control feedback of RFC 8888, if there is
     /// any in it. Records go by the packets' numbers in the history; packets that have none, and those that arrived at a time
-    /// that is not told, are left out. Reports are numbered here, by their times: none is missed.
+    /// that is not told, are left out; reports that name packets which have not left are [counted](Self::unsent). Reports are numbered
+    /// here, by their times: none is missed.
     pub fn read_rfc_8888(
         &mut self,
         now: SendTime,
@@ -101,8 +108,13 @@ impl FeedbackReader {
             self.number = self.number.wrapping_add(1);
         }
         self.records.clear();
+        let mut unsent = false;
         for block in ours() {
             self.records.extend(block.metrics().filter_map(|(sequence, metric)| {
+                if numbers.is_unsent(block.source, sequence) {
+                    unsent = true;
+                    return None;
+                }
                 let sequence = numbers.number(block.source, sequence)?;
                 let Some(metric) = metric else {
                     return Some(Record::new(sequence, None));
@@ -111,6 +123,7 @@ impl FeedbackReader {
                 Some(Record { sequence, arrival: Some(arrival), ecn: ecn(metric.ecn) })
             }));
         }
+        self.unsent += u64::from(unsent);
         if let Some(&Record { sequence: base, .. }) = self.records.first().filter(|_| ours().count() > 1) {
             self.records.sort_unstable_by_key(|record| record.sequence.wrapping_sub(base) as i16);
         }

@@ -1,7 +1,7 @@
 //! What a sender makes of the RTCP that comes: of whom and what it believes, the controller, the history and the circuit breakers
 //! hear.
 
-use weir_cc::{Decision, Feedback, PathEvent, RateLimits, SendTime};
+use weir_cc::{Decision, Feedback, PathEvent, RateLimits, Report, SendTime};
 use weir_wire::rtcp::{self, Message, ReportBlock};
 
 use super::MediaSender;
@@ -44,7 +44,7 @@ impl MediaSender {
             }
             Message::SenderReport(report) => return Some(self.on_blocks(now, message, report.blocks())),
             Message::ReceiverReport(report) => return Some(self.on_blocks(now, message, report.blocks())),
-            _ => return Some(self.on_report(now, message)),
+            _ => return Some(self.on_report(now, message).unwrap_or_default()),
         }
         Some(Heard::default())
     }
@@ -56,10 +56,21 @@ impl MediaSender {
         message: &Message<'_>,
         blocks: impl Iterator<Item = ReportBlock>,
     ) -> Heard {
-        let mut heard = self.on_report(now, message);
+        let read = self.on_report(now, message);
+        let is_read = read.is_some();
+        let mut heard = read.unwrap_or_default();
         let breaker = self.breakers.as_mut().and_then(|breakers| {
             let mut told = self.streams.told_of_video(blocks);
-            told.find_map(|(highest, fraction_lost)| breakers.on_block(now, highest, fraction_lost))
+            told.find_map(|told| {
+                // Totals that others have overtaken, such as forged ones, are no news; the round trip beside them is.
+                if !is_read
+                    && let Some(Feedback::Reception { rtt, .. }) =
+                        self.history.join(now, &Report::Reception(told))
+                {
+                    breakers.on_heard(now, rtt);
+                }
+                breakers.on_block(now, told.highest_sequence, told.fraction_lost)
+            })
         });
         if let Some(breaker) = breaker {
             heard.decision = Decision::merged(heard.decision, self.trip(now, breaker));
@@ -67,14 +78,11 @@ impl MediaSender {
         heard
     }
 
-    /// A report on this flow has come.
-    fn on_report(&mut self, now: SendTime, message: &Message<'_>) -> Heard {
+    /// A report on this flow has come; `None` if nobody reads it, or it says nothing new.
+    fn on_report(&mut self, now: SendTime, message: &Message<'_>) -> Option<Heard> {
         let (state, controller) = (self.state(), &mut self.controller);
         let hears = |kind| controller.hears(kind);
-        let Some((report, heard)) = self.inbox.read(now, &mut self.streams, &self.history, message, hears)
-        else {
-            return Heard::default();
-        };
+        let (report, heard) = self.inbox.read(now, &mut self.streams, &self.history, message, hears)?;
         let feedback = self.history.join(now, &report);
         let rtt = feedback.as_ref().and_then(Feedback::rtt);
         let decision = feedback.as_ref().filter(|_| heard).and_then(|feedback| {
@@ -93,7 +101,7 @@ impl MediaSender {
         // What a witness tells is not what the law goes by.
         let distrust = if heard { self.weigh_reports(now) } else { None };
         let decision = Decision::merged(decision, distrust);
-        Heard { rtt, decision, statistics }
+        Some(Heard { rtt, decision, statistics })
     }
 
     /// A circuit breaker stops media.

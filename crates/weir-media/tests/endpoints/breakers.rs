@@ -2,7 +2,7 @@
 
 use weir_cc::SendTime;
 use weir_media::{Alarm, AudioConfig, Breaker, MediaConfig};
-use weir_wire::rtcp::{ReceiverReport, ReportBlock};
+use weir_wire::rtcp::{self, Message, ReceiverReport, ReportBlock};
 
 use crate::rig::{RECEIVER, SENDER, config, media_sender};
 use crate::sender::{Fixed, departures, target};
@@ -39,4 +39,57 @@ fn video_stops_after_five_reports_that_tell_of_nothing_newer() {
 #[test]
 fn what_is_told_of_audio_stops_nothing() {
     assert_eq!(stopped(|second| 40 * second, |_| 10), None);
+}
+
+#[test]
+fn an_honest_report_tells_of_its_round_trip_also_where_forged_ones_have_overtaken_it() {
+    let with = MediaConfig { breakers: true, ..config() };
+    // 300 kbit/s with half of it lost are more than ten times TCP's rate at 700 ms of round trip, and less at 50 ms.
+    let stopped = |honest: bool| {
+        let mut sender = media_sender(Box::new(Fixed(target(300))), &with);
+        sender.start(SendTime::ZERO);
+        let (mut room, mut newest, mut sent) = ([0; 256], 0, None);
+        (0..20_000).step_by(10).find_map(|ms| {
+            let now = SendTime::from_millis(ms);
+            sender.on_timeout(now);
+            while sender.poll_frame(now).is_some() {}
+            while let Some(packet) = sender.poll_packet(now) {
+                newest = u32::from(packet.header.sequence);
+            }
+            while let Some(length) = sender.poll_rtcp(now, &mut room) {
+                sent = rtcp::messages(&room[..length]).flatten().find_map(|message| match message {
+                    Message::SenderReport(report) => Some((report.info.ntp.middle(), ms)),
+                    _ => None,
+                });
+            }
+            // A report on packets up to this one, and by which the round trip takes so many ms; none, if that is longer than it may be.
+            let mut tell = |highest_sequence, rtt_ms: i64| {
+                let (last_sender_report, held) = match sent {
+                    Some((report, at)) if ms - at >= rtt_ms => (report, (ms - at - rtt_ms) as u32),
+                    _ => (0, 0),
+                };
+                let block = ReportBlock {
+                    ssrc: SENDER,
+                    fraction_lost: 128,
+                    highest_sequence,
+                    last_sender_report,
+                    delay_since_last_sender_report: held * 65_536 / 1000,
+                    ..ReportBlock::default()
+                };
+                let mut report = vec![0; ReceiverReport::wire_len(1)];
+                ReceiverReport::write(RECEIVER, &[block], &mut report).unwrap();
+                sender.on_rtcp(now, &report);
+            };
+            if honest && ms % 1000 == 500 {
+                tell(newest.saturating_sub(5), 50);
+            }
+            // By somebody who sees each packet leave.
+            if ms > 2000 && ms % 20 == 0 {
+                tell(newest, 700);
+            }
+            core::iter::from_fn(|| sender.take_alarm()).find(|alarm| matches!(alarm, Alarm::Stopped(_)))
+        })
+    };
+    assert_eq!(stopped(true), None);
+    assert!(matches!(stopped(false), Some(Alarm::Stopped(Breaker::Congestion { .. }))));
 }

@@ -2,13 +2,17 @@
 
 use weir_cc::gcc::goog_cc::{self, GoogCc};
 use weir_cc::packet_feedback::PacketFeedback;
-use weir_cc::{ArrivalTime, Ecn, Record, Report, SendTime};
+use weir_cc::{ArrivalTime, Ecn, Record, Report, SendTime, Target};
 use weir_media::feedback::FeedbackWriter;
-use weir_media::{Alarm, Breaker, MediaConfig, MediaReceiver, MediaSender, Output, PacketFormat, Session};
+use weir_media::{
+    Alarm, AudioConfig, Breaker, EncoderConfig, MediaConfig, MediaReceiver, MediaSender, Output,
+    PacketFormat, Session,
+};
 use weir_units::{DataRate, TimeDelta};
 use weir_wire::rtcp::{Own, ReceiverReport, Remb, ReportBlock};
 
 use crate::rig::{Halves, RECEIVER, RTCP_ROOM, SENDER, config, limits, media_receiver, media_sender, nada};
+use crate::sender::Fixed;
 
 const WAY: TimeDelta = TimeDelta::from_millis(25);
 
@@ -160,6 +164,26 @@ fn the_other_form_of_per_packet_reports_is_not_read() {
 }
 
 #[test]
+fn packets_of_rfc_8888_that_have_not_left_are_counted() {
+    let refused = |audio| {
+        let with = MediaConfig { packet_format: PacketFormat::Rfc8888, audio, ..config() };
+        let mut call = Call::new(gcc(), &with);
+        call.run(3000, nothing);
+        let honest = call.sender.refused_reports().total();
+        let at = Some(ArrivalTime::from_millis(7_202_990));
+        let mut writer = FeedbackWriter::rfc_8888(RECEIVER, SENDER);
+        for ahead in [300, 301] {
+            let records = [Record::new(call.newest.wrapping_add(ahead), at)];
+            let report = Report::Packets { records: &records, number: 0, at };
+            let bytes = written(|room| writer.write(&report, room)).unwrap();
+            call.sender.on_rtcp(SendTime::from_millis(3000), &bytes);
+        }
+        (honest, call.sender.refused_reports().numbers, call.sender.refused_reports().total())
+    };
+    assert_eq!([refused(None), refused(Some(AudioConfig::default()))], [(0, 2, 2); 2]);
+}
+
+#[test]
 fn forty_bytes_on_65_535_packets_are_not_expanded() {
     let mut call = Call::new(gcc(), &config());
     call.run(1000, nothing);
@@ -192,6 +216,21 @@ fn a_breaker_stops_media_and_the_application_resumes_it() {
     call.sender.resume(SendTime::from_millis(call.ms));
     call.run(20_000, nothing);
     assert!(call.numbers.len() > sent + 500 && call.alarms.len() == 1);
+}
+
+#[test]
+fn a_frame_each_twenty_seconds_needs_no_answer_in_between() {
+    let encoder =
+        EncoderConfig { frame_rate: 0.05, min_rate: DataRate::from_bps(400), ..EncoderConfig::papers() };
+    let with = MediaConfig { breakers: true, encoder, ..config() };
+    let told = PacketFeedback::new(TimeDelta::from_millis(50));
+    let law = Fixed(Target::rate(DataRate::from_bps(400)));
+    let mut call = Call::new((Box::new(law), Box::new(told)), &with);
+    call.run(130_000, nothing);
+    assert_eq!((call.alarms.as_slice(), call.numbers.len()), (&[][..], 7), "a packet each");
+    call.answered = false;
+    call.run(60_000, nothing);
+    assert!(matches!(call.alarms[..], [Alarm::Stopped(Breaker::RtcpTimeout { .. })]), "{:?}", call.alarms);
 }
 
 #[test]
