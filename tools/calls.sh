@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a packet and a call cost where there are many: bench/calls-1000 with n calls over n Mbit/s, each run a process of its own on
-# one core: the table of docs/performance.md. Time is the processor's, of the whole process, the least of the rounds; memory the
-# most that was resident.
+# one core: the table of docs/performance.md. Time is the processor's, the least of the rounds, and memory the most that was resident,
+# of whole processes; what a packet and a call cost is what is above one call, so that starting the process is no part of it.
 #
 #   tools/calls.sh [ROUNDS]     3 unless said
 set -euo pipefail
@@ -16,22 +16,29 @@ model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)
 speed=$(sed -n 's/^cpu MHz[^:]*: //p' /proc/cpuinfo | head -1 | awk '{ printf "%.1f", $1 / 1000 }')
 echo "Measured $(date +%F) by \`tools/calls.sh $rounds\` on $model ($speed GHz, $(nproc) cores, one of them pinned):"
 echo
-echo '| calls | processor time, s | packets delivered | ns per packet | of that of 10 calls | memory, MB | above 1 call, kB a call |'
+echo '| calls | processor time, s | packets delivered | memory, MB | above 1 call: ns per packet | of that of 10 calls | kB a call |'
 echo '|---|---|---|---|---|---|---|'
-of_ten='' of_one=''
-# Ten first: the others are told in it.
-for n in 10 1 100 300 1000; do
+# Processor time of a command in microseconds, and the most that was resident in kB; what it prints goes to a file.
+measure='import os, sys
+pid = os.fork()
+if pid == 0:
+    os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
+    os.execvp(sys.argv[2], sys.argv[2:])
+_, status, used = os.wait4(pid, 0)
+print(round((used.ru_utime + used.ru_stime) * 1e6), used.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))'
+for n in 1 10 100 300 1000; do
     for _ in $(seq "$rounds"); do
-        /usr/bin/time -a -o "$place/$n" -f '%U %S %M' taskset -c 0 "$weir" run bench/calls-1000 --runs 1 --jobs 1 --quiet --json \
-            --set "flows.call.count=$n" --set "links.forward.rate=${n}Mbps" > "$place/out"
+        python3 -c "$measure" "$place/out" taskset -c 0 "$weir" run bench/calls-1000 --runs 1 --jobs 1 --quiet --json \
+            --set "flows.call.count=$n" --set "links.forward.rate=${n}Mbps" >> "$place/$n"
     done
     packets=$(jq '[.controllers[0].flows[].received.packets.mean] | add | round' "$place/out")
-    read -r seconds memory < <(awk '{ print $1 + $2, $3 }' "$place/$n" | sort -n | awk 'NR == 1 { t = $1 } $2 > m { m = $2 } END { print t, m }')
-    each=$(awk "BEGIN { print $seconds * 1e9 / $packets }")
-    [ "$n" = 10 ] && of_ten=$each
-    [ "$n" = 1 ] && of_one=$memory
-    awk -v n="$n" -v s="$seconds" -v p="$packets" -v e="$each" -v t="$of_ten" -v m="$memory" -v o="${of_one:-$memory}" 'BEGIN {
-        above = n > 1 && m > o ? sprintf("%.0f", (m - o) / n) : "–"
-        printf "| %d | %.2f | %d | %.0f | %.2f | %.0f | %s |\n", n, s, p, e, e / t, m / 1024, above }' > "$place/row-$n"
+    awk -v n="$n" -v p="$packets" 'NR == 1 || $1 < t { t = $1 } $2 > m { m = $2 } END { print n, t, p, m }' "$place/$n" >> "$place/all"
 done
-cat "$place"/row-{1,10,100,300,1000}
+awk '{
+    row = sprintf("| %d | %.3f | %d | %.1f |", $1, $2 / 1e6, $3, $4 / 1024)
+    if (NR == 1) { time = $2; packets = $3; memory = $4; print row " – | – | – |"; next }
+    each = ($2 - time) * 1e3 / ($3 - packets)
+    if (NR == 2) { of_ten = each }
+    printf "%s %.0f | %.2f | %.0f |\n", row, each, each / of_ten, ($4 - memory) / ($1 - 1)
+}' "$place/all"

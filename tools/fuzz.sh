@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lets cargo-fuzz look for bytes that make a target panic: tools/fuzz.sh TIME [TARGET], TIME such as 600s or 10m. Without a target
 # all of them have TIME together, in equal parts; building comes on top. 0: nothing was found. 1: something was, and the input is
-# named. 2: a nightly compiler or cargo-fuzz is missing.
+# named. 2: it did not come to that: a nightly compiler or cargo-fuzz is missing, TIME or TARGET is none, or the targets do not build.
 #
 # It begins with the inputs kept in fuzz/corpus/, and goes on with those that earlier runs found (target/fuzz/corpus/).
 set -euo pipefail
@@ -15,9 +15,10 @@ cargo +nightly --version > /dev/null 2>&1 || missing "a nightly compiler" "rustu
 cargo +nightly fuzz --version > /dev/null 2>&1 || missing "cargo-fuzz" "cargo install --locked cargo-fuzz"
 
 time=${1:-600s}
+[[ $time =~ ^[0-9]{1,9}[sm]?$ ]] || { echo "tools/fuzz.sh: $time is no time: 600s or 10m would be one" >&2; exit 2; }
 case $time in
-    *m) seconds=$((${time%m} * 60)) ;;
-    *) seconds=${time%s} ;;
+    *m) seconds=$((10#${time%m} * 60)) ;;
+    *) seconds=$((10#${time%s})) ;;
 esac
 all=$(basename -s .rs -a fuzz/fuzz_targets/*.rs)
 targets=${2:-$all}
@@ -28,7 +29,7 @@ each=$((seconds / $(wc -w <<< "$targets")))
 room=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
 # Code that no target uses is not linked; cargo-fuzz links all of it otherwise.
 how=(--fuzz-dir fuzz --target-dir "$room/build" --strip-dead-code=true)
-cargo +nightly fuzz build "${how[@]}" ${2:+"$2"}
+cargo +nightly fuzz build "${how[@]}" ${2:+"$2"} || exit 2
 found=0
 printf '%-12s %8s %10s %9s %7s\n' target seconds inputs features kept
 for target in $targets; do

@@ -42,7 +42,7 @@ pub use arrivals::arrivals;
 pub use calls::{Call, TimedCall, calls, limits};
 pub use closed_loop::{Loop, Mishaps, PACKET_PER_ROUND_TRIP, Source};
 pub use law::{Halves, Law, ROUNDS_TO_RECOVER, halves, usual_limits};
-pub use life::{Life, recovers_from_silence, survives_silence};
+pub use life::{Life, check_target, recovers_from_silence, survives_silence};
 pub use reports::arrive;
 
 /// The [`properties`] of a law as tests: `law_tests!(mine, Law::new("mine", ...));` gives a module `mine` with a `#[test]` for

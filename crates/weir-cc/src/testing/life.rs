@@ -7,13 +7,28 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::calls::{Call, TimedCall};
 use super::law::{Ease, ROUNDS_TO_RECOVER};
 use super::signals::read_signals;
-use crate::controller::{Controller, PathEvent, RateLimits};
+use crate::controller::{Controller, Pacing, PathEvent, RateLimits, Target};
 use crate::decision::{Decision, Share};
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::report::{
     DcccReport, Feedback, LawReport, NadaDelayReport, NadaReport, ReceptionReport, TfrcReport,
 };
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
+
+/// What holds of every target of a law with `limits`: rates within them, a share of frames left out below one, and a factor of pacing that
+/// paces.
+///
+/// # Panics
+/// If it does not.
+pub fn check_target(limits: &RateLimits, target: &Target) {
+    for rate in [target.media_rate, target.sending_rate] {
+        assert!(limits.clamp(rate) == rate, "{rate:?} outside {limits:?}");
+    }
+    assert!((0.0..1.0).contains(&target.frame_drop), "{target:?}");
+    if let Pacing::Factor(factor) = target.pacing {
+        assert!(factor.is_finite() && factor > 0.0, "{target:?}");
+    }
+}
 
 /// A sender half that lives through calls, and what must hold after each of them.
 #[derive(Debug)]
@@ -107,9 +122,7 @@ impl Life {
     }
 
     fn check(&self) {
-        let target = self.sender.target();
-        self.check_rate(target.media_rate);
-        self.check_rate(target.sending_rate);
+        check_target(&self.limits, &self.sender.target());
         read_signals(self.sender.signals(), |out| self.sender.read_signals(out));
     }
 

@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use weir_cc::coupled::sbd;
-use weir_cc::{DataRate, Ecn, Pacing, RateLimits, Target, TimeDelta};
+use weir_cc::testing::check_target;
+use weir_cc::{DataRate, Ecn, RateLimits, Target, TimeDelta};
 use weir_media::{
     AudioConfig, Detection, EncoderConfig, FlowId, FrameTraces, MediaConfig, MediaReceiver, MediaSender,
     PacketFormat, Place, SenderSeeds, Session,
@@ -51,12 +52,7 @@ impl Flow {
     }
 
     pub(super) fn check_target(&self, target: &Target) {
-        self.check_rate(target.media_rate);
-        self.check_rate(target.sending_rate);
-        assert!((0.0..1.0).contains(&target.frame_drop), "{target:?}");
-        if let Pacing::Factor(factor) = target.pacing {
-            assert!(factor.is_finite() && factor > 0.0, "{target:?}");
-        }
+        check_target(&self.limits, target);
     }
 
     pub(super) fn check_rate(&self, rate: DataRate) {

@@ -1,5 +1,7 @@
 //! Calls to a sender half, chosen by bytes.
 
+use std::collections::VecDeque;
+
 use weir_cc::testing::{Call, TimedCall};
 use weir_cc::{
     ApparentDelay, ArrivalTime, DcccReport, Ecn, Fate, LawReport, NadaDelayReport, NadaReport, OwnReport,
@@ -23,30 +25,63 @@ pub fn limits(input: &mut Input<'_>) -> RateLimits {
     RateLimits::new(min, start, max).expect("they are in order")
 }
 
-/// Calls of every kind, with numbers likely and not, by a clock that now and then is set.
+/// Results tell of so many packets that left last.
+const REMEMBERED: usize = 256;
+
+/// Calls of every kind, by a clock that now and then is set. Most results are of packets that left, a while later; now and then one is of
+/// any number and any time.
 #[derive(Debug, Default)]
 pub struct Calls {
     course: Course,
+    now: SendTime,
+    /// How many packets have left, and the last of them.
+    count: u64,
+    sent: VecDeque<SentPacket>,
 }
 
 impl Calls {
     /// The next call.
     pub fn next(&mut self, input: &mut Input<'_>) -> TimedCall {
         let step = self.course.step(input);
+        self.now += step;
         let state =
             SendState { in_flight: input.size(), queued: input.size(), application_limited: input.flag() };
-        (step, call(input), state)
+        let call = match input.below(19) {
+            0..4 => self.send(input),
+            4..6 => self.report(input),
+            other => call(other, input),
+        };
+        (step, call, state)
+    }
+
+    fn send(&mut self, input: &mut Input<'_>) -> Call {
+        let (size, padding) = (input.size(), input.flag());
+        self.count += 1;
+        if self.sent.len() == REMEMBERED {
+            self.sent.pop_front();
+        }
+        let sent = SentPacket { id: self.count, at: self.now, size, payload: size, padding, probe: None };
+        self.sent.push_back(sent);
+        Call::Sent(size, padding)
+    }
+
+    /// A report on up to sixteen packets in a row that arrived one after the other.
+    fn report(&mut self, input: &mut Input<'_>) -> Call {
+        let first = input.below(1 + self.sent.len() as u64) as usize;
+        let mut at =
+            ArrivalTime::ZERO + (self.now - SendTime::ZERO) + TimeDelta::from_micros(input.u16().into());
+        let mut result = |&sent: &SentPacket| {
+            at += TimeDelta::from_micros(input.u16().into());
+            if input.seldom(32) { any_result(input) } else { PacketResult { sent, fate: fate(input, at) } }
+        };
+        let results = self.sent.iter().skip(first).take(16).map(&mut result).collect();
+        let made = input.flag().then(|| if input.seldom(8) { any_arrival(input) } else { at });
+        Call::Packets(results, made, rtt(input), input.byte())
     }
 }
 
-fn call(input: &mut Input<'_>) -> Call {
-    match input.below(19) {
-        0..4 => Call::Sent(input.size(), input.flag()),
-        4..6 => {
-            let results = (0..input.below(8)).map(|_| result(input)).collect();
-            let at = input.flag().then(|| ArrivalTime::from_nanos(input.u64() as i64));
-            Call::Packets(results, at, rtt(input), input.byte())
-        }
+fn call(kind: u64, input: &mut Input<'_>) -> Call {
+    match kind {
         6..8 => Call::Ceiling(input.rate()),
         8..10 => Call::Reception(reception(input), rtt(input)),
         10..14 => Call::Law(report(input), rtt(input)),
@@ -70,7 +105,19 @@ pub(super) fn ecn(input: &mut Input<'_>) -> Ecn {
     input.one_of(&[Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce])
 }
 
-fn result(input: &mut Input<'_>) -> PacketResult {
+fn any_arrival(input: &mut Input<'_>) -> ArrivalTime {
+    ArrivalTime::from_nanos(input.u64() as i64)
+}
+
+fn fate(input: &mut Input<'_>, at: ArrivalTime) -> Fate {
+    match input.below(4) {
+        0 => Fate::Missing,
+        1 => Fate::Recovered { at, ecn: ecn(input) },
+        _ => Fate::Arrived { at, ecn: ecn(input) },
+    }
+}
+
+fn any_result(input: &mut Input<'_>) -> PacketResult {
     let size = input.size();
     let sent = SentPacket {
         id: input.u64(),
@@ -80,13 +127,8 @@ fn result(input: &mut Input<'_>) -> PacketResult {
         padding: input.flag(),
         probe: None,
     };
-    let at = ArrivalTime::from_nanos(input.u64() as i64);
-    let fate = match input.below(3) {
-        0 => Fate::Arrived { at, ecn: ecn(input) },
-        1 => Fate::Missing,
-        _ => Fate::Recovered { at, ecn: ecn(input) },
-    };
-    PacketResult { sent, fate }
+    let at = any_arrival(input);
+    PacketResult { sent, fate: fate(input, at) }
 }
 
 fn reception(input: &mut Input<'_>) -> ReceptionReport {
@@ -112,7 +154,7 @@ fn report(input: &mut Input<'_>) -> LawReport {
             sending_rate: input.rate(),
             interarrival: input.span(),
             packet_size: input.size(),
-            at: ArrivalTime::from_nanos(input.u64() as i64),
+            at: any_arrival(input),
         }),
         2 => LawReport::Tfrc(TfrcReport {
             loss_event_rate: match input.below(6) {

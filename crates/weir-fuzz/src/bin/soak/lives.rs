@@ -1,5 +1,5 @@
-//! A sender half lives through arbitrary calls: nothing panics, rates are within the limits, timeouts ask for later ones, signals
-//! are finite, memory does not grow.
+//! A sender half lives through arbitrary calls: nothing panics, rates are within the limits, timeouts ask for later ones, no
+//! signal is infinite, memory does not grow.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;

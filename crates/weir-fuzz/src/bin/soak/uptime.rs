@@ -26,6 +26,7 @@ const MOST_GROWTH_KIB: i64 = 512;
 pub(crate) fn run(law: &str) -> Outcome {
     let mut first = Vec::new();
     call(law, BEGINNINGS[0], |at, target| first.push((at, target)));
+    assert!(first.len() > 100, "{law}: {} targets", first.len());
     let mut memory = None;
     for beginning in &BEGINNINGS[1..] {
         let mut told = 0;
