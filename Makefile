@@ -98,7 +98,7 @@ FOR = 600s
 fuzz:
 	tools/fuzz.sh $(FOR) $(TARGET)
 
-# Every law through ten million arbitrary calls, the same call begun in other years, a week of a call: nothing panics, rates stay within
+# The sender half of every law through ten million arbitrary calls, the same call begun in other years, a week of a call: nothing panics, rates stay within
 # their limits, memory is flat. At most 45 minutes on two cores (needs Linux, which tells the memory). PART=lives LAW=gcc,nada
 # takes a part.
 soak:
