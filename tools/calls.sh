@@ -12,10 +12,8 @@ weir=${WEIR:-$here/../target/release/weir}
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 
-model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)
-speed=$(sed -n 's/^cpu MHz[^:]*: //p' /proc/cpuinfo | head -1 | awk '{ printf "%.1f", $1 / 1000 }')
-echo "Measured $(date +%F) by \`tools/calls.sh $rounds\` on $model ($speed GHz, $(nproc) cores, one of them pinned):"
-echo
+. "$here/measured.sh"
+measured "tools/calls.sh $rounds"
 echo '| calls | processor time, s | packets delivered | memory, MB | above 1 call: ns per packet | of that of 10 calls | kB a call |'
 echo '|---|---|---|---|---|---|---|'
 # Processor time of a command in microseconds, and the most that was resident in kB; what it prints goes to a file.

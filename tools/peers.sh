@@ -51,10 +51,8 @@ summary() {
         END { printf "%.3f / %.3f | %.0f", time[1], time[int((NR + 1) / 2)], memory / 1024 }'
 }
 
-model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)
-speed=$(sed -n 's/^cpu MHz[^:]*: //p' /proc/cpuinfo | head -1 | awk '{ printf "%.1f", $1 / 1000 }')
-echo "Measured $(date +%F) by \`tools/peers.sh $rounds\` on $model ($speed GHz, $(nproc) cores, one of them pinned):"
-echo
+. "$here/measured.sh"
+measured "tools/peers.sh $rounds"
 echo '| simulator | `cbr`: processor time, s | memory, MB | packets delivered | `tcp`: processor time, s | memory, MB | packets delivered |'
 echo '|---|---|---|---|---|---|---|'
 for which in cbr tcp; do
