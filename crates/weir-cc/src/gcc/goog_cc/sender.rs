@@ -408,7 +408,8 @@ impl Controller for GoogCc {
         let Config { pacing_factor, pacing_burst, pacing_burst_size, .. } = self.config;
         Target {
             burst: Burst { time: pacing_burst, size: pacing_burst_size },
-            padding: if self.told.pads { rate.scale(1.0 - held_back) } else { DataRate::ZERO },
+            // A rate beyond 2⁵³ bit/s may be rounded up.
+            padding: if self.told.pads { rate.scale(1.0 - held_back).min(rate) } else { DataRate::ZERO },
             frame_drop: held_back,
             ..Target::at(rate, Pacing::Factor(pacing_factor), self.cause())
         }
