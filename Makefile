@@ -98,8 +98,8 @@ FOR = 600s
 fuzz:
 	tools/fuzz.sh $(FOR) $(TARGET)
 
-# The sender half of every law through ten million arbitrary calls, the same call begun in other years, a week of a call: nothing panics, rates stay within
-# their limits, memory is flat. At most 45 minutes on two cores (needs Linux, which tells the memory). PART=lives LAW=gcc,nada
+# Either half of every law through ten million arbitrary calls, the same call begun in other years, a week of a call: nothing panics, rates stay
+# within their limits, memory is flat. At most 45 minutes on two cores (needs Linux, which tells the memory). PART=lives LAW=gcc,nada
 # takes a part.
 soak:
 	cargo run --release --locked --quiet -p weir-fuzz --bin soak -- $(PART) $(LAW)

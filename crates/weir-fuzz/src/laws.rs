@@ -9,7 +9,7 @@ mod calls;
 use std::sync::LazyLock;
 
 use weir_cc::testing::{Life, arrive};
-use weir_cc::{ArrivalTime, RateLimits, Report};
+use weir_cc::{ArrivalTime, RateLimits, Receiver, Report};
 use weir_lab::registry::{Halves, Registry};
 
 use crate::input::Input;
@@ -49,23 +49,59 @@ pub(crate) fn receivers(data: &[u8]) {
     let mut input = Input::new(data);
     let name = input.one_of(names());
     let limits = limits(&mut input);
-    let mut receiver = halves(name, limits).receiver;
-    let mut arrivals = Arrivals::default();
+    let mut receiving = Receiving::new(halves(name, limits).receiver, limits);
     while !input.is_empty() {
-        if input.seldom(64) {
-            receiver.on_route_changed();
-        }
-        arrive(&mut *receiver, &arrivals.next(&mut input), |report| within(limits, report));
+        receiving.live(&mut input);
     }
-    // Nothing comes any more.
-    let mut now = arrivals.at();
-    for _ in 0..100 {
-        let Some(due) = receiver.next_timeout().filter(|&due| due < ArrivalTime::MAX) else { break };
-        now = now.max(due);
-        while let Some(report) = receiver.poll_report(now) {
-            within(limits, &report);
+    receiving.wait();
+}
+
+/// A receiver half at which arbitrary packets arrive.
+#[derive(Debug)]
+pub struct Receiving {
+    receiver: Box<dyn Receiver>,
+    limits: RateLimits,
+    arrivals: Arrivals,
+    reports: u64,
+}
+
+impl Receiving {
+    /// A half whose reports of a rate must be within `limits`.
+    pub fn new(receiver: Box<dyn Receiver>, limits: RateLimits) -> Self {
+        Self { receiver, limits, arrivals: Arrivals::default(), reports: 0 }
+    }
+
+    /// A packet arrives, and what is due until then is reported; now and then the route changes before.
+    ///
+    /// # Panics
+    /// If what must hold of every law does not.
+    pub fn live(&mut self, input: &mut Input<'_>) {
+        if input.seldom(64) {
+            self.receiver.on_route_changed();
         }
-        assert!(receiver.next_timeout().is_none_or(|next| next > now));
+        let Self { receiver, limits, arrivals, reports } = self;
+        arrive(&mut **receiver, &arrivals.next(input), |report| {
+            *reports += 1;
+            within(*limits, report);
+        });
+    }
+
+    /// How many reports there were.
+    pub const fn reports(&self) -> u64 {
+        self.reports
+    }
+
+    /// Nothing comes any more: each time to report is later than the one before.
+    fn wait(mut self) {
+        let mut now = self.arrivals.at();
+        for _ in 0..100 {
+            let Some(due) = self.receiver.next_timeout().filter(|&due| due < ArrivalTime::MAX) else { break };
+            now = now.max(due);
+            while let Some(report) = self.receiver.poll_report(now) {
+                within(self.limits, &report);
+            }
+            assert!(self.receiver.next_timeout().is_none_or(|next| next > now));
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Per-packet reports: records that are written as RTCP bytes, read, and joined with what was sent.
 
+use std::collections::BTreeSet;
+
 use weir_cc::history::SendHistory;
 use weir_cc::{ArrivalTime, Ecn, Feedback, Record, Report, SendTime};
 use weir_media::feedback::{FeedbackReader, FeedbackWriter, StreamNumbers};
 use weir_units::{DataSize, TimeDelta};
-use weir_wire::rtcp::{Ccfb, Twcc, messages};
+use weir_wire::rtcp::{Ccfb, Message, Reception, Twcc, messages};
 
 use crate::input::{Course, Input};
 
@@ -41,11 +43,50 @@ impl Form {
         };
         let same = match (given.arrival, read.arrival) {
             (Some(given), Some(read)) => same_time((given, read)),
-            // Transport-wide feedback tells an arrival once.
+            // Transport-wide feedback tells an arrival once: `Wire` knows whether it did before.
             (Some(_), None) => !self.ecn,
             (None, read) => read.is_none(),
         };
         same && (!self.ecn || read.arrival.is_none() || read.ecn == given.ecn)
+    }
+}
+
+/// Room for a packet of either form.
+const ROOM_ENOUGH: usize = 24;
+
+/// What has been told on the wire.
+#[derive(Default)]
+struct Wire {
+    /// Numbers that some report told to have arrived.
+    told: BTreeSet<u16>,
+}
+
+impl Wire {
+    /// `message` tells in order what the first of `records` are. Returns how many of them it tells.
+    fn hear(&mut self, message: &Message<'_>, records: &[Record]) -> usize {
+        let (statuses, once): (Vec<(u16, bool)>, bool) = match message {
+            Message::Twcc(feedback) => {
+                let arrived = |(sequence, reception)| (sequence, reception != Reception::Missing);
+                (feedback.statuses().map(arrived).collect(), true)
+            }
+            Message::Ccfb(feedback) => {
+                let metrics = feedback.blocks().flat_map(|block| block.metrics());
+                (metrics.map(|(sequence, metric)| (sequence, metric.is_some())).collect(), false)
+            }
+            message => panic!("{message:?}"),
+        };
+        assert!((1..=records.len()).contains(&statuses.len()), "{statuses:?} of {records:?}");
+        for (&(sequence, arrived), given) in statuses.iter().zip(records) {
+            assert_eq!(sequence, given.sequence, "{statuses:?} of {records:?}");
+            if arrived {
+                assert!(given.arrival.is_some(), "{given:?}");
+                self.told.insert(sequence);
+            } else {
+                let before = once && self.told.contains(&sequence);
+                assert!(given.arrival.is_none() || before, "{given:?} is told to be missing");
+            }
+        }
+        statuses.len()
     }
 }
 
@@ -55,7 +96,7 @@ pub(crate) fn run(data: &[u8]) {
     let mut history = SendHistory::new(TimeDelta::from_secs(5));
     let (mut reader, numbers) = (FeedbackReader::new(), StreamNumbers::same_as_history(SOURCE));
     let (mut course, mut now) = (Course::default(), SendTime::ZERO);
-    let mut number = 0;
+    let (mut number, mut wire) = (0, Wire::default());
     while !input.is_empty() {
         now += course.step(&mut input);
         if input.seldom(16) {
@@ -75,12 +116,13 @@ pub(crate) fn run(data: &[u8]) {
         number = number.wrapping_add(1);
         let mut room = [0; 1472];
         let room = &mut room[..if input.seldom(8) { usize::from(input.u16()) % 1472 } else { 1472 }];
-        let mut told = 0;
+        let (mut told, mut heard) = (0, 0);
         let mut written = form.writer.write(&report, room);
         while let Some(length) = written {
             assert!(length <= room.len() && length <= Twcc::MAX_LEN);
             for message in messages(&room[..length]) {
                 let message = message.expect("what was written can be read");
+                heard += wire.hear(&message, &records[heard..]);
                 let Some(read) = reader.read(now, &message, &numbers, &history) else { continue };
                 let Report::Packets { records: read, .. } = read else { panic!("{read:?}") };
                 for read in read {
@@ -93,6 +135,7 @@ pub(crate) fn run(data: &[u8]) {
             }
             written = form.writer.write_rest(room);
         }
+        assert!(heard == records.len() || room.len() < ROOM_ENOUGH, "{heard} told of {records:?}");
     }
 }
 

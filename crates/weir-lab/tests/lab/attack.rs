@@ -28,7 +28,6 @@ fn who_is_off_the_path_changes_no_law() {
 fn a_reader_brings_no_law_that_hears_of_packets_beyond_its_rate_and_most_recover_as_by_themselves() {
     // docs/security.md says why.
     let slow = [
-        ("gcc", "all arrived"),
         ("gcc", "round trips that shrink"),
         ("nada", "bit errors, in copies"),
         ("nada-at-sender", "arrivals that creep ahead"),

@@ -132,8 +132,12 @@ impl MediaSender {
             Trust::UpTo(_) => Alarm::ReportsContradict,
             Trust::Whole => Alarm::ReportsAgree,
         });
-        let event = PathEvent::Limits(self.limits());
-        self.controller.on_event(now, event)
+        // Probes that the law wanted before are its own. Where reports agree again it has its maximum back, which some laws probe for;
+        // but nobody wants more than before, and the path has just been filled by what was believed.
+        self.refresh(now);
+        let decision = self.controller.on_event(now, PathEvent::Limits(self.limits()));
+        while self.controller.poll_probe().is_some() {}
+        decision
     }
 
     /// The limits that hold now.

@@ -1,11 +1,11 @@
-//! A sender half lives through arbitrary calls: nothing panics, rates are within the limits, timeouts ask for later ones, no
-//! signal is infinite, memory does not grow.
+//! Either half of a law lives through ten million arbitrary calls: nothing panics, rates are within the limits, timeouts ask for later
+//! ones, no signal is infinite, memory does not grow.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_cc::testing::Life;
 use weir_fuzz::Input;
-use weir_fuzz::laws::{Calls, halves, limits};
+use weir_fuzz::laws::{Calls, Receiving, halves, limits};
 
 use crate::Outcome;
 use crate::memory::Memory;
@@ -16,25 +16,59 @@ const BYTES: usize = 1 << 16;
 /// What the allocator may keep of the largest reports.
 const MOST_GROWTH_KIB: i64 = 256;
 
-pub(crate) fn run(law: &str) -> Outcome {
-    let mut random = Pcg64Mcg::seed_from_u64(1);
-    let mut bytes = vec![0; BYTES];
-    random.fill_bytes(&mut bytes);
-    let limits = limits(&mut Input::new(&bytes));
-    let mut life = Life::new(halves(law, limits).controller, limits);
-    let (mut calls, mut memory) = (Calls::default(), None);
-    let (mut done, mut decisions) = (0, 0_u64);
-    while done < CALLS {
-        random.fill_bytes(&mut bytes);
-        let mut input = Input::new(&bytes);
-        while !input.is_empty() && done < CALLS {
-            decisions += u64::from(life.live(&calls.next(&mut input)).is_some());
-            done += 1;
-        }
-        if done >= CALLS / 10 {
-            memory.get_or_insert_with(Memory::early).look();
-        }
+/// Bytes by chance, without end.
+struct Chance {
+    random: Pcg64Mcg,
+    bytes: Vec<u8>,
+}
+
+impl Chance {
+    fn new() -> Self {
+        Self { random: Pcg64Mcg::seed_from_u64(1), bytes: vec![0; BYTES] }
     }
-    let done = format!("{CALLS} calls, {decisions} decisions");
-    Outcome { done, memory: memory.unwrap_or_else(Memory::early), most_growth_kib: MOST_GROWTH_KIB }
+
+    fn more(&mut self) -> Input<'_> {
+        self.random.fill_bytes(&mut self.bytes);
+        Input::new(&self.bytes)
+    }
+
+    /// Makes all calls.
+    fn call(mut self, mut call: impl FnMut(&mut Input<'_>)) -> Memory {
+        let (mut done, mut memory) = (0, None);
+        while done < CALLS {
+            let mut input = self.more();
+            while !input.is_empty() && done < CALLS {
+                call(&mut input);
+                done += 1;
+            }
+            if done >= CALLS / 10 {
+                memory.get_or_insert_with(Memory::early).look();
+            }
+        }
+        memory.unwrap_or_else(Memory::early)
+    }
+}
+
+/// The sender half: packets that leave, reports of all kinds, events, time.
+pub(crate) fn sender(law: &str) -> Outcome {
+    let mut chance = Chance::new();
+    let limits = limits(&mut chance.more());
+    let mut life = Life::new(halves(law, limits).controller, limits);
+    let (mut calls, mut decisions) = (Calls::default(), 0_u64);
+    let memory = chance.call(|input| decisions += u64::from(life.live(&calls.next(input)).is_some()));
+    Outcome {
+        done: format!("{CALLS} calls, {decisions} decisions"),
+        memory,
+        most_growth_kib: MOST_GROWTH_KIB,
+    }
+}
+
+/// The receiver half: packets that arrive, in no order, by clocks that are set.
+pub(crate) fn receiver(law: &str) -> Outcome {
+    let mut chance = Chance::new();
+    let limits = limits(&mut chance.more());
+    let mut receiving = Receiving::new(halves(law, limits).receiver, limits);
+    let memory = chance.call(|input| receiving.live(input));
+    let done = format!("{CALLS} arrivals, {} reports", receiving.reports());
+    Outcome { done, memory, most_growth_kib: MOST_GROWTH_KIB }
 }

@@ -1,4 +1,4 @@
-//! Long lives: every law through ten million arbitrary operations, the same call begun in other years, and a week of a call. Each
+//! Long lives: either half of every law through ten million arbitrary operations, the same call begun in other years, and a week of a call. Each
 //! is a process of its own, so that its memory is its own; so many run at once as there are processors.
 //!
 //! `make soak` runs all of it; `soak lives gcc,nada` runs one part of these laws.
@@ -33,8 +33,9 @@ struct Part {
     run: fn(&str) -> Outcome,
 }
 
-static PARTS: [Part; 3] = [
-    Part { name: "lives", what: "arbitrary calls to the sender half", run: lives::run },
+static PARTS: [Part; 4] = [
+    Part { name: "lives", what: "arbitrary calls to the sender half", run: lives::sender },
+    Part { name: "arrivals", what: "arbitrary packets at the receiver half", run: lives::receiver },
     Part { name: "uptime", what: "one call, begun in other years", run: uptime::run },
     Part { name: "week", what: "a week of a call, simulated", run: week::run },
 ];
@@ -79,7 +80,7 @@ fn one(part: &Part, law: &str) -> ExitCode {
     let flat = late_kib - early_kib <= outcome.most_growth_kib;
     let mark = if flat { "✓" } else { "✗ memory grows" };
     println!(
-        "{:<7} {law:<16} {:<52} {:>7.1} s {early_kib:>7} → {late_kib:>6} KiB  {mark}",
+        "{:<8} {law:<16} {:<52} {:>7.1} s {early_kib:>7} → {late_kib:>6} KiB  {mark}",
         part.name,
         outcome.done,
         begun.elapsed().as_secs_f64()
@@ -94,7 +95,7 @@ fn all(parts: &[&'static Part], laws: &[&'static str]) -> ExitCode {
     let failed: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let begun = now();
     for part in parts {
-        println!("{:<7} {}", part.name, part.what);
+        println!("{:<8} {}", part.name, part.what);
     }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
