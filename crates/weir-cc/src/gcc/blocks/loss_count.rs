@@ -111,6 +111,14 @@ mod tests {
     }
 
     #[test]
+    fn what_was_the_highest_is_expected_once() {
+        let mut count = LossCount::new(Lost::Reported);
+        count.on_results(&report(&[(5, true)]));
+        let loss = count.on_results(&report(&[(5, false), (6, false), (7, true)]));
+        assert_eq!(loss, Some(Loss { expected: 2, lost: 1 }));
+    }
+
+    #[test]
     fn what_a_lost_report_told_counts_as_lost() {
         let mut count = LossCount::new(Lost::Unheard);
         count.on_results(&report(&[(0, true)]));

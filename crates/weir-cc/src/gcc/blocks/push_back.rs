@@ -162,6 +162,26 @@ mod tests {
     }
 
     #[test]
+    fn coupling_scales_the_window() {
+        let mut push_back = push_back();
+        push_back.scale(2.0);
+        assert_eq!(push_back.window, None);
+        push_back.set_window(1e6, RTT);
+        push_back.scale(0.5);
+        assert_eq!((share(&mut push_back, 25_000, 1), share(&mut push_back, 25_001, 1)), (1.0, 0.95));
+    }
+
+    #[test]
+    fn no_queue_is_shorter_than_nothing() {
+        let allowed = |queue| {
+            let [(name, holds, _)] = PushBackConfig { queue, ..PushBackConfig::LIBWEBRTC_2025 }.rules();
+            (name, holds)
+        };
+        assert_eq!(allowed(TimeDelta::ZERO), ("queue", true));
+        assert_eq!(allowed(TimeDelta::from_nanos(-1)), ("queue", false));
+    }
+
+    #[test]
     fn it_can_be_switched_off() {
         let config = PushBackConfig { enabled: false, ..PushBackConfig::LIBWEBRTC_2025 };
         let mut push_back = PushBack::new(config);

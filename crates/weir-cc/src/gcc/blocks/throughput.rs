@@ -313,6 +313,17 @@ mod tests {
     }
 
     #[test]
+    fn inversions_are_counted_between_neighbours() {
+        // Left at 10, 20, 0: one inversion, in whatever order the second is told of.
+        let told = [packet(10, 50, 1250), packet(0, 60, 1250), packet(20, 55, 1250)];
+        let mut late = meter(&told);
+        assert_eq!((late.inversions, meter(&[told[0], told[2], told[1]]).inversions), (1, 1));
+        // Behind a window of twenty packets it is forgotten.
+        (0..40).for_each(|n| late.on_packet(&packet(100 + 60 * n, 150 + 60 * n, 1250)));
+        assert_eq!(late.inversions, 0);
+    }
+
+    #[test]
     fn the_longest_gap_counts_as_the_second_longest() {
         // 1250 bytes each 10 ms, then a stop of 200 ms after the fifth: span 90 + 190 = 280, less 200, plus 10 = 90 ms:
         // 9·10 000 bit / 90 ms = 1 Mbit/s; sent at 1 Mbit/s as well.

@@ -237,12 +237,47 @@ fn heavy_loss_limits_and_padding_helps_to_come_back() {
     call.run(8000, 1250, |left| (left / 10 % 5 < 3).then_some(0));
     assert_eq!(call.sender.target().cause, Cause::Loss);
     assert!(call.signal("loss") > 0.35, "{}", call.signal("loss"));
-    let mut padded = false;
-    for _ in 0..100 {
+    let padded = (0..100).any(|_| {
         call.run(100, 1250, |_| Some(0));
-        padded |= call.sender.target().padding == call.sender.target().media_rate;
-    }
+        call.sender.target().padding == call.sender.target().media_rate
+    });
     assert!(padded);
+    // What a full window holds back of the rate is not filled up either: a twentieth with each packet.
+    let state = SendState { in_flight: DataSize::from_bytes(1_000_000), ..STATE };
+    let sent = SentPacket::new(call.next, at(call.now_ms), DataSize::from_bytes(1250));
+    call.sender.on_sent(&sent, &state);
+    let target = call.sender.target();
+    assert!((target.frame_drop - 0.1).abs() < 1e-9, "{}", target.frame_drop);
+    assert_eq!(target.padding, target.media_rate.scale(0.9));
+}
+
+#[test]
+fn feedback_of_losses_alone_says_nothing_of_delay() {
+    let mut call = Call::new(&Config::default());
+    call.run(2000, 1250, |_| Some(0));
+    call.run(100, 1250, |left| (left < 2000).then_some(0));
+    // It has grown until now, and would by 3 % in half a second.
+    let before = call.signal("A_delay");
+    call.run(500, 1250, |_| None);
+    assert_eq!(call.signal("A_delay"), before);
+}
+
+#[test]
+fn underuse_that_ends_is_told_once() {
+    let config = Config::default();
+    let mut delay = super::delay::DelayBased::new(&config, limits());
+    let recovered = |delay: &mut super::delay::DelayBased, wait: i64, from: i64| {
+        let packet = |n: i64| super::super::blocks::bursts::Received {
+            departure: at(from + 10 * n),
+            arrival: ArrivalTime::from_millis(from + 10 * n + (wait - 2 * n).max(0)),
+            size: DataSize::from_bytes(1250),
+        };
+        let packets: Vec<_> = (0..5).map(packet).collect();
+        delay.on_feedback(packets.iter(), None, None, at(from + 200)).recovered
+    };
+    // A queue of 300 ms drains by 2 ms per packet, and is empty after 150 of them.
+    let told = (0..60).filter(|feedback| recovered(&mut delay, 300 - 10 * feedback, 50 * feedback));
+    assert_eq!(told.count(), 1);
 }
 
 #[test]

@@ -224,6 +224,7 @@ mod tests {
         for wrong in [
             Config { state_noise: f64::NAN, ..Config::default() },
             Config { scale_cap: 0, ..Config::default() },
+            Config { increase: 1.0, ..Config::default() },
             Config { static_threshold: Some(0.0), ..Config::default() },
             Config { loss_high: 0.01, ..Config::default() },
             Config { rate_window: TimeDelta::ZERO, ..Config::default() },

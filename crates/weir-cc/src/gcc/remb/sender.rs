@@ -254,6 +254,14 @@ mod tests {
     }
 
     #[test]
+    fn a_ceiling_that_falls_takes_the_rate_down_at_once() {
+        let mut s = sender(Config { fast_start: false, ..Config::default() });
+        assert_eq!(ceiling(&mut s, kbps(2000)), kbps(1000));
+        assert_eq!(ceiling(&mut s, kbps(800)), kbps(800));
+        assert_eq!(s.target().cause, Cause::Delay);
+    }
+
+    #[test]
     fn the_pacer_drains_at_one_and_a_half_times_the_target() {
         let mut s = sender(Config::default());
         // The encoder is told 1050 kbit/s, the pacer may drain what it made at 1.5 times that; nothing is padded.

@@ -102,6 +102,14 @@ fn a_constant_delay_lets_the_rate_grow_by_eight_per_cent_a_second() {
 }
 
 #[test]
+fn the_filters_gain_can_be_seen() {
+    let mut heard = Heard::new(&Config::draft_02());
+    heard.settle();
+    let gain = heard.signal("k");
+    assert!(0.0 < gain && gain < 0.1, "{gain}");
+}
+
+#[test]
 fn overuse_takes_the_rate_below_the_receive_rate_once_per_round_trip() {
     let mut heard = Heard::new(&Config::draft_02());
     heard.settle();

@@ -120,6 +120,7 @@ mod tests {
         for wrong in [
             Config { increase: 1.0, ..Config::default() },
             Config { decrease: f64::NAN, ..Config::default() },
+            Config { decrease: 1.0, ..Config::default() },
             Config { size_tolerance: -0.1, ..Config::default() },
             Config { remb_drop: Some(0.0), ..Config::default() },
             Config { remb_interval: TimeDelta::ZERO, ..Config::default() },

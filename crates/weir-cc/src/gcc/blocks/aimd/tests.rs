@@ -154,6 +154,10 @@ fn persistent_overuse_waits_a_round_trip_unless_far_below() {
     assert!(!a.may_reduce_again(None, at(199)) && a.may_reduce_again(None, at(200)));
     a.halve(at(200));
     assert_near(a.rate(), 500_000.0);
+    // In 2016 A − R had to be above 1.05·R: 1000 / 2.05 = 487.8.
+    let mut a = aimd(AimdConfig::libwebrtc_2016(), 1000);
+    a.set_rate(1e6, at(0));
+    assert!(!a.may_reduce_again(kbps(488), at(1)) && a.may_reduce_again(kbps(487), at(1)));
 }
 
 #[test]

@@ -285,6 +285,15 @@ fn a_clock_set_back_does_not_end_observing() {
 }
 
 #[test]
+fn coupling_scales_the_delay_based_rate_that_bounds_the_estimate() {
+    let mut path = Path::new(LossV2Config::default());
+    path.observe(40, 0, 800e3);
+    assert_eq!(path.loss.delay_based, 800e3);
+    path.loss.scale(0.5);
+    assert_eq!(path.loss.delay_based, 400e3);
+}
+
+#[test]
 fn neither_a_hold_nor_a_growth_window_pulls_a_scaled_rate_back() {
     // No loss now, but a hold of a minute at 500 kbit/s, and growth to 650 kbit/s at most.
     let held = || {

@@ -189,6 +189,15 @@ fn more_for_the_streams_is_probed_for_while_the_source_is_limited() {
     assert_eq!(allocated(1000, 2500), [2000]);
     assert_eq!(allocated(1000, 2000), [2000]);
     assert_eq!(allocated(1000, 1000), NONE);
+    // The second was bounded: what shows 70 % of it, 1400, leads on.
+    for (shown, further) in [(1399, vec![]), (1450, vec![2900])] {
+        let mut controller = complete(1000);
+        controller.on_alr(at(2000), Some(at(2000)));
+        controller.set_allocated(at(3000), kbps(1500));
+        asked(&mut controller);
+        controller.on_estimate(at(3100), kbps(shown), Limited::Delay);
+        assert_eq!(asked(&mut controller), further);
+    }
     let mut unlimited = complete(1000);
     unlimited.set_allocated(at(3000), kbps(1500));
     assert_eq!(asked(&mut unlimited), NONE);

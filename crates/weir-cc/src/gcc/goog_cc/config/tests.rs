@@ -34,6 +34,12 @@ fn constants_out_of_range_are_named_with_their_part() {
     assert_eq!(wrong.validate().unwrap_err().to_string(), "`probing.initial` must be above 0");
 }
 
+#[test]
+fn the_detector_waits_as_long_as_it_is_told_to() {
+    let config = Config { overuse_time: TimeDelta::from_millis(35), ..Config::default() };
+    assert_eq!(config.detector().overuse_time, TimeDelta::from_millis(35));
+}
+
 /// Each change is refused, by the name of its constant.
 #[track_caller]
 fn assert_named(wrong: &[(&str, &[Change])]) {
