@@ -295,6 +295,21 @@ impl Config {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_rfcs_text_differs_where_the_default_departs_from_it() {
+        let (literal, default) = (Config::rfc_literal(), Config::default());
+        assert_eq!(
+            (literal.shaping_buffer, default.shaping_buffer),
+            (ShapingBuffer::Present, ShapingBuffer::Least)
+        );
+        assert_eq!((literal.interval_cap, default.interval_cap), (false, true));
+        assert_eq!((literal.min_packets, literal.drain_after), (0, None));
+        assert_eq!(literal.congestion_bound, CongestionBound::Unbounded);
+        assert_eq!(literal.equilibrium_bound, None);
+        assert_eq!(literal.smoothed_each, SmoothedEach::Packet);
+        assert_eq!(literal.loss_average, LossAverage::WithOpen);
+    }
+
     fn rejected(change: impl FnOnce(&mut Config)) -> String {
         let mut config = Config::default();
         change(&mut config);

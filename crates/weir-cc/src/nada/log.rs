@@ -289,6 +289,20 @@ mod tests {
     }
 
     #[test]
+    fn what_nobody_told_of_is_neither_lost_nor_time_without_packets() {
+        // A packet each 10 ms, of which 10 to 18 are never told of: 9 of the 10 that the gap of 100 ms is.
+        let mut log = log();
+        (0..10).for_each(|id| _ = arrive(&mut log, id, 1000 + 10 * id as i64, 25));
+        log.on_untold();
+        assert_eq!(arrive(&mut log, 19, 1190, 25).missing, Some(0));
+        assert_eq!((log.left_out.packets, log.left_out.time), (9, ms(90)));
+        assert_eq!(arrive(&mut log, 20, 1200, 25).missing, Some(0));
+        assert_eq!(arrive(&mut log, 22, 1220, 25).missing, Some(1));
+        // 12 packets since the first, in 220 ms less 90: 120 kbit in 130 ms.
+        assert_eq!(log.receive_rate(at(1220)), Some(DataRate::from_bps(923_076)));
+    }
+
+    #[test]
     fn late_packets_count_in_the_receive_rate() {
         let mut log = log();
         for (id, time) in [(1, 1000), (3, 1100), (2, 1200)] {
