@@ -182,6 +182,16 @@ mod tests {
     }
 
     #[test]
+    fn the_frameworks_code_differs_from_the_paper() {
+        let (paper, framework) = (Config::nada_2016(), Config::framework());
+        assert_eq!((paper.offset_form, framework.offset_form), (OffsetForm::Paper, OffsetForm::Zhu06));
+        assert_eq!((paper.framework, framework.framework), (false, true));
+        assert_eq!((framework.kappa, framework.gamma_max), (1.0, 0.5));
+        assert_eq!(framework.pacing, NadaPacing::Factor(2.5));
+        assert_eq!(Config::reproduction().pacing, NadaPacing::Unpaced);
+    }
+
+    #[test]
     fn every_configuration_is_within_its_ranges() {
         for config in [Config::nada_2016(), Config::reproduction(), Config::framework()] {
             assert_eq!(config.validate(), Ok(()));
