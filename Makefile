@@ -99,7 +99,7 @@ fuzz:
 	tools/fuzz.sh $(FOR) $(TARGET)
 
 # Either half of every law through ten million arbitrary calls, the same call begun in other years, a week of a call: nothing panics, rates stay
-# within their limits, memory is flat. At most 45 minutes on two cores (needs Linux, which tells the memory). PART=lives LAW=gcc,nada
-# takes a part.
+# within their limits, memory is flat. At most 45 minutes on two cores (needs Linux, which tells the memory). PART=arrivals LAW=gcc,nada
+# takes a part: lives, arrivals, uptime or week.
 soak:
 	cargo run --release --locked --quiet -p weir-fuzz --bin soak -- $(PART) $(LAW)

@@ -91,8 +91,11 @@ impl Receiving {
         self.reports
     }
 
-    /// Nothing comes any more: each time to report is later than the one before.
-    fn wait(mut self) {
+    /// Nothing comes any more.
+    ///
+    /// # Panics
+    /// If a time to report is not later than the one before.
+    pub fn wait(mut self) {
         let mut now = self.arrivals.at();
         for _ in 0..100 {
             let Some(due) = self.receiver.next_timeout().filter(|&due| due < ArrivalTime::MAX) else { break };

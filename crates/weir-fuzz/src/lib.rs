@@ -4,7 +4,7 @@
 //!
 //! Three use them: `fuzz/`, where cargo-fuzz looks for bytes that make one panic (`make fuzz`); the test of this crate, which
 //! replays the inputs kept in `fuzz/corpus/`; and the soak (`make soak`), which lets every law live through ten million of the
-//! operations that the target `senders` is made of.
+//! operations that the targets `senders` and `receivers` are made of.
 
 mod endpoints;
 mod file;

@@ -8,8 +8,13 @@ use weir_units::{DataRate, TimeDelta};
 pub(crate) enum Trust {
     /// What they say holds.
     Whole,
-    /// They contradict each other: the rate does not rise above this one.
-    UpTo(DataRate),
+    /// They contradict each other.
+    UpTo {
+        /// The rate does not rise above this one.
+        rate: DataRate,
+        /// The maximum when that began.
+        maximum: DataRate,
+    },
     /// The receiver lies.
     None,
 }

@@ -303,11 +303,18 @@ mod tests {
             (ShapingBuffer::Present, ShapingBuffer::Least)
         );
         assert_eq!((literal.interval_cap, default.interval_cap), (false, true));
-        assert_eq!((literal.min_packets, literal.drain_after), (0, None));
-        assert_eq!(literal.congestion_bound, CongestionBound::Unbounded);
-        assert_eq!(literal.equilibrium_bound, None);
+        assert_eq!((literal.min_packets, default.min_packets), (0, 5));
+        assert_eq!((literal.drain_after, default.drain_after), (None, Some(TimeDelta::from_secs(60))));
+        let bound = CongestionBound::At(TimeDelta::from_millis(500));
+        assert_eq!((literal.congestion_bound, default.congestion_bound), (CongestionBound::Unbounded, bound));
+        let bound = Some(TimeDelta::from_millis(300));
+        assert_eq!((literal.equilibrium_bound, default.equilibrium_bound), (None, bound));
         assert_eq!(literal.smoothed_each, SmoothedEach::Packet);
-        assert_eq!(literal.loss_average, LossAverage::WithOpen);
+        assert_ne!(literal.smoothed_each, default.smoothed_each);
+        assert_eq!(
+            (literal.loss_average, default.loss_average),
+            (LossAverage::WithOpen, LossAverage::Closed)
+        );
     }
 
     fn rejected(change: impl FnOnce(&mut Config)) -> String {

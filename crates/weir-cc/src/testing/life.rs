@@ -15,8 +15,8 @@ use crate::report::{
 };
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
-/// What holds of every target of a law with `limits`: rates within them, a share of frames left out below one, and a factor of pacing that
-/// paces.
+/// What holds of every target of a law with `limits`: rates within them, padding within its rate, a share of frames left out below one,
+/// and a factor of pacing that paces.
 ///
 /// # Panics
 /// If it does not.
@@ -24,6 +24,7 @@ pub fn check_target(limits: &RateLimits, target: &Target) {
     for rate in [target.media_rate, target.sending_rate] {
         assert!(limits.clamp(rate) == rate, "{rate:?} outside {limits:?}");
     }
+    assert!(target.padding <= target.sending_rate, "{target:?}");
     assert!((0.0..1.0).contains(&target.frame_drop), "{target:?}");
     if let Pacing::Factor(factor) = target.pacing {
         assert!(factor.is_finite() && factor > 0.0, "{target:?}");

@@ -57,16 +57,24 @@ const ROOM_ENOUGH: usize = 24;
 /// What has been told on the wire.
 #[derive(Default)]
 struct Wire {
-    /// Numbers that some report told to have arrived.
+    /// Numbers that transport-wide feedback told to have arrived, none of them [`Self::SPAN`] or more behind the newest.
     told: BTreeSet<u16>,
+    newest: u16,
 }
 
 impl Wire {
-    /// `message` tells in order what the first of `records` are. Returns how many of them it tells.
+    /// A writer remembers so many numbers.
+    const SPAN: u16 = 1024;
+
+    /// `message` tells in order what the first of `records` are, and transport-wide feedback tells an arrival once. Returns how many
+    /// records it tells.
     fn hear(&mut self, message: &Message<'_>, records: &[Record]) -> usize {
         let (statuses, once): (Vec<(u16, bool)>, bool) = match message {
             Message::Twcc(feedback) => {
-                let arrived = |(sequence, reception)| (sequence, reception != Reception::Missing);
+                let arrived = |(sequence, reception)| {
+                    assert_ne!(reception, Reception::Untimed, "{sequence}");
+                    (sequence, reception != Reception::Missing)
+                };
                 (feedback.statuses().map(arrived).collect(), true)
             }
             Message::Ccfb(feedback) => {
@@ -76,17 +84,31 @@ impl Wire {
             message => panic!("{message:?}"),
         };
         assert!((1..=records.len()).contains(&statuses.len()), "{statuses:?} of {records:?}");
+        let before =
+            |sequence: u16| self.newest.wrapping_sub(sequence) < Self::SPAN && self.told.contains(&sequence);
         for (&(sequence, arrived), given) in statuses.iter().zip(records) {
             assert_eq!(sequence, given.sequence, "{statuses:?} of {records:?}");
-            if arrived {
-                assert!(given.arrival.is_some(), "{given:?}");
-                self.told.insert(sequence);
-            } else {
-                let before = once && self.told.contains(&sequence);
-                assert!(given.arrival.is_none() || before, "{given:?} is told to be missing");
-            }
+            let news = given.arrival.is_some() && !(once && before(sequence));
+            assert_eq!(arrived, news, "{given:?} after {:?}", self.told);
+        }
+        if once {
+            let arrived = records[..statuses.len()].iter().filter(|record| record.arrival.is_some());
+            arrived.for_each(|record| self.tell(record.sequence));
         }
         statuses.len()
+    }
+
+    fn tell(&mut self, sequence: u16) {
+        let ahead = sequence.wrapping_sub(self.newest) as i16;
+        if self.told.is_empty() || ahead.unsigned_abs() >= Self::SPAN {
+            // Numbers begin anew.
+            self.told.clear();
+            self.newest = sequence;
+        } else if ahead > 0 {
+            self.newest = sequence;
+            self.told.retain(|told| sequence.wrapping_sub(*told) < Self::SPAN);
+        }
+        self.told.insert(sequence);
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a sender makes of the RTCP that comes: of whom and what it believes, the controller, the history and the circuit breakers
 //! hear.
 
+use weir_cc::prober::Prober;
 use weir_cc::{Decision, Feedback, PathEvent, RateLimits, Report, SendTime};
 use weir_wire::rtcp::{self, Message, ReportBlock};
 
@@ -116,8 +117,10 @@ impl MediaSender {
     fn weigh_reports(&mut self, now: SendTime) -> Option<Decision> {
         let trust = match self.trust {
             _ if self.history.receiver_lies() => Trust::None,
-            Trust::UpTo(rate) if self.history.is_contested(now) => Trust::UpTo(rate),
-            _ if self.history.is_contested(now) => Trust::UpTo(self.usual.rate()),
+            doubt @ Trust::UpTo { .. } if self.history.is_contested(now) => doubt,
+            _ if self.history.is_contested(now) => {
+                Trust::UpTo { rate: self.usual.rate(), maximum: self.config.limits.max() }
+            }
             _ => Trust::Whole,
         };
         if trust == Trust::Whole {
@@ -129,14 +132,23 @@ impl MediaSender {
         }
         self.doubt = Some(match trust {
             Trust::None => Alarm::ReceiverLies,
-            Trust::UpTo(_) => Alarm::ReportsContradict,
+            Trust::UpTo { .. } => Alarm::ReportsContradict,
             Trust::Whole => Alarm::ReportsAgree,
         });
-        // Probes that the law wanted before are its own. Where reports agree again it has its maximum back, which some laws probe for;
-        // but nobody wants more than before, and the path has just been filled by what was believed.
+        let limits = PathEvent::Limits(self.limits());
+        if trust != Trust::Whole {
+            // A probe that was asked for by what is doubted now would leave above the new maximum.
+            self.prober = Prober::new();
+            let decision = self.controller.on_event(now, limits);
+            while self.controller.poll_probe().is_some() {}
+            return decision;
+        }
         self.refresh(now);
-        let decision = self.controller.on_event(now, PathEvent::Limits(self.limits()));
-        while self.controller.poll_probe().is_some() {}
+        let decision = self.controller.on_event(now, limits);
+        // Some laws probe for a maximum that rises. This one is what it was, and the path has just been filled by what was believed.
+        if matches!(before, Trust::UpTo { maximum, .. } if self.config.limits.max() <= maximum) {
+            while self.controller.poll_probe().is_some() {}
+        }
         decision
     }
 
@@ -145,7 +157,7 @@ impl MediaSender {
         let limits = self.config.limits;
         let most = match self.trust {
             Trust::Whole => limits.max(),
-            Trust::UpTo(rate) => limits.clamp(rate),
+            Trust::UpTo { rate, .. } => limits.clamp(rate),
             Trust::None => limits.min(),
         };
         RateLimits::new(limits.min(), limits.start().min(most), most).unwrap_or(limits)

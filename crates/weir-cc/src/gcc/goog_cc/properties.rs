@@ -41,8 +41,6 @@ proptest! {
                 Call::Timeout => {}
                 _ => prop_assert!(!decided),
             }
-            let target = life.sender.target();
-            prop_assert!(target.padding <= target.sending_rate);
             while let Some(probe) = life.sender.poll_probe() {
                 prop_assert!(probe.rate <= life.limits.max() && probe.rate > DataRate::ZERO, "{:?}", probe);
             }

@@ -2,9 +2,11 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
+use super::delay::DelayBased;
 use super::{Config, GoogCc};
 use crate::controller::{Burst, Cause, Controller, Pacing, PathEvent, Probe, RateLimits, StreamsConfig};
 use crate::decision::Share;
+use crate::gcc::blocks::bursts::Received;
 use crate::packet::{Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket};
 use crate::report::{Feedback, ReceptionReport};
 use crate::time::{ArrivalTime, SendTime};
@@ -242,7 +244,7 @@ fn heavy_loss_limits_and_padding_helps_to_come_back() {
         call.sender.target().padding == call.sender.target().media_rate
     });
     assert!(padded);
-    // What a full window holds back of the rate is not filled up either: a twentieth with each packet.
+    // What an overfull window holds back of the rate is not filled up either: a tenth with each packet.
     let state = SendState { in_flight: DataSize::from_bytes(1_000_000), ..STATE };
     let sent = SentPacket::new(call.next, at(call.now_ms), DataSize::from_bytes(1250));
     call.sender.on_sent(&sent, &state);
@@ -253,21 +255,24 @@ fn heavy_loss_limits_and_padding_helps_to_come_back() {
 
 #[test]
 fn feedback_of_losses_alone_says_nothing_of_delay() {
-    let mut call = Call::new(&Config::default());
-    call.run(2000, 1250, |_| Some(0));
-    call.run(100, 1250, |left| (left < 2000).then_some(0));
-    // It has grown until now, and would by 3 % in half a second.
-    let before = call.signal("A_delay");
-    call.run(500, 1250, |_| None);
-    assert_eq!(call.signal("A_delay"), before);
+    let grown = |lost: bool| {
+        let mut call = Call::new(&Config::default());
+        call.run(2000, 1250, |_| Some(0));
+        call.run(100, 1250, |left| (left < 2000 || !lost).then_some(0));
+        let before = call.signal("A_delay");
+        call.run(500, 1250, |_| (!lost).then_some(0));
+        call.signal("A_delay") / before
+    };
+    assert_eq!(grown(true), 1.0);
+    assert!(grown(false) > 1.03, "{}", grown(false));
 }
 
 #[test]
 fn underuse_that_ends_is_told_once() {
     let config = Config::default();
-    let mut delay = super::delay::DelayBased::new(&config, limits());
-    let recovered = |delay: &mut super::delay::DelayBased, wait: i64, from: i64| {
-        let packet = |n: i64| super::super::blocks::bursts::Received {
+    let mut delay = DelayBased::new(&config, limits());
+    let recovered = |delay: &mut DelayBased, wait: i64, from: i64| {
+        let packet = |n: i64| Received {
             departure: at(from + 10 * n),
             arrival: ArrivalTime::from_millis(from + 10 * n + (wait - 2 * n).max(0)),
             size: DataSize::from_bytes(1250),

@@ -186,9 +186,17 @@ mod tests {
         let (paper, framework) = (Config::nada_2016(), Config::framework());
         assert_eq!((paper.offset_form, framework.offset_form), (OffsetForm::Paper, OffsetForm::Zhu06));
         assert_eq!((paper.framework, framework.framework), (false, true));
-        assert_eq!((framework.kappa, framework.gamma_max), (1.0, 0.5));
-        assert_eq!(framework.pacing, NadaPacing::Factor(2.5));
-        assert_eq!(Config::reproduction().pacing, NadaPacing::Unpaced);
+        assert_eq!((framework.gamma_max, paper.gamma_max), (0.5, 0.2));
+        assert_eq!((framework.pacing, paper.pacing), (NadaPacing::Factor(2.5), NadaPacing::Shaped));
+    }
+
+    #[test]
+    fn the_tables_are_reproduced_with_half_the_reference_and_without_a_pacer() {
+        let (paper, reproduction) = (Config::nada_2016(), Config::reproduction());
+        let reference =
+            [&paper, &reproduction, &Config::framework()].map(|config| config.reference_congestion);
+        assert_eq!(reference.map(TimeDelta::micros), [20_000, 10_000, 10_000]);
+        assert_eq!((reproduction.kappa, reproduction.pacing), (1.0, NadaPacing::Unpaced));
     }
 
     #[test]

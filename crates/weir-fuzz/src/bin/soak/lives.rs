@@ -69,6 +69,8 @@ pub(crate) fn receiver(law: &str) -> Outcome {
     let limits = limits(&mut chance.more());
     let mut receiving = Receiving::new(halves(law, limits).receiver, limits);
     let memory = chance.call(|input| receiving.live(input));
+    assert!(receiving.reports() > 0, "it never reports");
     let done = format!("{CALLS} arrivals, {} reports", receiving.reports());
+    receiving.wait();
     Outcome { done, memory, most_growth_kib: MOST_GROWTH_KIB }
 }

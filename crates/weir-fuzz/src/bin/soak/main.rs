@@ -1,5 +1,5 @@
-//! Long lives: either half of every law through ten million arbitrary operations, the same call begun in other years, and a week of a call. Each
-//! is a process of its own, so that its memory is its own; so many run at once as there are processors.
+//! Long lives: either half of every law through ten million arbitrary operations, the same call begun in other years, and a week of a
+//! call. Each is a process of its own, so that its memory is its own; so many run at once as there are processors.
 //!
 //! `make soak` runs all of it; `soak lives gcc,nada` runs one part of these laws.
 
