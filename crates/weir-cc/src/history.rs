@@ -370,9 +370,8 @@ impl SendHistory {
             entry.arrived = 0;
             Known::Missing
         };
-        if core::mem::replace(&mut entry.known, known) == Known::InFlight {
-            self.in_flight = self.in_flight.saturating_sub(entry.size());
-        }
+        self.in_flight = self.in_flight.saturating_sub(entry.in_flight());
+        entry.known = known;
         let sent = entry.packet(id - self.left_out.before(id));
         self.results.push(PacketResult { sent, fate });
     }
@@ -382,7 +381,7 @@ impl SendHistory {
     fn settle_before(&mut self, records: &[Record]) {
         let Some(first) = records.iter().find_map(|record| self.find(record.sequence)) else { return };
         for id in self.settled.max(self.oldest)..first {
-            self.settle(id, Known::Untold);
+            self.settle(id);
         }
         self.settled = self.settled.max(first);
     }
@@ -409,27 +408,26 @@ impl SendHistory {
         let rtt = self.take_round_trip(now, ((now - sent) - held).max(TimeDelta::ZERO))?;
         self.plausible.on_report(now);
         for settled in self.settled.max(self.oldest)..=id {
-            self.settle(settled, Known::Untold);
+            self.settle(settled);
         }
         self.settled = self.settled.max(id + 1);
         self.echoed = id;
         Some(rtt)
     }
 
-    fn settle(&mut self, id: u64, known: Known) {
+    /// Packet `id` is no longer in flight, if it was until now; nobody has told of it.
+    fn settle(&mut self, id: u64) {
         let entry = self.entry(id);
+        let landed = entry.in_flight();
         if entry.known == Known::InFlight {
-            entry.known = known;
-            let size = entry.size();
-            self.in_flight = self.in_flight.saturating_sub(size);
+            entry.known = Known::Untold;
         }
+        self.in_flight = self.in_flight.saturating_sub(landed);
     }
 
     fn forget_oldest(&mut self) {
         let Some(entry) = self.entries.pop_front() else { return };
-        if entry.known == Known::InFlight {
-            self.in_flight = self.in_flight.saturating_sub(entry.size());
-        }
+        self.in_flight = self.in_flight.saturating_sub(entry.in_flight());
         self.oldest += 1;
         self.left_out.forget(self.oldest);
     }

@@ -43,6 +43,11 @@ impl Entry {
         DataSize::from_bytes(u64::from(self.size & !PADDING))
     }
 
+    /// Its bytes while it is in flight.
+    pub(super) fn in_flight(&self) -> DataSize {
+        if self.known == Known::InFlight { self.size() } else { DataSize::ZERO }
+    }
+
     pub(super) fn packet(&self, id: u64) -> SentPacket {
         let size = self.size();
         let payload = size.saturating_sub(DataSize::from_bytes(u64::from(self.overhead)));
