@@ -135,18 +135,17 @@ impl MediaSender {
             Trust::UpTo { .. } => Alarm::ReportsContradict,
             Trust::Whole => Alarm::ReportsAgree,
         });
-        let limits = PathEvent::Limits(self.limits());
-        if trust != Trust::Whole {
+        let doubts = trust != Trust::Whole;
+        if doubts {
             // A probe that was asked for by what is doubted now would leave above the new maximum.
             self.prober = Prober::new();
-            let decision = self.controller.on_event(now, limits);
-            while self.controller.poll_probe().is_some() {}
-            return decision;
+        } else {
+            self.refresh(now);
         }
-        self.refresh(now);
-        let decision = self.controller.on_event(now, limits);
+        let decision = self.controller.on_event(now, PathEvent::Limits(self.limits()));
         // Some laws probe for a maximum that rises. This one is what it was, and the path has just been filled by what was believed.
-        if matches!(before, Trust::UpTo { maximum, .. } if self.config.limits.max() <= maximum) {
+        let regained = matches!(before, Trust::UpTo { maximum, .. } if self.config.limits.max() <= maximum);
+        if doubts || regained {
             while self.controller.poll_probe().is_some() {}
         }
         decision

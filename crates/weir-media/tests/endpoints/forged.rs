@@ -1,24 +1,21 @@
 //! RTCP that no honest receiver of the flow sends.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use weir_cc::gcc::goog_cc::{self, GoogCc};
 use weir_cc::packet_feedback::PacketFeedback;
-use weir_cc::{
-    ArrivalTime, Controller, Decision, Ecn, Feedback, PathEvent, Probe, ProbeId, RateLimits, Record, Report,
-    SendState, SendTime, SentPacket, Share, Target,
-};
+use weir_cc::{ArrivalTime, Ecn, PathEvent, ProbeId, RateLimits, Record, Report, SendTime, Target};
 use weir_media::feedback::FeedbackWriter;
 use weir_media::{
     Alarm, AudioConfig, Breaker, EncoderConfig, MediaConfig, MediaReceiver, MediaSender, Output,
     PacketFormat, Session,
 };
-use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_units::{DataRate, TimeDelta};
 use weir_wire::rtcp::{Own, ReceiverReport, Remb, ReportBlock};
 
+use crate::probing::{Probing, probe};
 use crate::rig::{Halves, RECEIVER, RTCP_ROOM, SENDER, config, limits, media_receiver, media_sender, nada};
-use crate::sender::{Fixed, target};
+use crate::sender::Fixed;
 
 const WAY: TimeDelta = TimeDelta::from_millis(25);
 
@@ -324,78 +321,38 @@ fn who_has_arrived_what_was_left_out_is_found_out_and_an_honest_receiver_steers_
     assert!(!found && rate >= honest, "{found}, {honest}, {rate}");
 }
 
+/// Each packet arrives 20 ms before it does; a round trip and more after it left, but before the receiver says so.
+fn too_early() -> impl FnMut(i64, u16) -> Option<Vec<u8>> {
+    let mut recent: Vec<(i64, u16)> = vec![];
+    move |ms, newest| {
+        recent.push((ms, newest));
+        recent.retain(|(at, _)| *at + 51 > ms);
+        let (at, number) = recent[0];
+        arrived(RECEIVER, at + 5, core::iter::once(number))
+    }
+}
+
 #[test]
 fn while_reports_contradict_each_other_no_rate_rises() {
     let mut call = Call::new(gcc(), &config());
     call.run(2000, nothing);
     let before = call.sender.target().media_rate.bps_f64() / 1e3;
-    // Each packet arrives 20 ms before it does; a round trip and more after it left, but before the receiver says so.
-    let mut recent: Vec<(i64, u16)> = vec![];
-    let during = call.run(5000, |ms, newest| {
-        recent.push((ms, newest));
-        recent.retain(|(at, _)| *at + 51 > ms);
-        let (at, number) = recent[0];
-        arrived(RECEIVER, at + 5, core::iter::once(number))
-    });
+    let during = call.run(5000, too_early());
     assert!(call.alarms.contains(&Alarm::ReportsContradict), "{:?}", call.alarms);
     assert!(during <= before, "{during} after {before}");
     let after = call.run(5000, nothing);
     assert!(call.alarms.ends_with(&[Alarm::ReportsAgree]) && after > during, "{after}");
 }
 
-/// A law that asks for a probe whenever it is told limits, and which of them left.
-#[derive(Debug)]
-struct Wanting {
-    asked: u16,
-    pending: Option<Probe>,
-    left: Arc<Mutex<BTreeSet<u16>>>,
-}
-
-impl Controller for Wanting {
-    fn on_sent(&mut self, packet: &SentPacket, _: &SendState) {
-        self.left.lock().unwrap().extend(packet.probe.map(ProbeId::get));
-    }
-
-    fn on_feedback(&mut self, _: SendTime, _: &Feedback<'_>, _: &SendState) -> Option<Decision> {
-        None
-    }
-
-    fn on_event(&mut self, _: SendTime, _: PathEvent) -> Option<Decision> {
-        self.asked += 1;
-        let id = ProbeId::new(self.asked).unwrap();
-        let (rate, size) = (DataRate::from_kbps(900), DataSize::from_bytes(1700));
-        self.pending = Some(Probe { id, rate, packets: 5, size });
-        None
-    }
-
-    fn target(&self) -> Target {
-        target(300)
-    }
-
-    fn poll_probe(&mut self) -> Option<Probe> {
-        self.pending.take()
-    }
-
-    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
-        share.rate
-    }
-}
-
 #[test]
 fn a_doubt_has_no_probe_leave_and_neither_has_its_end_unless_the_maximum_was_raised_meanwhile() {
     let left = |raised_meanwhile: bool| {
-        let left = Arc::new(Mutex::new(BTreeSet::new()));
-        let law = Wanting { asked: 0, pending: None, left: Arc::clone(&left) };
+        let sent = Arc::new(Mutex::new(vec![]));
+        let law = Probing { probes: vec![], on_event: Some(probe(1, 900, 5, 1700)), sent: Arc::clone(&sent) };
         let receiver = PacketFeedback::new(TimeDelta::from_millis(50));
         let mut call = Call::new((Box::new(law), Box::new(receiver)), &config());
         call.run(2000, nothing);
-        let mut recent: Vec<(i64, u16)> = vec![];
-        call.run(3000, |ms, newest| {
-            recent.push((ms, newest));
-            recent.retain(|(at, _)| *at + 51 > ms);
-            let (at, number) = recent[0];
-            arrived(RECEIVER, at + 5, core::iter::once(number))
-        });
+        call.run(3000, too_early());
         let disputed =
             |alarms: &[Alarm]| alarms.iter().rfind(|&&alarm| alarm != Alarm::ReportsRefused).copied();
         assert_eq!(disputed(&call.alarms), Some(Alarm::ReportsContradict));
@@ -406,7 +363,10 @@ fn a_doubt_has_no_probe_leave_and_neither_has_its_end_unless_the_maximum_was_rai
         }
         call.run(5000, nothing);
         assert_eq!(disputed(&call.alarms), Some(Alarm::ReportsAgree));
-        left.lock().unwrap().iter().copied().collect::<Vec<_>>()
+        let sent = sent.lock().unwrap();
+        let mut left: Vec<u16> = sent.iter().filter_map(|packet| packet.probe.map(ProbeId::get)).collect();
+        left.dedup();
+        left
     };
     // The first is asked for when the doubt begins, the last when it ends.
     assert_eq!(left(false), Vec::<u16>::new());

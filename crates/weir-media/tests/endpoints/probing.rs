@@ -14,9 +14,11 @@ use crate::sender::target;
 /// A controller of 300 kbit/s, as fast as the encoder makes packets, that asks for probes in the beginning and writes
 /// down what leaves.
 #[derive(Debug)]
-struct Probing {
-    probes: Vec<Probe>,
-    sent: Arc<Mutex<Vec<SentPacket>>>,
+pub(crate) struct Probing {
+    pub(crate) probes: Vec<Probe>,
+    /// What it asks for whenever something changes outside, by numbers that go on.
+    pub(crate) on_event: Option<Probe>,
+    pub(crate) sent: Arc<Mutex<Vec<SentPacket>>>,
 }
 
 impl Controller for Probing {
@@ -29,6 +31,9 @@ impl Controller for Probing {
     }
 
     fn on_event(&mut self, _: SendTime, _: PathEvent) -> Option<Decision> {
+        let probe = self.on_event.as_mut()?;
+        self.probes.push(*probe);
+        probe.id = probe.id.checked_add(1).unwrap();
         None
     }
 
@@ -45,7 +50,7 @@ impl Controller for Probing {
     }
 }
 
-fn probe(id: u16, kbps: u64, packets: u32, bytes: u64) -> Probe {
+pub(crate) fn probe(id: u16, kbps: u64, packets: u32, bytes: u64) -> Probe {
     let id = ProbeId::new(id).unwrap();
     Probe { id, rate: DataRate::from_kbps(kbps), packets, size: DataSize::from_bytes(bytes) }
 }
@@ -54,7 +59,7 @@ fn probe(id: u16, kbps: u64, packets: u32, bytes: u64) -> Probe {
 fn departures(mut probes: Vec<Probe>, late_ms: i64) -> Vec<(i64, i64, Option<u16>)> {
     probes.reverse();
     let sent = Arc::new(Mutex::new(Vec::new()));
-    let controller = Probing { probes, sent: Arc::clone(&sent) };
+    let controller = Probing { probes, on_event: None, sent: Arc::clone(&sent) };
     let mut sender: MediaSender = media_sender(Box::new(controller), &config());
     sender.start(SendTime::ZERO);
     let end = SendTime::from_millis(90);
