@@ -29,17 +29,13 @@ package:
 fmt:
 	cargo fmt --all
 
-# On one core, so that the two of a small machine do not disturb each other.
+# On one core, so that the two of a small machine do not disturb each other. Whoever misses a bar is named in the end.
+BENCHES = net/link cc/coupling cc/ctrl cc/sbd wire/feedback oracle/w60 lab/scenarios lab/coupled
 bench:
 	cargo bench --locked --no-run
-	taskset -c 0 cargo bench --locked -p weir-net --bench link
-	taskset -c 0 cargo bench --locked -p weir-cc --bench coupling
-	taskset -c 0 cargo bench --locked -p weir-cc --bench ctrl
-	taskset -c 0 cargo bench --locked -p weir-cc --bench sbd
-	taskset -c 0 cargo bench --locked -p weir-wire --bench feedback
-	taskset -c 0 cargo bench --locked -p weir-oracle --bench w60
-	taskset -c 0 cargo bench --locked -p weir-lab --bench scenarios
-	taskset -c 0 cargo bench --locked -p weir-lab --bench coupled
+	@missed=; for bench in $(BENCHES); do \
+		taskset -c 0 cargo bench --locked --package weir-$${bench%/*} --bench $${bench#*/} || missed="$$missed $$bench"; \
+	done; [ -z "$$missed" ] || { echo "over their bars:$$missed" >&2; exit 1; }
 
 # What documentation says that a command prints: `docs` prints it anew, `docs-check` compares (some minutes on two cores; needs
 # bash and jq), `docs-reproduction` and `docs-reproduction-check` do it for docs/reproduction.md, whose whole sweeps take longer than
