@@ -28,6 +28,7 @@ use weir_units::{DataSize, TimeDelta};
 
 use crate::packet::{Fate, PacketResult, ProbeId, SentPacket};
 use crate::packet_feedback::MOST_RECORDS;
+use crate::parts::room::make_room;
 use crate::report::{Echo, Feedback, ReceptionReport, Record, Report};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
@@ -46,7 +47,7 @@ const CONTEST: TimeDelta = TimeDelta::from_secs(2);
 
 /// Reports tell 16 bits of a number: more packets than this cannot be told apart.
 const MAX_PACKETS: usize = 1 << 16;
-const FIRST_CAPACITY: usize = 256;
+const FIRST_CAPACITY: usize = 144;
 /// Of one report; grows where reports tell more.
 const FIRST_RESULTS: usize = 16;
 /// By so much, a millisecond in 1/65536 s, the clocks of both ends may round differently.
@@ -146,7 +147,11 @@ impl SendHistory {
     /// Takes the next number.
     fn push(&mut self, entry: Entry) -> u64 {
         self.expire(entry.at);
-        self.make_room();
+        if self.len() == MAX_PACKETS {
+            // Numbers would become ambiguous.
+            self.forget_oldest();
+        }
+        make_room(&mut self.entries);
         let number = self.next;
         self.next += 1;
         self.entries.push_back(entry);
@@ -443,16 +448,6 @@ impl SendHistory {
     pub fn expire(&mut self, now: SendTime) {
         while self.entries.front().is_some_and(|oldest| now - oldest.at > self.horizon) {
             self.forget_oldest();
-        }
-    }
-
-    /// Makes room for one more: by half where there is none, and by forgetting the oldest packet where numbers would become
-    /// ambiguous.
-    fn make_room(&mut self) {
-        if self.len() == MAX_PACKETS {
-            self.forget_oldest();
-        } else if self.len() == self.entries.capacity() {
-            self.entries.reserve_exact(self.len() / 2);
         }
     }
 

@@ -1,22 +1,23 @@
 //! The receiver half of every law that works at the sender: the fate of single packets, told at an interval.
 
-use alloc::boxed::Box;
-use alloc::vec;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::Receiver;
 use crate::packet::{Arrival, Ecn};
 use crate::parts::receive_rate::ReceiveRate;
+use crate::parts::room::make_room;
 use crate::report::{Record, Report};
 use crate::time::ArrivalTime;
 
-/// So many packets are remembered behind the highest that has arrived, and one report covers at most so many.
+/// So many packets at most are remembered behind the highest that has arrived, and one report covers at most so many.
 pub const MOST_RECORDS: u64 = 1024;
+/// What was told is remembered for so long after it came. libwebrtc: `kBackWindow` of its transport-wide feedback.
+const REMEMBERED: TimeDelta = TimeDelta::from_millis(500);
 /// Of one report; grows where reports tell more.
-const FIRST_RECORDS: usize = 32;
+const FIRST_RECORDS: usize = 16;
 
 /// Tells which packets arrived and when, at an interval while packets come.
 ///
@@ -28,13 +29,13 @@ const FIRST_RECORDS: usize = 32;
 ///
 /// * Of several copies the first one counts, and a mark (CE) on any of them that comes before the report.
 /// * A packet more than [`MOST_RECORDS`] behind the highest is left out. If the next number follows it, numbers have
-///   begun anew, and so do the reports.
+///   begun anew, and so do the reports. Left out, too, is a packet that comes when what was told of numbers above it is forgotten, half a
+///   second after they came, as in libwebrtc.
 #[derive(Debug)]
 pub struct PacketFeedback {
     pace: Pace,
     interval: TimeDelta,
-    /// What has arrived of the [`MOST_RECORDS`] numbers before the end of what is open.
-    seen: Seen,
+    memory: Memory,
     /// What the next report covers.
     open: Option<Open>,
     /// The last packet that was too far behind.
@@ -53,31 +54,73 @@ struct Open {
     end: u64,
 }
 
-/// Packets by their numbers modulo [`MOST_RECORDS`], as many as that.
-#[derive(Debug)]
+/// What is known of a number.
+#[derive(Clone, Copy, Debug)]
 struct Seen {
-    at: Box<[ArrivalTime]>,
+    /// When its packet arrived; of one that has not, when it was first missed.
+    at: ArrivalTime,
     /// `None` for a packet that has not arrived.
-    ecn: Box<[Option<Ecn>]>,
+    ecn: Option<Ecn>,
 }
 
 impl Seen {
-    fn new() -> Self {
-        let at = vec![ArrivalTime::ZERO; MOST_RECORDS as usize].into_boxed_slice();
-        Self { at, ecn: vec![None; MOST_RECORDS as usize].into_boxed_slice() }
+    const fn missing(at: ArrivalTime) -> Self {
+        Self { at, ecn: None }
+    }
+}
+
+/// The numbers below the end of what is open: what has been told, as long as it is remembered, and what has not.
+#[derive(Debug, Default)]
+struct Memory {
+    seen: VecDeque<Seen>,
+    /// Numbers below this one have been forgotten.
+    from: u64,
+}
+
+impl Memory {
+    /// The first number that is known.
+    fn first(&self, open: Open) -> u64 {
+        open.end - self.seen.len() as u64
     }
 
-    /// Of these numbers nothing has arrived; they take the place of older ones.
-    fn forget(&mut self, numbers: Range<u64>) {
-        if numbers.end - numbers.start >= MOST_RECORDS {
-            self.ecn.fill(None);
-        } else {
-            numbers.for_each(|id| self.ecn[place(id)] = None);
+    /// What is known of number `id`, below the end of what is open; `None` if it is forgotten. Before the first packet came others
+    /// may have left.
+    fn below(&mut self, open: Open, id: u64, now: ArrivalTime) -> Option<&mut Seen> {
+        let first = self.first(open);
+        if id < first {
+            if id < self.from {
+                return None;
+            }
+            (id..first).for_each(|_| self.seen.push_front(Seen::missing(now)));
+        }
+        self.seen.get_mut((id - id.min(first)) as usize)
+    }
+
+    /// The highest number so far has arrived, `skipped` after the one before; there is no telling what came between.
+    fn push(&mut self, skipped: u64, seen: Seen) {
+        let missing = (0..skipped.min(MOST_RECORDS)).map(|_| Seen::missing(seen.at));
+        for seen in missing.chain([seen]) {
+            make_room(&mut self.seen);
+            self.seen.push_back(seen);
         }
     }
 
-    fn get(&self, id: u64) -> Option<(ArrivalTime, Ecn)> {
-        Some((self.at[place(id)], self.ecn[place(id)]?))
+    /// Forgets what is too far behind, and what was told and is old.
+    fn forget(&mut self, open: Open, now: ArrivalTime) {
+        while let Some(oldest) = self.seen.front() {
+            let first = self.first(open);
+            let is_old = first < open.begin && now - oldest.at > REMEMBERED;
+            if !is_old && open.end - first <= MOST_RECORDS {
+                return;
+            }
+            self.seen.pop_front();
+            self.from = first + 1;
+        }
+    }
+
+    fn clear(&mut self) {
+        self.seen.clear();
+        self.from = 0;
     }
 }
 
@@ -124,7 +167,7 @@ impl PacketFeedback {
         Self {
             pace,
             interval,
-            seen: Seen::new(),
+            memory: Memory::default(),
             open: None,
             stray: None,
             records: Vec::with_capacity(FIRST_RECORDS),
@@ -161,24 +204,20 @@ impl PacketFeedback {
                 return;
             }
             *open = anew;
-            self.seen.ecn.fill(None);
+            self.memory.clear();
         }
         if id >= open.end {
-            self.seen.forget(open.end..id + 1);
+            self.memory.push(id - open.end, Seen { at, ecn: Some(ecn) });
             open.end = id + 1;
+            self.memory.forget(*open, at);
+            return;
         }
-        let place = place(id);
-        match &mut self.seen.ecn[place] {
-            Some(first) => {
-                if ecn == Ecn::Ce {
-                    *first = Ecn::Ce;
-                }
-            }
-            none => {
-                *none = Some(ecn);
-                self.seen.at[place] = at;
-                open.begin = open.begin.min(id);
-            }
+        let Some(seen) = self.memory.below(*open, id, at) else { return };
+        if seen.ecn.is_none() {
+            *seen = Seen { at, ecn: Some(ecn) };
+            open.begin = open.begin.min(id);
+        } else if ecn == Ecn::Ce {
+            seen.ecn = Some(ecn);
         }
     }
 
@@ -186,18 +225,16 @@ impl PacketFeedback {
     fn collect(&mut self) {
         self.records.clear();
         let Some(open) = &mut self.open else { return };
-        let begin = open.begin.max(open.end.saturating_sub(MOST_RECORDS));
-        let seen = &self.seen;
-        self.records.extend((begin..open.end).map(|id| {
-            let (arrival, ecn) = seen.get(id).map_or((None, Ecn::NotEct), |(at, ecn)| (Some(at), ecn));
-            Record { sequence: id as u16, arrival, ecn }
+        let first = self.memory.first(*open);
+        let begin = open.begin.max(first);
+        let seen = self.memory.seen.range((begin - first) as usize..);
+        self.records.extend((begin..open.end).zip(seen).map(|(id, seen)| Record {
+            sequence: id as u16,
+            arrival: seen.ecn.map(|_| seen.at),
+            ecn: seen.ecn.unwrap_or_default(),
         }));
         open.begin = open.end;
     }
-}
-
-const fn place(id: u64) -> usize {
-    (id % MOST_RECORDS) as usize
 }
 
 impl Receiver for PacketFeedback {
@@ -351,6 +388,36 @@ mod tests {
         let told = told(&mut receiver, 160);
         assert_eq!((told[0], told.len() as u64), ((1977, Some(110)), MOST_RECORDS));
         assert!(told[1..].iter().all(|(_, arrival)| *arrival == Some(0)), "told as before");
+    }
+
+    #[test]
+    fn what_was_told_is_remembered_for_half_a_second() {
+        let mut receiver = PacketFeedback::new(INTERVAL);
+        for id in (100..110).filter(|id| ![102, 106].contains(id)) {
+            arrive(&mut receiver, id, 100 * id as i64, Ecn::NotEct);
+            assert!(!told(&mut receiver, 100 * id as i64 + 50).is_empty());
+        }
+        // 102 has been missed since 103 came at 10 300 ms.
+        assert_eq!(receiver.memory.seen.len(), 6, "from 104 on");
+        arrive(&mut receiver, 102, 10_960, Ecn::NotEct);
+        assert_eq!(told(&mut receiver, 11_010), []);
+        arrive(&mut receiver, 106, 11_020, Ecn::NotEct);
+        let with_it = [(106, 11_020), (107, 10_700), (108, 10_800), (109, 10_900)];
+        assert_eq!(told(&mut receiver, 11_070), with_it.map(|(id, ms)| (id, Some(ms))));
+        for id in 110..1000 {
+            arrive(&mut receiver, id, 11_100 + 10 * id as i64, Ecn::NotEct);
+            told(&mut receiver, 11_100 + 10 * id as i64);
+        }
+        assert!(receiver.memory.seen.capacity() <= 64, "{}", receiver.memory.seen.capacity());
+    }
+
+    #[test]
+    fn what_left_before_the_first_to_arrive_is_told_when_it_comes() {
+        let mut receiver = PacketFeedback::new(INTERVAL);
+        arrive(&mut receiver, 100, 0, Ecn::NotEct);
+        told(&mut receiver, 50);
+        arrive(&mut receiver, 98, 60, Ecn::NotEct);
+        assert_eq!(told(&mut receiver, 110), [(98, Some(60)), (99, None), (100, Some(0))]);
     }
 
     #[test]

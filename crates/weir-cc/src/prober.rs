@@ -4,6 +4,8 @@
 //! it are paid for at that rate since the cluster began. The rules of beginning and giving up are libwebrtc's
 //! (`BitrateProber`, June 2025).
 
+use alloc::collections::VecDeque;
+
 use weir_units::{DataSize, TimeDelta};
 
 use crate::controller::Probe;
@@ -42,7 +44,7 @@ impl Cluster {
 /// media first and padding where there is none, and each is told to [`Self::on_sent`].
 #[derive(Clone, Debug, Default)]
 pub struct Prober {
-    clusters: [Option<Cluster>; ROOM],
+    clusters: VecDeque<Cluster>,
     active: bool,
     /// When the next packet is due; `None` for at once.
     due: Option<SendTime>,
@@ -57,19 +59,18 @@ impl Prober {
     /// The controller asks for `probe`. It waits its turn, and for the first packet that is large enough
     /// ([`Self::on_queued`]). Without effect if the rate is zero or too many wait.
     pub fn push(&mut self, now: SendTime, probe: Probe) {
-        while self.clusters[0].is_some_and(|first| now - first.asked > LONGEST_WAIT) {
+        while self.clusters.front().is_some_and(|first| now - first.asked > LONGEST_WAIT) {
             self.drop_first();
         }
-        if let Some(free) = self.clusters.iter_mut().find(|cluster| cluster.is_none())
-            && !probe.rate.is_zero()
-        {
-            *free = Some(Cluster { probe, asked: now, began: None, packets: 0, sent: DataSize::ZERO });
+        if self.clusters.len() < ROOM && !probe.rate.is_zero() {
+            let cluster = Cluster { probe, asked: now, began: None, packets: 0, sent: DataSize::ZERO };
+            self.clusters.push_back(cluster);
         }
     }
 
     /// A media packet of `size` waits to be sent: what waits here may begin.
     pub fn on_queued(&mut self, size: DataSize) {
-        if let Some(first) = self.clusters[0]
+        if let Some(first) = self.clusters.front()
             && !self.active
             && size >= SMALLEST_START.min(first.probe.rate * SPACING)
         {
@@ -94,12 +95,12 @@ impl Prober {
 
     /// The probe that the packet that leaves next belongs to.
     pub fn current(&self) -> Option<ProbeId> {
-        self.clusters[0].filter(|_| self.active).map(|cluster| cluster.probe.id)
+        self.clusters.front().filter(|_| self.active).map(|cluster| cluster.probe.id)
     }
 
     /// A packet of [`Self::current`] of `size` bytes left at `now`.
     pub fn on_sent(&mut self, now: SendTime, size: DataSize) {
-        let Some(cluster) = self.clusters[0].as_mut().filter(|_| self.active) else { return };
+        let Some(cluster) = self.clusters.front_mut().filter(|_| self.active) else { return };
         cluster.began.get_or_insert(now);
         cluster.packets += 1;
         cluster.sent += size;
@@ -110,9 +111,8 @@ impl Prober {
     }
 
     fn drop_first(&mut self) {
-        self.clusters[0] = None;
-        self.clusters.rotate_left(1);
-        self.active &= self.clusters[0].is_some();
+        self.clusters.pop_front();
+        self.active &= !self.clusters.is_empty();
     }
 }
 

@@ -75,6 +75,7 @@ mod packetiser;
 mod receiver;
 mod reception;
 mod report_codec;
+mod rtcp_interval;
 mod sender;
 mod session;
 mod sources;

@@ -14,10 +14,10 @@ use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
 
 use crate::config::MediaConfig;
 use crate::detection::Place;
-use crate::encoder::spread_factor;
 use crate::key_frames::KeyFrameRequests;
 use crate::reception::ReceptionStatistics;
 use crate::report_codec::ReportWriter;
+use crate::rtcp_interval::RtcpInterval;
 use crate::sources::{Kind, Sources};
 
 /// The receiving end of a media flow.
@@ -28,7 +28,7 @@ pub struct MediaReceiver {
     witness: Option<PacketFeedback>,
     /// Statistics for shared bottleneck detection.
     detected: Option<Box<Detected>>,
-    config: MediaConfig,
+    rtcp_interval: RtcpInterval,
     /// The streams that we report on.
     sources: Sources,
     reports: ReportWriter,
@@ -67,7 +67,7 @@ impl MediaReceiver {
             receiver,
             witness: witness.map(PacketFeedback::new),
             detected: detected.map(|statistics| Box::new(Detected { statistics, told: None, anew: true })),
-            config,
+            rtcp_interval: RtcpInterval::of(&config),
             sources,
             reports: ReportWriter::new(config.packet_format, ssrc, sources),
             statistics: Default::default(),
@@ -86,8 +86,8 @@ impl MediaReceiver {
     pub fn on_packet(&mut self, now: ArrivalTime, header: &MediaHeader, payload: u16, ecn: Ecn) {
         let Some(kind) = self.sources.kind(header.ssrc) else { return };
         // The next report is never further off than an interval, even if the clock was set back.
-        let latest = now + self.config.rtcp_interval.scale(1.0 + self.config.rtcp_spread);
-        let due = self.report_due.unwrap_or_else(|| now + self.rtcp_interval());
+        let latest = now + self.rtcp_interval.longest();
+        let due = self.report_due.unwrap_or_else(|| now + self.rtcp_interval.draw(&mut self.rng));
         self.report_due = Some(due.min(latest));
         let elapsed = self.newest.replace(now).map_or(TimeDelta::ZERO, |newest| now - newest);
         let ticks = kind.ticks(now - ArrivalTime::ZERO);
@@ -182,7 +182,7 @@ impl MediaReceiver {
             return Some(written);
         }
         if self.report_due.is_some_and(|due| due <= now) {
-            self.report_due = Some(now + self.rtcp_interval());
+            self.report_due = Some(now + self.rtcp_interval.draw(&mut self.rng));
             let statistics = &mut self.statistics;
             return self.reports.write_reception(|kind| statistics[kind as usize].report(now), out);
         }
@@ -192,10 +192,6 @@ impl MediaReceiver {
     /// The law's receiver half, to watch its signals.
     pub fn receiver(&self) -> &dyn Receiver {
         &*self.receiver
-    }
-
-    fn rtcp_interval(&mut self) -> TimeDelta {
-        self.config.rtcp_interval.scale(spread_factor(&mut self.rng, self.config.rtcp_spread))
     }
 }
 

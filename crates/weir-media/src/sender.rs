@@ -9,7 +9,9 @@ use weir_cc::coupled::sbd::FlowStatistics;
 use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
-use weir_cc::{Controller, Decision, Pacing, PathEvent, SendState, SendTime, Share, StreamsConfig, Target};
+use weir_cc::{
+    Controller, Decision, Pacing, PathEvent, RateLimits, SendState, SendTime, Share, StreamsConfig, Target,
+};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
 use weir_wire::media::{MediaHeader, Stamp, header_len};
@@ -20,11 +22,12 @@ use crate::breakers::{Breaker, Breakers};
 use crate::config::MediaConfig;
 use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
 use crate::detection::{Place, StatisticsReader};
-use crate::encoder::{Encoder, spread_factor};
+use crate::encoder::Encoder;
 use crate::frame_dropper::FrameDropper;
 use crate::inbox::Inbox;
 use crate::leaving_out::LeavingOut;
 use crate::packetiser::Packetiser;
+use crate::rtcp_interval::RtcpInterval;
 use crate::sources::{Kind, Sources};
 use crate::streams::Streams;
 use crate::timer::Timer;
@@ -51,7 +54,9 @@ pub struct SenderSeeds {
 #[derive(Debug)]
 pub struct MediaSender {
     controller: Box<dyn Controller>,
-    config: MediaConfig,
+    limits: RateLimits,
+    rtcp_interval: RtcpInterval,
+    key_frame_requests: Option<TimeDelta>,
     streams: Streams,
     encoder: Encoder,
     audio: Option<AudioSource>,
@@ -95,7 +100,9 @@ impl MediaSender {
         let target = controller.target();
         let detected_at = |place| config.detection.and_then(|detection| detection.at(place));
         Self {
-            config,
+            limits: config.limits,
+            rtcp_interval: RtcpInterval::of(&config),
+            key_frame_requests: config.key_frame_requests,
             streams: Streams::new(Sources::new(ssrc, &config)),
             encoder: Encoder::new(config.encoder, config.limits.start(), seeds.encoder),
             audio: config.audio.map(AudioSource::new),
@@ -140,7 +147,7 @@ impl MediaSender {
         self.started = Some(now);
         self.frame_due = now;
         self.audio.iter_mut().for_each(|audio| audio.start(now));
-        self.report_due = now + self.rtcp_interval();
+        self.report_due = now + self.rtcp_interval.draw(&mut self.rng);
         self.tell_streams(now);
     }
 
@@ -176,7 +183,7 @@ impl MediaSender {
         self.encoder.resume(now - started);
         self.frame_due = now;
         self.audio.iter_mut().for_each(|audio| audio.start(now));
-        self.report_due = now + self.rtcp_interval();
+        self.report_due = now + self.rtcp_interval.draw(&mut self.rng);
         self.on_event(now, PathEvent::Resumed)
     }
 
@@ -204,8 +211,7 @@ impl MediaSender {
     /// go on from now, and so do the times of audio. Numbers count what was captured, RTP timestamps the time that has passed.
     pub fn poll_frame(&mut self, now: SendTime) -> Option<SentFrame> {
         let started = self.started.filter(|_| self.frame_due <= now)?;
-        if now - self.frame_due > TimeDelta::from_secs_f64(MOST_LATE_FRAMES / self.config.encoder.frame_rate)
-        {
+        if now - self.frame_due > TimeDelta::from_secs_f64(MOST_LATE_FRAMES / self.encoder.frame_rate()) {
             self.encoder.go_on(now - started);
         }
         let greedy = self.encoder.is_greedy();
@@ -303,7 +309,7 @@ impl MediaSender {
         if self.report_due > now {
             return None;
         }
-        self.report_due = now + self.rtcp_interval();
+        self.report_due = now + self.rtcp_interval.draw(&mut self.rng);
         self.streams.write_sender_reports(now, out)
     }
 
@@ -311,7 +317,7 @@ impl MediaSender {
     /// the controller hears no more.
     pub fn on_event(&mut self, now: SendTime, mut event: PathEvent) -> Option<Decision> {
         if let PathEvent::Limits(limits) = &mut event {
-            self.config.limits = *limits;
+            self.limits = *limits;
             *limits = self.limits();
         }
         if event == PathEvent::RouteChanged {
@@ -383,12 +389,12 @@ impl MediaSender {
 
     /// Whether video packets carry a frame marking.
     fn marks_frames(&self) -> bool {
-        self.config.key_frame_requests.is_some()
+        self.key_frame_requests.is_some()
     }
 
     /// Whether more waits than the encoder may add to.
     fn is_behind(&self) -> bool {
-        let limit = self.config.encoder.skip_above;
+        let limit = self.encoder.skip_above();
         limit.is_some_and(|limit| self.packetiser.queued() / self.target.media_rate > limit)
     }
 
@@ -456,9 +462,5 @@ impl MediaSender {
             self.prober.push(now, probe);
         }
         self.tell_prober();
-    }
-
-    fn rtcp_interval(&mut self) -> TimeDelta {
-        self.config.rtcp_interval.scale(spread_factor(&mut self.rng, self.config.rtcp_spread))
     }
 }

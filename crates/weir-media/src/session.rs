@@ -134,6 +134,8 @@ impl Session {
         }
         let id = FlowId(self.added);
         self.added += 1;
+        // Most sessions have one flow.
+        self.flows.reserve_exact(1);
         self.flows.push(Flow { id, sender, news: News::default(), touched: false });
         Ok(id)
     }

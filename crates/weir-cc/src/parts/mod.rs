@@ -5,7 +5,7 @@
 //! * the smoothed round-trip time, the clocks of missing feedback and of drains;
 //! * what truly waits at the sender, what an encoder may make beside a backlog, and the window that lets the lowest rate
 //!   through;
-//! * what coupling's words mean for news that is older than they are.
+//! * what coupling's words mean for news that is older than they are, and room in queues.
 
 pub(crate) mod backlog;
 pub mod base_delay;
@@ -19,5 +19,6 @@ pub mod loss_reports;
 pub mod receive_rate;
 pub(crate) mod relative;
 pub(crate) mod rescaling;
+pub(crate) mod room;
 pub(crate) mod rtt_estimate;
 pub(crate) mod silence;

@@ -108,29 +108,56 @@ impl Cursor {
     }
 }
 
-/// Bytes (or anything else countable) per bin; what lies outside is left out.
+/// Bytes (or anything else countable) per bin; what lies outside is left out. Counts have 16 bits until one needs more.
 #[derive(Clone, Debug)]
-pub(super) struct Counts(Vec<u32>);
+pub(super) enum Counts {
+    Narrow(Vec<u16>),
+    Wide(Vec<u32>),
+}
 
 impl Counts {
     pub(super) fn new(bins: usize) -> Self {
-        Self(vec![0; bins])
+        Self::Narrow(vec![0; bins])
     }
 
     #[inline]
     pub(super) fn add(&mut self, bin: usize, amount: u32) {
-        if let Some(count) = self.0.get_mut(bin) {
-            *count = count.saturating_add(amount);
+        match self {
+            Self::Narrow(counts) => {
+                let Some(count) = counts.get_mut(bin) else { return };
+                match u16::try_from(u32::from(*count).saturating_add(amount)) {
+                    Ok(sum) => *count = sum,
+                    Err(_) => self.widen_and_add(bin, amount),
+                }
+            }
+            Self::Wide(counts) => {
+                if let Some(count) = counts.get_mut(bin) {
+                    *count = count.saturating_add(amount);
+                }
+            }
         }
     }
 
+    #[cold]
+    fn widen_and_add(&mut self, bin: usize, amount: u32) {
+        *self = Self::Wide(core::mem::replace(self, Self::Wide(Vec::new())).into_vec());
+        self.add(bin, amount);
+    }
+
     pub(super) fn get(&self, bin: usize) -> u32 {
-        self.0.get(bin).copied().unwrap_or(0)
+        let count = match self {
+            Self::Narrow(counts) => counts.get(bin).copied().map(u32::from),
+            Self::Wide(counts) => counts.get(bin).copied(),
+        };
+        count.unwrap_or(0)
     }
 
     /// The counts of all bins.
     pub(super) fn into_vec(self) -> Vec<u32> {
-        self.0
+        match self {
+            Self::Narrow(counts) => counts.into_iter().map(u32::from).collect(),
+            Self::Wide(counts) => counts,
+        }
     }
 
     /// The sum over a range of bins.

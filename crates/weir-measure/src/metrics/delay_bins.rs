@@ -15,7 +15,7 @@ const CHUNKS_PER_OCTAVE: usize = BINS_PER_OCTAVE / BINS_PER_CHUNK;
 const NOWHERE: u16 = u16::MAX;
 /// The bit of a place that marks a wide chunk.
 const WIDE: u16 = 1 << 15;
-/// So many chunks at least, or a quarter of what there is, memory grows by.
+/// So many chunks at least, or an eighth of what there is, memory grows by.
 const GROWTH: usize = 4;
 
 /// Delays from `low` to below `low + width`, in nanoseconds.
@@ -142,7 +142,7 @@ fn occupied(first: usize, counts: [u32; BINS_PER_CHUNK]) -> impl Iterator<Item =
 /// Puts `chunk` at the end, and returns its place.
 fn push<T>(chunks: &mut Vec<T>, chunk: T) -> u16 {
     if chunks.len() == chunks.capacity() {
-        chunks.reserve_exact((chunks.len() / 4).max(GROWTH));
+        chunks.reserve_exact((chunks.len() / 8).max(GROWTH));
     }
     chunks.push(chunk);
     (chunks.len() - 1) as u16

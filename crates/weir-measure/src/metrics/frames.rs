@@ -11,7 +11,7 @@ use super::span::Stretches;
 use super::view::{USEFUL_WITHIN, View};
 
 /// Frames that can be under way before the ring grows; a power of two.
-const INITIAL_FRAMES: usize = 64;
+const INITIAL_FRAMES: usize = 16;
 /// The ring does not grow beyond this; then the oldest frames are given up.
 const MAX_FRAMES: usize = 1 << 16;
 

@@ -290,6 +290,16 @@ impl Encoder {
         self.config.min_rate
     }
 
+    /// Frames per second.
+    pub fn frame_rate(&self) -> f64 {
+        self.config.frame_rate
+    }
+
+    /// A frame is skipped while what waits would take longer than this.
+    pub fn skip_above(&self) -> Option<TimeDelta> {
+        self.config.skip_above
+    }
+
     /// The highest rate of the encoder, as of the last frame that was captured or skipped.
     pub fn max_rate(&self) -> DataRate {
         self.config.max_rate

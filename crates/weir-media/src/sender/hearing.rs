@@ -119,7 +119,7 @@ impl MediaSender {
             _ if self.history.receiver_lies() => Trust::None,
             doubt @ Trust::UpTo { .. } if self.history.is_contested(now) => doubt,
             _ if self.history.is_contested(now) => {
-                Trust::UpTo { rate: self.usual.rate(), maximum: self.config.limits.max() }
+                Trust::UpTo { rate: self.usual.rate(), maximum: self.limits.max() }
             }
             _ => Trust::Whole,
         };
@@ -144,7 +144,7 @@ impl MediaSender {
         }
         let decision = self.controller.on_event(now, PathEvent::Limits(self.limits()));
         // Some laws probe for a maximum that rises. This one is what it was, and the path has just been filled by what was believed.
-        let regained = matches!(before, Trust::UpTo { maximum, .. } if self.config.limits.max() <= maximum);
+        let regained = matches!(before, Trust::UpTo { maximum, .. } if self.limits.max() <= maximum);
         if doubts || regained {
             while self.controller.poll_probe().is_some() {}
         }
@@ -153,7 +153,7 @@ impl MediaSender {
 
     /// The limits that hold now.
     pub(super) fn limits(&self) -> RateLimits {
-        let limits = self.config.limits;
+        let limits = self.limits;
         let most = match self.trust {
             Trust::Whole => limits.max(),
             Trust::UpTo { rate, .. } => limits.clamp(rate),

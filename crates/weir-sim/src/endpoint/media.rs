@@ -277,6 +277,8 @@ impl MediaSink {
         let signals = SignalBuffer::new(Side::Receiver, receiver.signals().len());
         let (own, source) = (ssrc(life.flow, Side::Receiver), ssrc(life.flow, Side::Sender));
         let receiver = MediaReceiver::new(receiver, *config, own, source, rtcp);
+        // Most hosts have one flow.
+        self.flows.reserve_exact(1);
         self.flows.push(ReceivingFlow { life, receiver, signals });
     }
 

@@ -197,6 +197,11 @@ impl Aimd {
         }
     }
 
+    /// Forgets everything and begins at the start rate of `limits`.
+    pub fn restart(&mut self, limits: RateLimits) {
+        *self = Self::new(self.config, limits);
+    }
+
     /// New bounds; `A` is brought within them.
     pub fn set_limits(&mut self, limits: RateLimits) {
         self.limits = limits;

@@ -55,6 +55,11 @@ impl AlrDetector {
         detector
     }
 
+    /// Forgets everything; the estimate is `estimate`.
+    pub fn restart(&mut self, estimate: DataRate) {
+        *self = Self::new(self.config, estimate);
+    }
+
     /// The estimate is another. What a source has to fill of it counts in whole kbit/s.
     pub fn set_estimate(&mut self, estimate: DataRate) {
         let kbps = libm::trunc(self.config.usage * estimate.bps_f64() / 1e3);

@@ -123,6 +123,11 @@ impl LossBasedV1 {
         }
     }
 
+    /// Forgets everything.
+    pub fn restart(&mut self) {
+        *self = Self::new(self.config);
+    }
+
     /// Takes fates that feedback told at `now`. True if there is a new loss ratio.
     pub fn on_results(&mut self, results: &[PacketResult], now: SendTime) -> bool {
         let missing = results.iter().filter(|result| result.fate == Fate::Missing).count();

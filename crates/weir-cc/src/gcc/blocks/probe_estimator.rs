@@ -1,5 +1,7 @@
 //! What a probe says about the path (libwebrtc's `ProbeBitrateEstimator`, June 2025).
 
+use alloc::collections::VecDeque;
+
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::Probe;
@@ -65,25 +67,29 @@ struct Seen {
 }
 
 /// Measures the rate of each probe from the packets of it that arrived.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ProbeEstimator {
     config: ProbeEstimatorConfig,
-    clusters: [Option<Cluster>; ROOM],
+    clusters: VecDeque<Cluster>,
 }
 
 impl ProbeEstimator {
     /// An estimator that expects nothing.
     pub fn new(config: ProbeEstimatorConfig) -> Self {
-        Self { config, clusters: [None; ROOM] }
+        Self { config, clusters: VecDeque::new() }
+    }
+
+    /// Expects nothing any more.
+    pub fn restart(&mut self) {
+        self.clusters.clear();
     }
 
     /// `probe` was asked for: packets of it will arrive.
     pub fn expect(&mut self, probe: Probe) {
-        let free = self.clusters.iter().position(Option::is_none).unwrap_or_else(|| {
-            self.clusters.rotate_left(1);
-            ROOM - 1
-        });
-        self.clusters[free] = Some(Cluster { probe, seen: None });
+        if self.clusters.len() == ROOM {
+            self.clusters.pop_front();
+        }
+        self.clusters.push_back(Cluster { probe, seen: None });
     }
 
     /// A packet of the probe `id` of `size`, sent at `sent`, arrived at `at`: the rate that the probe shows, if enough
@@ -96,7 +102,7 @@ impl ProbeEstimator {
         size: DataSize,
     ) -> Option<DataRate> {
         self.forget(at);
-        let cluster = self.clusters.iter_mut().flatten().find(|cluster| cluster.probe.id == id)?;
+        let cluster = self.clusters.iter_mut().find(|cluster| cluster.probe.id == id)?;
         let seen = match &mut cluster.seen {
             Some(seen) => {
                 seen.add(sent, at, size);
@@ -114,12 +120,8 @@ impl ProbeEstimator {
     }
 
     fn forget(&mut self, now: ArrivalTime) {
-        for cluster in &mut self.clusters {
-            let last = cluster.and_then(|cluster| cluster.seen).map(|seen| seen.last_arrived);
-            if last.is_some_and(|last| now - last > self.config.longest) {
-                *cluster = None;
-            }
-        }
+        let longest = self.config.longest;
+        self.clusters.retain(|cluster| cluster.seen.is_none_or(|seen| now - seen.last_arrived <= longest));
     }
 }
 

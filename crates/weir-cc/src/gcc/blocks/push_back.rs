@@ -65,6 +65,11 @@ impl PushBack {
         Self { config, window: None, outstanding: 0.0, ratio: 1.0 }
     }
 
+    /// Forgets everything.
+    pub fn restart(&mut self) {
+        *self = Self::new(self.config);
+    }
+
     /// The window for a target of `rate` (bit/s) on a path of the round-trip time `rtt`; half of it is the window before.
     pub fn set_window(&mut self, rate: f64, rtt: TimeDelta) {
         let bytes = rate / 8.0 * (rtt + self.config.queue).secs_f64();

@@ -65,6 +65,11 @@ impl RttBackoff {
         Self { config, rtt: TimeDelta::ZERO, waiting: None, sent: None, lowered: None, unheard: false }
     }
 
+    /// Forgets everything.
+    pub fn restart(&mut self) {
+        *self = Self::new(self.config);
+    }
+
     /// A packet left.
     pub fn on_sent(&mut self, at: SendTime) {
         self.sent = Some(at);

@@ -5,6 +5,7 @@ use alloc::collections::VecDeque;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::bursts::Received;
+use crate::parts::room::make_room;
 use crate::time::SendTime;
 
 /// Constants of the acknowledged rate.
@@ -117,9 +118,7 @@ impl Throughput {
                     self.inversions += inverted(Some(last), Some(packet));
                     self.gaps.enter(packet.arrival - last.arrival);
                 }
-                if self.packets.len() == self.packets.capacity() {
-                    self.packets.reserve_exact(self.packets.len() / 4 + 1);
-                }
+                make_room(&mut self.packets);
                 self.packets.push_back(*packet);
             }
         }

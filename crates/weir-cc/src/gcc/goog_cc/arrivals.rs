@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 
 use weir_units::{DataSize, TimeDelta};
 
-use super::config::Config;
 use crate::gcc::blocks::bursts::Received;
 use crate::packet::{Fate, PacketResult, ProbeId, SentPacket};
 use crate::time::{ArrivalTime, SendTime};
@@ -13,6 +12,24 @@ use crate::time::{ArrivalTime, SendTime};
 pub(super) const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
 /// Arrivals of one feedback for which room is made at the beginning.
 const ROOM: usize = 16;
+
+/// How exactly the law looks at times.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resolution {
+    pub(super) whole_departures: bool,
+    pub(super) whole_arrivals: bool,
+}
+
+impl Resolution {
+    /// When a packet that left at `at` left, as far as the law looks.
+    pub(super) fn departure(self, at: SendTime) -> SendTime {
+        if self.whole_departures { at.whole_millis() } else { at }
+    }
+
+    fn arrival(self, at: ArrivalTime) -> ArrivalTime {
+        if self.whole_arrivals { at.whole_millis() } else { at }
+    }
+}
 
 /// A packet that has arrived.
 #[derive(Clone, Copy, Debug)]
@@ -39,15 +56,14 @@ impl Arrivals {
         self.0.is_empty()
     }
 
-    pub(super) fn collect(&mut self, results: &[PacketResult], config: &Config) {
+    pub(super) fn collect(&mut self, results: &[PacketResult], resolution: Resolution) {
         self.0.clear();
         let mut newest = ArrivalTime::from_nanos(i64::MIN);
         let mut in_order = true;
         for result in results {
             let (Fate::Arrived { at, .. } | Fate::Recovered { at, .. }) = result.fate else { continue };
             let SentPacket { id, at: departure, payload, probe, .. } = result.sent;
-            let departure = config.departure(departure);
-            let arrival = if config.whole_arrivals { at.whole_millis() } else { at };
+            let (departure, arrival) = (resolution.departure(departure), resolution.arrival(at));
             let packet = Received { departure, arrival, size: payload.min(LARGEST_PACKET) };
             in_order &= arrival >= newest;
             newest = arrival;

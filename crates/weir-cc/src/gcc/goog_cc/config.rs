@@ -16,7 +16,6 @@ use crate::gcc::blocks::rtt_backoff::RttBackoffConfig;
 use crate::gcc::blocks::threshold::{AdaptiveThreshold, Threshold, gains};
 use crate::gcc::blocks::throughput::ThroughputConfig;
 use crate::gcc::blocks::trendline::TrendlineConfig;
-use crate::time::SendTime;
 
 /// Constants of libwebrtc's controller; [`Config::default`] is that of June 2025.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,11 +124,6 @@ impl Config {
             report_patience: TimeDelta::from_secs(5),
             feedback_interval: TimeDelta::from_millis(50),
         }
-    }
-
-    /// When a packet that left at `at` left, as far as the law looks.
-    pub(super) fn departure(&self, at: SendTime) -> SendTime {
-        if self.whole_departures { at.whole_millis() } else { at }
     }
 
     /// Checks every constant.

@@ -85,9 +85,9 @@ impl DelayBased {
     }
 
     /// Another path: everything but the bounds is forgotten; it begins at the start rate of `limits`.
-    pub(super) fn change_route(&mut self, config: &Config, limits: RateLimits) {
+    pub(super) fn change_route(&mut self, limits: RateLimits) {
         self.restart();
-        self.aimd = Aimd::new(config.aimd, limits);
+        self.aimd.restart(limits);
         self.heard = None;
     }
 

@@ -58,6 +58,11 @@ impl Reports {
         TimeDelta::from_millis(whole.max(1))
     }
 
+    /// Nothing was told yet.
+    pub(super) fn restart(&mut self) {
+        *self = Self::new(self.patience);
+    }
+
     /// Feedback came at `now` whose longest round was `longest`: the round-trip time, if receiver reports tell none.
     pub(super) fn on_feedback(&mut self, longest: TimeDelta, now: SendTime) -> Option<TimeDelta> {
         let mean = self.longest.add(longest);

@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::arrivals::{Arrivals, LARGEST_PACKET};
+use super::arrivals::{Arrivals, LARGEST_PACKET, Resolution};
 use super::config::Config;
 use super::delay::{DelayBased, Outcome};
 use super::reports::Reports;
@@ -39,7 +39,10 @@ struct Told {
 /// libwebrtc's controller at the sender.
 #[derive(Debug)]
 pub struct GoogCc {
-    config: Config,
+    resolution: Resolution,
+    tick_interval: TimeDelta,
+    pacing: Pacing,
+    burst: Burst,
     standing: Standing,
     delay: DelayBased,
     target: TargetRate,
@@ -75,7 +78,13 @@ impl GoogCc {
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self {
-            config,
+            resolution: Resolution {
+                whole_departures: config.whole_departures,
+                whole_arrivals: config.whole_arrivals,
+            },
+            tick_interval: config.process_interval,
+            pacing: Pacing::Factor(config.pacing_factor),
+            burst: Burst { time: config.pacing_burst, size: config.pacing_burst_size },
             standing: Standing::new(limits),
             delay: DelayBased::new(&config, limits),
             target: TargetRate::new(&config, limits),
@@ -138,7 +147,7 @@ impl GoogCc {
 
     /// Takes the fates of packets; why the rate changed, where it was computed.
     fn on_results(&mut self, now: SendTime, results: &[PacketResult], state: &SendState) -> Option<Why> {
-        self.arrivals.collect(results, &self.config);
+        self.arrivals.collect(results, self.resolution);
         self.push_back.set_outstanding(still_in_flight(state, results));
         self.measure_rtt(now);
         if self.reports.tell_no_loss(now) {
@@ -269,15 +278,15 @@ impl GoogCc {
         let own = self.standing.limits;
         let start = own.clamp(self.acknowledged.unwrap_or(own.start()).min(own.start()));
         let limits = RateLimits::new(own.min(), start, own.max()).unwrap_or(own);
-        self.delay.change_route(&self.config, limits);
+        self.delay.change_route(limits);
         self.throughput.restart();
         self.acknowledged = None;
-        self.target = TargetRate::new(&self.config, limits);
-        self.reports = Reports::new(self.config.report_patience);
+        self.target.restart(limits);
+        self.reports.restart();
         self.rtt = None;
-        self.push_back = PushBack::new(self.config.push_back);
-        self.alr = AlrDetector::new(self.config.alr, start);
-        self.probe_results = ProbeEstimator::new(self.config.probe_result);
+        self.push_back.restart();
+        self.alr.restart(start);
+        self.probe_results.restart();
         self.probed = false;
         self.words = Rescaling::NONE;
         self.told.rate = self.target.rate();
@@ -288,7 +297,7 @@ impl GoogCc {
     }
 
     fn on_tick(&mut self, now: SendTime) {
-        self.tick = Some(now + self.config.process_interval);
+        self.tick = Some(now + self.tick_interval);
         self.probing.start(now);
         self.target.update(now);
         self.probing.on_alr(now, self.alr.since());
@@ -307,7 +316,7 @@ impl GoogCc {
     /// The next tick is an interval away, or nearer.
     fn keep_ticking(&mut self, now: SendTime) {
         if let Some(tick) = self.tick {
-            self.tick = Some(tick.min(now + self.config.process_interval));
+            self.tick = Some(tick.min(now + self.tick_interval));
         }
     }
 }
@@ -320,7 +329,7 @@ fn still_in_flight(state: &SendState, results: &[PacketResult]) -> DataSize {
 
 impl Controller for GoogCc {
     fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
-        let departure = self.config.departure(packet.at);
+        let departure = self.resolution.departure(packet.at);
         self.alr.on_sent(departure, packet.payload.min(LARGEST_PACKET));
         self.target.on_sent(departure);
         self.push_back.set_outstanding(state.in_flight);
@@ -405,13 +414,12 @@ impl Controller for GoogCc {
     fn target(&self) -> Target {
         let rate = self.rate();
         let held_back = self.held_back();
-        let Config { pacing_factor, pacing_burst, pacing_burst_size, .. } = self.config;
         Target {
-            burst: Burst { time: pacing_burst, size: pacing_burst_size },
+            burst: self.burst,
             // A rate beyond 2⁵³ bit/s may be rounded up.
             padding: if self.told.pads { rate.scale(1.0 - held_back).min(rate) } else { DataRate::ZERO },
             frame_drop: held_back,
-            ..Target::at(rate, Pacing::Factor(pacing_factor), self.cause())
+            ..Target::at(rate, self.pacing, self.cause())
         }
     }
 

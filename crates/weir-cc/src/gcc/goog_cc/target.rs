@@ -49,6 +49,19 @@ impl TargetRate {
         }
     }
 
+    /// Forgets everything and begins at the start rate of `limits`.
+    pub(super) fn restart(&mut self, limits: RateLimits) {
+        self.limits = limits;
+        self.v1.restart();
+        self.v2.iter_mut().for_each(|v2| v2.restart(limits));
+        self.backoff.restart();
+        (self.delay_based, self.ceiling) = (f64::INFINITY, f64::INFINITY);
+        self.rate = limits.start().bps_f64();
+        self.loss_state = LossState::DelayBased;
+        self.rtt = TimeDelta::ZERO;
+        self.limited_by = None;
+    }
+
     /// The target.
     pub(super) fn rate(&self) -> f64 {
         self.limits.clamp_bps(self.rate.min(self.ceiling))

@@ -118,6 +118,11 @@ impl LossBasedV2 {
         }
     }
 
+    /// Forgets everything and begins at the start rate of `limits`.
+    pub fn restart(&mut self, limits: RateLimits) {
+        *self = Self::new(self.config, limits);
+    }
+
     /// New bounds.
     pub fn set_limits(&mut self, limits: RateLimits) {
         self.limits = limits;

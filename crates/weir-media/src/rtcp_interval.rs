@@ -1,0 +1,28 @@
+//! The time between two reports of an end.
+
+use rand_pcg::Pcg64Mcg;
+use weir_units::TimeDelta;
+
+use crate::config::MediaConfig;
+use crate::encoder::spread_factor;
+
+/// Drawn anew each time, so that reports of many flows do not come together (RFC 3550 §6.3.1).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RtcpInterval {
+    mean: TimeDelta,
+    spread: f64,
+}
+
+impl RtcpInterval {
+    pub(crate) fn of(config: &MediaConfig) -> Self {
+        Self { mean: config.rtcp_interval, spread: config.rtcp_spread }
+    }
+
+    pub(crate) fn draw(self, rng: &mut Pcg64Mcg) -> TimeDelta {
+        self.mean.scale(spread_factor(rng, self.spread))
+    }
+
+    pub(crate) fn longest(self) -> TimeDelta {
+        self.mean.scale(1.0 + self.spread)
+    }
+}
