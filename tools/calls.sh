@@ -16,18 +16,9 @@ trap 'rm -rf "$place"' EXIT
 measured "tools/calls.sh $rounds"
 echo '| calls | processor time, s | packets delivered | memory, MB | above 1 call: ns per packet | of that of 10 calls | kB a call |'
 echo '|---|---|---|---|---|---|---|'
-# Processor time of a command in microseconds, and the most that was resident in kB; what it prints goes to a file.
-measure='import os, sys
-pid = os.fork()
-if pid == 0:
-    os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
-    os.execvp(sys.argv[2], sys.argv[2:])
-_, status, used = os.wait4(pid, 0)
-print(round((used.ru_utime + used.ru_stime) * 1e6), used.ru_maxrss)
-sys.exit(os.waitstatus_to_exitcode(status))'
 for n in 1 10 100 300 1000; do
     for _ in $(seq "$rounds"); do
-        python3 -c "$measure" "$place/out" taskset -c 0 "$weir" run bench/calls-1000 --runs 1 --jobs 1 --quiet --json \
+        cost "$place/out" "$weir" run bench/calls-1000 --runs 1 --jobs 1 --quiet --json \
             --set "flows.call.count=$n" --set "links.forward.rate=${n}Mbps" >> "$place/$n"
     done
     packets=$(jq '[.controllers[0].flows[].received.packets.mean] | add | round' "$place/out")

@@ -17,7 +17,6 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null | sed 's/[+-].*//'; }
 
-TIMEFORMAT='%3U %3S'
 names=() commands=() counted=()
 add() { names+=("$1"); commands+=("$2"); counted+=("$3"); }
 # The data packets that were delivered, of what the command prints.
@@ -44,10 +43,10 @@ else
     echo "csg-htsim is not named: HTSIM_CBR, HTSIM_TCP" >&2
 fi
 
-# Processor time of a process in s, the least and the median, and the most memory in MB, of lines "user system KiB times".
+# Processor time of a process in s, the least and the median, and the most memory in MB.
 summary() {
-    awk '{ print ($1 + $2) / $4, $3 }' "$1" | sort -n | awk '
-        { time[NR] = $1; if ($2 > memory) memory = $2 }
+    sort -n "$1" | awk '
+        { time[NR] = $1 / 1e6; if ($2 > memory) memory = $2 }
         END { printf "%.3f / %.3f | %.0f", time[1], time[int((NR + 1) / 2)], memory / 1024 }'
 }
 
@@ -61,15 +60,12 @@ for which in cbr tcp; do
             [ "$which" = tcp ] && [ "$round" -gt 1 ] && [[ ${names[i]} == ns-3* ]] && continue
             # shellcheck disable=SC2059
             run=$(printf "${commands[i]}" "$which")
-            # A process's time may be told in ticks of 10 ms: short ones are run many times and share it. The other `time` knows
-            # the memory.
             times=1
             [ "$which" = cbr ] && times=$many
-            # shellcheck disable=SC2086
-            { time for _ in $(seq "$times"); do
-                /usr/bin/time -o "$place/memory" -f %M taskset -c 0 $run > "$place/out-$which-$i"
-            done; } 2> "$place/time"
-            echo "$(tail -n 1 "$place/time") $(tail -n 1 "$place/memory") $times" >> "$place/$which-$i"
+            for _ in $(seq "$times"); do
+                # shellcheck disable=SC2086
+                cost "$place/out-$which-$i" $run >> "$place/$which-$i"
+            done
         done
     done
 done

@@ -118,9 +118,10 @@ impl<M: Monitor> Network<M> {
         self.first_hop.len()
     }
 
+    /// A host has nothing to do before `at`. It may be woken earlier, where it once had: then it does nothing and says so again.
     #[inline]
-    pub(crate) fn wake_host(&mut self, host: usize, at: Time) {
-        self.schedule.set(self.links.len() + host, at);
+    pub(crate) fn wake_host(&mut self, now: Time, host: usize, at: Time) {
+        self.schedule.set_by(now, self.links.len() + host, at);
     }
 
     /// The host of a flow tells the flow's coupler something, and obeys what it is [answered](Self::answer) at once.

@@ -55,6 +55,20 @@ impl Schedule {
         }
     }
 
+    /// The component wakes at `at`, or earlier: a wake-up between `now` and then stays as it is. Timers that each packet puts off, as
+    /// those of TCP, are then set once in their time.
+    #[inline]
+    pub(crate) fn set_by(&mut self, now: Time, component: usize, at: Time) {
+        let group = match (self.last_floor + component / Group::SIZE).checked_sub(1) {
+            None => &self.root,
+            Some(before) => &self.below[before],
+        };
+        let (standing, _) = unpack(group.wakes[component % Group::SIZE]);
+        if standing <= now || at < standing {
+            self.set(component, at);
+        }
+    }
+
     #[inline(never)]
     fn set_below(&mut self, component: usize, at: Time) {
         let mut number = self.last_floor + component / Group::SIZE;
@@ -188,6 +202,25 @@ mod tests {
         assert_eq!(schedule.first(), (Time::from_nanos(10), 4));
         schedule.set(0, Time::from_nanos(10));
         assert_eq!(schedule.first(), (Time::from_nanos(10), 0));
+    }
+
+    #[test]
+    fn a_wake_up_before_its_time_is_kept_until_it_has_come() {
+        let at = Time::from_nanos;
+        for components in [3, 40] {
+            let mut schedule = Schedule::new(components);
+            schedule.set_by(at(0), 2, at(50));
+            schedule.set_by(at(10), 2, at(90));
+            assert_eq!(schedule.first(), (at(50), 2), "put off");
+            schedule.set_by(at(20), 2, at(30));
+            assert_eq!(schedule.first(), (at(30), 2), "sooner");
+            schedule.set_by(at(25), 2, Time::MAX);
+            assert_eq!(schedule.first(), (at(30), 2), "not at all");
+            schedule.set_by(at(30), 2, at(90));
+            assert_eq!(schedule.first(), (at(90), 2), "it has come");
+            schedule.set_by(at(90), 2, Time::MAX);
+            assert_eq!(schedule.first().0, Time::MAX);
+        }
     }
 
     #[test]

@@ -169,7 +169,7 @@ impl<M: Monitor> Simulation<M> {
         let senders = (0..spec.flows.len()).map(|flow| 2 * host_owner(&spec.flows, flow)).collect();
         let endpoints = endpoints(spec.seed, spec.flows);
         for (index, endpoint) in endpoints.iter().enumerate() {
-            network.wake_host(index, endpoint.first_wake());
+            network.wake_host(Time::ZERO, index, endpoint.first_wake());
         }
         Ok(Self { network, endpoints, senders, end: spec.end })
     }
@@ -207,7 +207,7 @@ impl<M: Monitor> Simulation<M> {
             Component::Link(_) => {}
             Component::Host(host) => {
                 let next = self.endpoints[host].wake(now, &mut self.network);
-                self.network.wake_host(host, next);
+                self.network.wake_host(now, host, next);
                 self.obey_hurried(now);
             }
             Component::Cell(cell) => {
@@ -236,7 +236,7 @@ impl<M: Monitor> Simulation<M> {
         while let Some((flow, order)) = self.network.order(now, coupler) {
             let host = self.senders[flow];
             self.endpoints[host].obey(now, flow, &order, &mut self.network);
-            self.network.wake_host(host, now);
+            self.network.wake_host(now, host, now);
         }
     }
 
@@ -248,7 +248,7 @@ impl<M: Monitor> Simulation<M> {
         } else {
             let packet = self.network.take(ticket);
             let next = endpoint.deliver(now, &packet, &mut self.network);
-            self.network.wake_host(host, next);
+            self.network.wake_host(now, host, next);
             self.obey_hurried(now);
         }
     }

@@ -10,8 +10,9 @@ use super::pictures::{Fate, PictureRecorder};
 use super::span::Stretches;
 use super::view::{USEFUL_WITHIN, View};
 
-/// Frames that can be under way before the ring grows; a power of two.
-const INITIAL_FRAMES: usize = 16;
+/// Frames that can be under way before the ring grows; a power of two. So long, two seconds, packets of a lost frame that come after
+/// others are still known to be of it.
+const INITIAL_FRAMES: usize = 64;
 /// The ring does not grow beyond this; then the oldest frames are given up.
 const MAX_FRAMES: usize = 1 << 16;
 
