@@ -12,6 +12,7 @@
 //!    counts for no rate. If the report was only late, its packets are late ones to the observer.
 //! 3. Departures are exact; those that travel with the packet have the resolution of the wire.
 //! 4. A report of the observer waits for the next feedback, up to one interval of it.
+//! 5. Of a packet that comes more than half a second after what left half a second after it, or 1024 numbers late, nobody tells.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

@@ -47,6 +47,7 @@ const CONTEST: TimeDelta = TimeDelta::from_secs(2);
 
 /// Reports tell 16 bits of a number: more packets than this cannot be told apart.
 const MAX_PACKETS: usize = 1 << 16;
+/// Grows to 729 in three steps, which holds 5 s at 1 Mbit/s with its probes.
 const FIRST_CAPACITY: usize = 144;
 /// Of one report; grows where reports tell more.
 const FIRST_RESULTS: usize = 16;
@@ -151,7 +152,7 @@ impl SendHistory {
             // Numbers would become ambiguous.
             self.forget_oldest();
         }
-        make_room(&mut self.entries);
+        make_room(&mut self.entries, MAX_PACKETS);
         let number = self.next;
         self.next += 1;
         self.entries.push_back(entry);

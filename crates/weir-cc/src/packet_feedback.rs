@@ -14,8 +14,11 @@ use crate::time::ArrivalTime;
 
 /// So many packets at most are remembered behind the highest that has arrived, and one report covers at most so many.
 pub const MOST_RECORDS: u64 = 1024;
-/// What was told is remembered for so long after it came. libwebrtc: `kBackWindow` of its transport-wide feedback.
+/// What was told is remembered for at least so long after it came, until a higher number comes. libwebrtc: `kBackWindow` of its
+/// transport-wide feedback.
 const REMEMBERED: TimeDelta = TimeDelta::from_millis(500);
+/// The same, as what is held.
+const ROOM: usize = MOST_RECORDS as usize;
 /// Of one report; grows where reports tell more.
 const FIRST_RECORDS: usize = 16;
 
@@ -29,8 +32,9 @@ const FIRST_RECORDS: usize = 16;
 ///
 /// * Of several copies the first one counts, and a mark (CE) on any of them that comes before the report.
 /// * A packet more than [`MOST_RECORDS`] behind the highest is left out. If the next number follows it, numbers have
-///   begun anew, and so do the reports. Left out, too, is a packet that comes when what was told of numbers above it is forgotten, half a
-///   second after they came, as in libwebrtc.
+///   begun anew, and so do the reports.
+/// * What was told is forgotten half a second after it came, and with it what was missed before: a packet that comes later still is
+///   left out. libwebrtc tells of it, and that what it has forgotten since is missing.
 #[derive(Debug)]
 pub struct PacketFeedback {
     pace: Pace,
@@ -91,30 +95,36 @@ impl Memory {
             if id < self.from {
                 return None;
             }
-            (id..first).for_each(|_| self.seen.push_front(Seen::missing(now)));
+            for _ in id..first {
+                make_room(&mut self.seen, ROOM);
+                self.seen.push_front(Seen::missing(now));
+            }
         }
         self.seen.get_mut((id - id.min(first)) as usize)
     }
 
-    /// The highest number so far has arrived, `skipped` after the one before; there is no telling what came between.
-    fn push(&mut self, skipped: u64, seen: Seen) {
-        let missing = (0..skipped.min(MOST_RECORDS)).map(|_| Seen::missing(seen.at));
-        for seen in missing.chain([seen]) {
-            make_room(&mut self.seen);
+    /// Number `id` has arrived, the first beyond what is open; those in between have not. What is then too far behind is forgotten, and
+    /// what was told and is old.
+    fn push(&mut self, open: Open, id: u64, seen: Seen) {
+        let missing = (id - open.end).min(MOST_RECORDS - 1) as usize;
+        let over = (self.seen.len() + missing + 1).saturating_sub(ROOM);
+        self.forget(open, over);
+        while self.seen.front().is_some_and(|oldest| (seen.at - oldest.at).abs() > REMEMBERED)
+            && self.first(open) < open.begin
+        {
+            self.forget(open, 1);
+        }
+        for seen in core::iter::repeat_n(Seen::missing(seen.at), missing).chain([seen]) {
+            make_room(&mut self.seen, ROOM);
             self.seen.push_back(seen);
         }
     }
 
-    /// Forgets what is too far behind, and what was told and is old.
-    fn forget(&mut self, open: Open, now: ArrivalTime) {
-        while let Some(oldest) = self.seen.front() {
-            let first = self.first(open);
-            let is_old = first < open.begin && now - oldest.at > REMEMBERED;
-            if !is_old && open.end - first <= MOST_RECORDS {
-                return;
-            }
-            self.seen.pop_front();
-            self.from = first + 1;
+    /// Forgets the oldest `count` numbers.
+    fn forget(&mut self, open: Open, count: usize) {
+        if count > 0 {
+            self.from = self.first(open) + count as u64;
+            self.seen.drain(..count);
         }
     }
 
@@ -206,10 +216,10 @@ impl PacketFeedback {
             *open = anew;
             self.memory.clear();
         }
+        self.stray = None;
         if id >= open.end {
-            self.memory.push(id - open.end, Seen { at, ecn: Some(ecn) });
+            self.memory.push(*open, id, Seen { at, ecn: Some(ecn) });
             open.end = id + 1;
-            self.memory.forget(*open, at);
             return;
         }
         let Some(seen) = self.memory.below(*open, id, at) else { return };
@@ -399,8 +409,10 @@ mod tests {
         }
         // 102 has been missed since 103 came at 10 300 ms.
         assert_eq!(receiver.memory.seen.len(), 6, "from 104 on");
-        arrive(&mut receiver, 102, 10_960, Ecn::NotEct);
-        assert_eq!(told(&mut receiver, 11_010), []);
+        for forgotten in [102, 103] {
+            arrive(&mut receiver, forgotten, 10_960, Ecn::NotEct);
+            assert_eq!(told(&mut receiver, 11_010), [], "{forgotten}");
+        }
         arrive(&mut receiver, 106, 11_020, Ecn::NotEct);
         let with_it = [(106, 11_020), (107, 10_700), (108, 10_800), (109, 10_900)];
         assert_eq!(told(&mut receiver, 11_070), with_it.map(|(id, ms)| (id, Some(ms))));
@@ -409,6 +421,61 @@ mod tests {
             told(&mut receiver, 11_100 + 10 * id as i64);
         }
         assert!(receiver.memory.seen.capacity() <= 64, "{}", receiver.memory.seen.capacity());
+    }
+
+    #[test]
+    fn what_has_not_been_told_is_not_forgotten() {
+        let mut receiver = PacketFeedback::new(TimeDelta::from_secs(2));
+        for id in (0..20).filter(|id| *id != 2) {
+            arrive(&mut receiver, id, 100 * id as i64, Ecn::NotEct);
+        }
+        let all = told(&mut receiver, 2000);
+        assert_eq!((all.len(), all[2], all[0]), (20, (2, None), (0, Some(0))));
+        // 20 comes late, and 22 before that is told: what the report repeats is kept for it.
+        arrive(&mut receiver, 21, 2010, Ecn::NotEct);
+        told(&mut receiver, 4000);
+        arrive(&mut receiver, 20, 4300, Ecn::NotEct);
+        arrive(&mut receiver, 22, 4900, Ecn::NotEct);
+        assert_eq!(told(&mut receiver, 6000), [(20, Some(4300)), (21, Some(2010)), (22, Some(4900))]);
+    }
+
+    #[test]
+    fn neither_leaps_nor_clocks_make_it_hold_more() {
+        let mut receiver = PacketFeedback::new(INTERVAL);
+        for leap in 0..3 {
+            for id in 0..100 {
+                arrive(&mut receiver, 40_000 * leap + id, 10 * id as i64, Ecn::NotEct);
+                told(&mut receiver, 10 * id as i64);
+            }
+        }
+        assert!(receiver.memory.seen.capacity() as u64 <= MOST_RECORDS);
+        // The clock is set back by an hour.
+        told(&mut receiver, 5000);
+        arrive(&mut receiver, 80_100, -3_600_000, Ecn::NotEct);
+        assert_eq!(receiver.memory.seen.len(), 1);
+    }
+
+    #[test]
+    fn numbers_begin_anew_only_where_nothing_comes_between() {
+        let mut receiver = PacketFeedback::new(INTERVAL);
+        for (ms, id) in [50_000, 10, 50_001, 11, 50_002].into_iter().enumerate() {
+            arrive(&mut receiver, id, ms as i64, Ecn::NotEct);
+        }
+        let numbers: Vec<u16> = told(&mut receiver, 50).into_iter().map(|(sequence, _)| sequence).collect();
+        assert_eq!(numbers, [50_000, 50_001, 50_002]);
+    }
+
+    #[test]
+    fn where_numbers_have_begun_anew_nothing_is_forgotten_yet() {
+        let mut receiver = PacketFeedback::new(INTERVAL);
+        for id in 50_000..50_021 {
+            arrive(&mut receiver, id, 100 * (id as i64 - 50_000), Ecn::NotEct);
+            told(&mut receiver, 100 * (id as i64 - 50_000) + 50);
+        }
+        for (id, ms) in [(10, 2100), (11, 2101), (9, 2102)] {
+            arrive(&mut receiver, id, ms, Ecn::NotEct);
+        }
+        assert_eq!(told(&mut receiver, 2160), [(9, Some(2102)), (10, None), (11, Some(2101))]);
     }
 
     #[test]
@@ -476,20 +543,23 @@ mod tests {
 
     proptest! {
         /// Against a receiver that remembers everything: each report tells what arrived so far, exactly, and each
-        /// packet within the memory is told once it has arrived.
+        /// packet is told that came within half a second of the first above it.
         #[test]
         fn what_is_told_is_true_and_nothing_is_left_out(
-            steps in prop::collection::vec((0..20_i64, -30..40_i64), 1..300)
+            steps in prop::collection::vec((prop_oneof![20 => 0..20_i64, 1 => 400..700_i64], -30..40_i64), 1..300)
         ) {
             let mut receiver = PacketFeedback::new(INTERVAL);
+            // When it came, and whether it needs no telling any more.
             let mut model: BTreeMap<u64, (i64, bool)> = BTreeMap::new();
             let (mut ms, mut newest) = (0, 1000_i64);
             for (later, ahead) in steps {
                 ms += later;
                 let id = newest + ahead;
                 newest = newest.max(id);
+                let above = model.range(id as u64 + 1..).map(|(_, known)| known.0).min();
+                let late = above.is_some_and(|above| ms - above > 500);
                 arrive(&mut receiver, id as u64, ms, Ecn::NotEct);
-                model.entry(id as u64).or_insert((ms, false));
+                model.entry(id as u64).or_insert((ms, late));
                 for (sequence, arrival) in told(&mut receiver, ms) {
                     let known = model.get_mut(&u64::from(sequence));
                     prop_assert_eq!(arrival, known.as_ref().map(|known| known.0));

@@ -56,6 +56,12 @@ impl Prober {
         Self::default()
     }
 
+    /// Drops what waits and what is under way.
+    pub fn clear(&mut self) {
+        self.clusters.clear();
+        (self.active, self.due) = (false, None);
+    }
+
     /// The controller asks for `probe`. It waits its turn, and for the first packet that is large enough
     /// ([`Self::on_queued`]). Without effect if the rate is zero or too many wait.
     pub fn push(&mut self, now: SendTime, probe: Probe) {

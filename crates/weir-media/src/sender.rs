@@ -54,7 +54,8 @@ pub struct SenderSeeds {
 #[derive(Debug)]
 pub struct MediaSender {
     controller: Box<dyn Controller>,
-    limits: RateLimits,
+    /// Whatever is thought of those who report.
+    configured_limits: RateLimits,
     rtcp_interval: RtcpInterval,
     key_frame_requests: Option<TimeDelta>,
     streams: Streams,
@@ -100,7 +101,7 @@ impl MediaSender {
         let target = controller.target();
         let detected_at = |place| config.detection.and_then(|detection| detection.at(place));
         Self {
-            limits: config.limits,
+            configured_limits: config.limits,
             rtcp_interval: RtcpInterval::of(&config),
             key_frame_requests: config.key_frame_requests,
             streams: Streams::new(Sources::new(ssrc, &config)),
@@ -156,7 +157,7 @@ impl MediaSender {
         self.started = None;
         self.stopped = true;
         self.packetiser.clear();
-        self.prober = Prober::new();
+        self.prober.clear();
     }
 
     /// The application stops sending on purpose: no frames, no packets, no reports; what waits in the pacer is dropped.
@@ -171,7 +172,7 @@ impl MediaSender {
         self.report_due = SendTime::MAX;
         self.audio.iter_mut().for_each(AudioSource::stop);
         self.packetiser.clear();
-        self.prober = Prober::new();
+        self.prober.clear();
         self.on_event(now, PathEvent::Paused)
     }
 
@@ -317,12 +318,12 @@ impl MediaSender {
     /// the controller hears no more.
     pub fn on_event(&mut self, now: SendTime, mut event: PathEvent) -> Option<Decision> {
         if let PathEvent::Limits(limits) = &mut event {
-            self.limits = *limits;
+            self.configured_limits = *limits;
             *limits = self.limits();
         }
         if event == PathEvent::RouteChanged {
             self.history.change_route(now);
-            self.prober = Prober::new();
+            self.prober.clear();
             self.statistics.iter_mut().for_each(|statistics| statistics.reset());
             self.breakers.iter_mut().for_each(Breakers::rest);
         }

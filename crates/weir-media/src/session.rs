@@ -134,8 +134,9 @@ impl Session {
         }
         let id = FlowId(self.added);
         self.added += 1;
-        // Most sessions have one flow.
-        self.flows.reserve_exact(1);
+        if self.flows.is_empty() {
+            self.flows.reserve_exact(1); // most have one flow
+        }
         self.flows.push(Flow { id, sender, news: News::default(), touched: false });
         Ok(id)
     }

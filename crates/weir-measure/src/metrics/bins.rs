@@ -170,6 +170,23 @@ impl Counts {
 mod tests {
     use super::*;
 
+    #[test]
+    fn counts_are_the_same_with_16_bits_and_with_32() {
+        let mut counts = Counts::new(3);
+        counts.add(0, 65_535);
+        counts.add(2, 7);
+        counts.add(9, 70_000);
+        assert!(matches!(counts, Counts::Narrow(_)));
+        assert_eq!((counts.sum(0..3), counts.get(9)), (65_542, 0));
+        counts.add(0, 1);
+        assert!(matches!(counts, Counts::Wide(_)));
+        counts.add(1, u32::MAX);
+        counts.add(1, 1);
+        assert_eq!(counts.sum(0..4), 65_536 + u64::from(u32::MAX) + 7);
+        assert_eq!(counts.into_vec(), [65_536, u32::MAX, 7]);
+        assert_eq!(Counts::new(2).into_vec(), [0, 0]);
+    }
+
     fn grid() -> Grid {
         // The window begins at 250 ms: bins begin at −50, 50, 150, 250 … ms.
         let (from, to) = (Time::from_millis(250), Time::from_millis(2400));

@@ -10,8 +10,8 @@ use super::pictures::{Fate, PictureRecorder};
 use super::span::Stretches;
 use super::view::{USEFUL_WITHIN, View};
 
-/// Frames that can be under way before the ring grows; a power of two. So long, two seconds, packets of a lost frame that come after
-/// others are still known to be of it.
+/// Frames that can be under way before the ring grows; a power of two. A packet of a lost frame is known to be of it while fewer
+/// have been captured since.
 const INITIAL_FRAMES: usize = 64;
 /// The ring does not grow beyond this; then the oldest frames are given up.
 const MAX_FRAMES: usize = 1 << 16;
@@ -344,6 +344,13 @@ mod tests {
         assert_eq!(frames.arrived(Time::from_millis(20), 0, &packet(0)), arrived(None));
         let View { payload_bytes, useful_bytes, frame_delay } = &frames.view;
         assert_eq!((*payload_bytes, *useful_bytes, frame_delay.count()), (2000, 0, 0));
+        // Also when other frames have been captured, but not for good.
+        for number in 1..64 {
+            frames.captured(Time::ZERO, &FrameMeta { number, packets: 1, bytes: 1000, key: false });
+            assert_eq!(frames.arrived(Time::from_millis(25), 0, &packet(0)), arrived(None));
+        }
+        frames.captured(Time::ZERO, &FrameMeta { number: 64, packets: 1, bytes: 1000, key: false });
+        assert_eq!(frames.arrived(Time::from_millis(28), 0, &packet(0)), None);
         let nobodys = packet(PacketMeta::NO_FRAME);
         assert_eq!(frames.arrived(Time::from_millis(30), 0, &nobodys), None);
     }

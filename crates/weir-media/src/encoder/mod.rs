@@ -295,7 +295,7 @@ impl Encoder {
         self.config.frame_rate
     }
 
-    /// A frame is skipped while what waits would take longer than this.
+    /// A frame is skipped while what waits would take longer than this ([`EncoderConfig::skip_above`]).
     pub fn skip_above(&self) -> Option<TimeDelta> {
         self.config.skip_above
     }

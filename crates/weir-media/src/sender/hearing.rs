@@ -1,7 +1,6 @@
 //! What a sender makes of the RTCP that comes: of whom and what it believes, the controller, the history and the circuit breakers
 //! hear.
 
-use weir_cc::prober::Prober;
 use weir_cc::{Decision, Feedback, PathEvent, RateLimits, Report, SendTime};
 use weir_wire::rtcp::{self, Message, ReportBlock};
 
@@ -119,7 +118,7 @@ impl MediaSender {
             _ if self.history.receiver_lies() => Trust::None,
             doubt @ Trust::UpTo { .. } if self.history.is_contested(now) => doubt,
             _ if self.history.is_contested(now) => {
-                Trust::UpTo { rate: self.usual.rate(), maximum: self.limits.max() }
+                Trust::UpTo { rate: self.usual.rate(), maximum: self.configured_limits.max() }
             }
             _ => Trust::Whole,
         };
@@ -138,13 +137,14 @@ impl MediaSender {
         let doubts = trust != Trust::Whole;
         if doubts {
             // A probe that was asked for by what is doubted now would leave above the new maximum.
-            self.prober = Prober::new();
+            self.prober.clear();
         } else {
             self.refresh(now);
         }
         let decision = self.controller.on_event(now, PathEvent::Limits(self.limits()));
         // Some laws probe for a maximum that rises. This one is what it was, and the path has just been filled by what was believed.
-        let regained = matches!(before, Trust::UpTo { maximum, .. } if self.limits.max() <= maximum);
+        let regained =
+            matches!(before, Trust::UpTo { maximum, .. } if self.configured_limits.max() <= maximum);
         if doubts || regained {
             while self.controller.poll_probe().is_some() {}
         }
@@ -153,7 +153,7 @@ impl MediaSender {
 
     /// The limits that hold now.
     pub(super) fn limits(&self) -> RateLimits {
-        let limits = self.limits;
+        let limits = self.configured_limits;
         let most = match self.trust {
             Trust::Whole => limits.max(),
             Trust::UpTo { rate, .. } => limits.clamp(rate),

@@ -147,8 +147,9 @@ impl MediaSource {
             let flow = CoupledFlow::new(id, spec.priority, spec.desired, config);
             Box::new(Coupled { flow, priorities: Priorities::new(spec) })
         });
-        // Most hosts have one flow.
-        self.flows.reserve_exact(1);
+        if self.flows.is_empty() {
+            self.flows.reserve_exact(1); // most have one flow
+        }
         self.flows.push(SendingFlow { id, life, ecn, pauses, signals, heard: false, coupled });
     }
 
@@ -277,8 +278,9 @@ impl MediaSink {
         let signals = SignalBuffer::new(Side::Receiver, receiver.signals().len());
         let (own, source) = (ssrc(life.flow, Side::Receiver), ssrc(life.flow, Side::Sender));
         let receiver = MediaReceiver::new(receiver, *config, own, source, rtcp);
-        // Most hosts have one flow.
-        self.flows.reserve_exact(1);
+        if self.flows.is_empty() {
+            self.flows.reserve_exact(1); // most have one flow
+        }
         self.flows.push(ReceivingFlow { life, receiver, signals });
     }
 

@@ -79,7 +79,7 @@ impl ProbeEstimator {
         Self { config, clusters: VecDeque::new() }
     }
 
-    /// Expects nothing any more.
+    /// Forgets everything.
     pub fn restart(&mut self) {
         self.clusters.clear();
     }
@@ -226,6 +226,23 @@ mod tests {
         large.expect(Probe { size: DataSize::from_bytes(5001), ..probe(1) });
         // 4000 bytes are less than 0.8 · 5001.
         assert_eq!(result(&mut large, &[(0, 10), (10, 20), (20, 30), (30, 40)]), None);
+    }
+
+    #[test]
+    fn the_oldest_of_eight_makes_room_and_nothing_is_known_after_a_restart() {
+        let mut estimator = estimator();
+        (2..=8).for_each(|number| estimator.expect(probe(number)));
+        let on_arrived = |estimator: &mut ProbeEstimator, number, ms| {
+            estimator.on_arrived(id(number), SendTime::from_millis(0), ArrivalTime::from_millis(ms), PACKET);
+            estimator.clusters.iter().map(|cluster| cluster.probe.id.get()).collect::<Vec<_>>()
+        };
+        on_arrived(&mut estimator, 3, 0);
+        assert_eq!(on_arrived(&mut estimator, 2, 1500), [1, 2, 4, 5, 6, 7, 8], "3 is a second old");
+        estimator.expect(probe(9));
+        estimator.expect(probe(10));
+        assert_eq!(on_arrived(&mut estimator, 9, 1500), [2, 4, 5, 6, 7, 8, 9, 10]);
+        estimator.restart();
+        assert!(on_arrived(&mut estimator, 9, 1500).is_empty());
     }
 
     #[test]

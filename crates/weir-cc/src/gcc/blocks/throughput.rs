@@ -118,7 +118,7 @@ impl Throughput {
                     self.inversions += inverted(Some(last), Some(packet));
                     self.gaps.enter(packet.arrival - last.arrival);
                 }
-                make_room(&mut self.packets);
+                make_room(&mut self.packets, self.config.max_packets as usize + 1);
                 self.packets.push_back(*packet);
             }
         }

@@ -51,15 +51,31 @@ impl TargetRate {
 
     /// Forgets everything and begins at the start rate of `limits`.
     pub(super) fn restart(&mut self, limits: RateLimits) {
-        self.limits = limits;
-        self.v1.restart();
-        self.v2.iter_mut().for_each(|v2| v2.restart(limits));
-        self.backoff.restart();
-        (self.delay_based, self.ceiling) = (f64::INFINITY, f64::INFINITY);
-        self.rate = limits.start().bps_f64();
-        self.loss_state = LossState::DelayBased;
-        self.rtt = TimeDelta::ZERO;
-        self.limited_by = None;
+        // Named one by one, so that none is forgotten.
+        let Self {
+            limits: bounds,
+            v1,
+            v2,
+            in_start_phase: _,
+            backoff,
+            delay_based,
+            ceiling,
+            rate,
+            loss_state,
+            rtt,
+            limited_by,
+        } = self;
+        *bounds = limits;
+        v1.restart();
+        if let Some(v2) = v2 {
+            v2.restart(limits);
+        }
+        backoff.restart();
+        (*delay_based, *ceiling) = (f64::INFINITY, f64::INFINITY);
+        *rate = limits.start().bps_f64();
+        *loss_state = LossState::DelayBased;
+        *rtt = TimeDelta::ZERO;
+        *limited_by = None;
     }
 
     /// The target.
@@ -230,5 +246,34 @@ impl TargetRate {
     /// The rate within what the delay-based estimate and the limits allow.
     fn set(&mut self, rate: f64) {
         self.rate = self.limits.clamp_bps(rate.min(self.delay_based));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_restart_it_is_as_new() {
+        let limits = |kbps| {
+            let [min, start, max] = [50, kbps, 8000].map(DataRate::from_kbps);
+            RateLimits::new(min, start, max).unwrap()
+        };
+        let (config, at) = (Config::default(), SendTime::from_millis);
+        let mut target = TargetRate::new(&config, limits(1000));
+        target.set_ceiling(4e5);
+        target.set_delay_based(9e5, true);
+        target.set_rtt(TimeDelta::from_millis(80));
+        target.on_sent(at(10));
+        target.on_rounds(TimeDelta::from_secs(5));
+        target.on_sent(at(20));
+        target.on_losses((50, 100), at(30));
+        target.update(at(5000));
+        target.set_acknowledged(7e5);
+        let used = format!("{target:?}");
+        target.restart(limits(600));
+        let new = format!("{:?}", TargetRate::new(&config, limits(600)));
+        assert_ne!(used, new);
+        assert_eq!(format!("{target:?}"), new);
     }
 }
