@@ -60,6 +60,8 @@
 //!     most; and where the rate rises so far that what has left would not have filled the burst, goes on at once instead of
 //!     when all is paid for. An encoder pauses there while more than 2 s wait for the pacer; here that is a matter of the
 //!     application (`skip_above`). Not measured.
+//! 17. A packet that comes more than half a second after what was told of those above it is told of no more; libwebrtc tells of it, and
+//!     has what it has forgotten since missing, though it was told to have arrived. Without effect in the calls measured.
 
 mod arrivals;
 mod config;
