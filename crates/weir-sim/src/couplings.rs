@@ -28,8 +28,6 @@ struct Coupling {
     delay: TimeDelta,
     words: VecDeque<(Time, u32, Word)>,
     orders: VecDeque<(Time, Ordered)>,
-    /// When the engine is to wake it.
-    wake: Time,
 }
 
 /// An order that has reached a flow's host.
@@ -43,7 +41,7 @@ pub(crate) struct Ordered {
 impl Coupling {
     fn new(spec: CouplingSpec) -> Self {
         let CouplingSpec { coupler, delay, .. } = spec;
-        Self { coupler, delay, words: VecDeque::new(), orders: VecDeque::new(), wake: Time::MAX }
+        Self { coupler, delay, words: VecDeque::new(), orders: VecDeque::new() }
     }
 
     /// The coupler's next order.
@@ -96,7 +94,7 @@ impl Couplings {
         self.all.len()
     }
 
-    /// The host of `flow` tells `word`. The coupling that is to wake at another time than before.
+    /// The host of `flow` tells `word`. The coupler that heard it, if there is one, and when something happens next there.
     pub(crate) fn tell<M: Monitor>(
         &mut self,
         now: Time,
@@ -108,7 +106,7 @@ impl Couplings {
         let coupling = self.all.get_mut(index)?;
         if coupling.delay.nanos() > 0 {
             coupling.words.push_back((now + coupling.delay, flow as u32, *word));
-            return self.rewake(now, index);
+            return Some((index, coupling.next_wake(now)));
         }
         coupling.tell(now, flow as u32, word, monitor);
         while let Some(ordered) = coupling.poll(monitor) {
@@ -119,7 +117,7 @@ impl Couplings {
                 self.hurried = Some(index);
             }
         }
-        self.rewake(now, index)
+        Some((index, coupling.next_wake(now)))
     }
 
     /// The next order for the flow whose word was just told.
@@ -155,11 +153,8 @@ impl Couplings {
         if due { orders.pop_front().map(|(_, ordered)| ordered) } else { None }
     }
 
-    /// When coupler `index` is to wake, if that is another time than before.
-    pub(crate) fn rewake(&mut self, now: Time, index: usize) -> Option<(usize, Time)> {
-        let coupling = &mut self.all[index];
-        let wake = coupling.next_wake(now);
-        let before = core::mem::replace(&mut coupling.wake, wake);
-        (wake != before).then_some((index, wake))
+    /// When something happens next at coupler `index`.
+    pub(crate) fn next_wake(&self, now: Time, index: usize) -> Time {
+        self.all[index].next_wake(now)
     }
 }

@@ -126,8 +126,9 @@ impl<M: Monitor> Network<M> {
 
     /// The host of a flow tells the flow's coupler something, and obeys what it is [answered](Self::answer) at once.
     pub(crate) fn tell(&mut self, now: Time, flow: usize, word: &Word) {
-        let changed = self.couplings.tell(now, flow, word, &mut self.monitor);
-        self.wake_coupler(changed);
+        if let Some((coupler, at)) = self.couplings.tell(now, flow, word, &mut self.monitor) {
+            self.wake_coupler(now, coupler, at);
+        }
     }
 
     /// The next order for the flow that has just told something.
@@ -143,18 +144,16 @@ impl<M: Monitor> Network<M> {
     pub(crate) fn order(&mut self, now: Time, index: usize) -> Option<(usize, Order)> {
         self.couplings.hear(now, index, &mut self.monitor);
         let ordered = self.couplings.order(now, index);
-        let changed = self.couplings.rewake(now, index);
-        self.wake_coupler(changed);
+        self.wake_coupler(now, index, self.couplings.next_wake(now, index));
         let Ordered { flow, order, aggregate } = ordered?;
         self.monitor.ordered(now, flow, &order, aggregate);
         Some((flow, order))
     }
 
-    fn wake_coupler(&mut self, changed: Option<(usize, Time)>) {
-        if let Some((coupler, at)) = changed {
-            let component = self.links.len() + self.hosts() + self.cells.len() + coupler;
-            self.schedule.set(component, at);
-        }
+    /// A coupler has nothing to do before `at`; as a host, it may be woken earlier.
+    fn wake_coupler(&mut self, now: Time, coupler: usize, at: Time) {
+        let component = self.links.len() + self.hosts() + self.cells.len() + coupler;
+        self.schedule.set_by(now, component, at);
     }
 
     /// A host sends a packet.
