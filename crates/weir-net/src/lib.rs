@@ -44,6 +44,7 @@ mod passive;
 mod queue;
 mod random;
 mod records;
+mod ring;
 mod server;
 mod service;
 mod time;

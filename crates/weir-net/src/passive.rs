@@ -1,8 +1,6 @@
 //! The passive link: one ring of packets, first those on their way to the far end, then those in the queue. Its queue
 //! decides on arrival alone, so that a packet's departure is known when it arrives.
 
-use std::collections::VecDeque;
-
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::backlog::{Backlog, latest, size_of, span};
@@ -10,6 +8,7 @@ use crate::config::{InService, Limits, LinkConfig};
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Dropped, Exit, Fate, Packet};
 use crate::random::{JitterSource, Streams};
+use crate::ring::Ring;
 use crate::server::{Constant, NEVER, Server, Slot, work};
 use crate::service::NANOBITS_PER_BYTE;
 use crate::time::Time;
@@ -28,7 +27,7 @@ pub struct Passive<P> {
     /// Exit of the packet taken last, ns.
     last_exit: u64,
     /// In order of arrival: `departed` packets that have left the queue, then the queue.
-    ring: VecDeque<Transit<P>>,
+    ring: Ring<Transit<P>>,
     /// Whether the account of the queue is kept: nobody asks what waits where bytes and packets have no limit unless [`Self::backlog`] or
     /// [`Self::set_rate`] does, and until then `departed`, `next_out` and `queued_bytes` say nothing.
     kept: bool,
@@ -85,7 +84,22 @@ struct Transit<P> {
     slot: Slot,
     jitter: u64,
     exit: u64,
-    packet: P,
+    /// It is there; places that are free hold none.
+    packet: Option<P>,
+}
+
+impl<P: Packet> Transit<P> {
+    /// Bytes it counts with.
+    #[inline]
+    fn size(&self) -> u32 {
+        self.packet.as_ref().map_or(0, size_of)
+    }
+}
+
+impl<P> Default for Transit<P> {
+    fn default() -> Self {
+        Self { arrival: 0, slot: Slot::default(), jitter: 0, exit: 0, packet: None }
+    }
 }
 
 /// How far the service of the first packet in the queue has come.
@@ -110,7 +124,7 @@ impl<P: Packet> Passive<P> {
             delay: config.delay.nanos().max(0) as u64,
             next_exit: NEVER,
             last_exit: 0,
-            ring: VecDeque::new(),
+            ring: Ring::new(),
             kept: queue.counts(),
             departed: 0,
             next_out: NEVER,
@@ -156,7 +170,7 @@ impl<P: Packet> Passive<P> {
         if first {
             self.next_exit = exit;
         }
-        self.ring.push_back(Transit { arrival: self.now, slot, jitter, exit, packet });
+        self.ring.push_back(Transit { arrival: self.now, slot, jitter, exit, packet: Some(packet) });
         Ok(first.then_some(Time::from_nanos(exit)))
     }
 
@@ -174,7 +188,8 @@ impl<P: Packet> Passive<P> {
         if self.next_exit > self.now {
             return None;
         }
-        let Transit { slot, packet, .. } = self.ring.pop_front()?;
+        let first = self.ring.pass_front()?;
+        let (slot, packet) = (first.slot, first.packet.take()?);
         self.next_exit = self.ring.front().map_or(NEVER, |first| first.exit);
         if !self.kept {
             self.head.since = slot.departure;
@@ -195,19 +210,20 @@ impl<P: Packet> Passive<P> {
         let first_left = self.ring.get(self.departed).map_or(WHOLE, |first| self.left_of(first));
         self.head = Head { since: self.now, left: first_left };
         // What has come out already did so by now, before anything that still waits.
-        self.last_exit = self.departed.checked_sub(1).map_or(self.now, |last| self.ring[last].exit);
+        let last_out = self.departed.checked_sub(1).and_then(|last| self.ring.get(last));
+        self.last_exit = last_out.map_or(self.now, |last| last.exit);
         let server = Constant::new(rate);
         let mut free_at = self.now;
         let mut left = first_left;
         for index in self.departed..self.ring.len() {
-            let transit = &self.ring[index];
-            let own = work(size_of(&transit.packet));
+            let Some(transit) = self.ring.get_mut(index) else { break };
+            let own = work(transit.size());
             let slot = server.finish(transit.arrival, free_at, own.min(left), own);
             left = WHOLE;
             let flown = slot.departure.saturating_add(self.delay).saturating_add(transit.jitter);
             let exit = self.last_exit.max(flown);
             (free_at, self.last_exit) = (slot.departure, exit);
-            (self.ring[index].slot, self.ring[index].exit) = (slot, exit);
+            (transit.slot, transit.exit) = (slot, exit);
         }
         self.server = Server::constant(server, free_at);
         self.next_out = self.ring.get(self.departed).map_or(NEVER, |first| first.slot.departure);
@@ -240,12 +256,12 @@ impl<P: Packet> Passive<P> {
         self.now = latest(self.now, now);
         if !self.kept {
             self.kept = true;
-            self.departed = self.ring.partition_point(|transit| transit.slot.departure <= self.now);
-            let queue = self.ring.range(self.departed..);
-            self.queued_bytes = queue.map(|transit| u64::from(size_of(&transit.packet))).sum();
+            self.departed = self.ring.iter().take_while(|transit| transit.slot.departure <= self.now).count();
+            let queue = self.ring.iter().skip(self.departed);
+            self.queued_bytes = queue.map(|transit| u64::from(transit.size())).sum();
             self.next_out = self.ring.get(self.departed).map_or(NEVER, |first| first.slot.departure);
-            if let Some(last) = self.departed.checked_sub(1) {
-                self.head.since = self.ring[last].slot.departure;
+            if let Some(last) = self.departed.checked_sub(1).and_then(|last| self.ring.get(last)) {
+                self.head.since = last.slot.departure;
             }
         }
         self.advance();
@@ -257,7 +273,7 @@ impl<P: Packet> Passive<P> {
         while self.next_out <= self.now
             && let Some(transit) = self.ring.get(self.departed)
         {
-            let size = size_of(&transit.packet);
+            let size = transit.size();
             self.departed += 1;
             self.leave_queue(size);
         }
@@ -318,7 +334,7 @@ impl<P: Packet> Passive<P> {
     /// Bytes that count against the limit.
     fn counted_bytes(&self, in_service: &Transit<P>) -> u64 {
         match self.queue.in_service {
-            InService::Free => self.queued_bytes.saturating_sub(u64::from(size_of(&in_service.packet))),
+            InService::Free => self.queued_bytes.saturating_sub(u64::from(in_service.size())),
             InService::Whole => self.queued_bytes,
             InService::Counted => self.unserved_bytes(in_service),
         }
@@ -326,14 +342,14 @@ impl<P: Packet> Passive<P> {
 
     /// Bytes in the queue without the served part of the packet in service.
     fn unserved_bytes(&self, in_service: &Transit<P>) -> u64 {
-        let waiting = self.queued_bytes.saturating_sub(u64::from(size_of(&in_service.packet)));
+        let waiting = self.queued_bytes.saturating_sub(u64::from(in_service.size()));
         waiting + self.left_of(in_service) / NANOBITS_PER_BYTE
     }
 
     /// Work left on the packet in service, in nanobits.
     fn left_of(&self, in_service: &Transit<P>) -> u64 {
         let Head { since, left } = self.head;
-        let owed = work(size_of(&in_service.packet)).min(left);
+        let owed = work(in_service.size()).min(left);
         self.server.left(owed, since.max(in_service.arrival), self.now, in_service.slot.position)
     }
 }

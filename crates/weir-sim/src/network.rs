@@ -1,5 +1,6 @@
 //! Links, routes and wake-ups: everything between the hosts.
 
+use weir_cc::Ecn;
 use weir_cc::coupled::{Order, Word};
 use weir_net::{ConfigError, DropReason, Dropped, Exit, Fate, Link, Packet, Time};
 use weir_units::TimeDelta;
@@ -157,22 +158,27 @@ impl<M: Monitor> Network<M> {
     }
 
     /// A host sends a packet.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what is sent goes from registers to the pool")]
     pub(crate) fn send(&mut self, now: Time, flow: usize, from: Side, meta: PacketMeta, body: Body) {
-        let hop = self.first_hop[end(flow, from)];
-        let first = self.hops[hop as usize];
-        if matches!(first, Hop::Host(_)) {
-            return self.monitor.sent(now, flow, &meta);
-        }
         let (wire_size, ecn) = (meta.wire_size, body.ecn());
         let slot = self.packets.insert(SimPacket { meta, flow: flow as u32, body });
-        // Shown where it stays: who writes a few fields side by side, to copy them all at once, waits for the last.
-        self.monitor.sent(now, flow, &self.packets.get(slot).meta);
+        self.launch(now, end(flow, from), slot, wire_size, ecn);
+    }
+
+    /// A packet in the pool begins its way.
+    fn launch(&mut self, now: Time, end: usize, slot: u32, wire_size: u32, ecn: Ecn) {
+        let packet = self.packets.get(slot);
+        self.monitor.sent(now, packet.flow as usize, &packet.meta);
+        let hop = self.first_hop[end];
         let ticket = Ticket::new(slot, hop, wire_size, ecn);
-        match first {
+        match self.hops[hop as usize] {
             Hop::Link(link) => self.enter(now, link as usize, ticket),
             Hop::Port(port) => self.enter_cell(now, port as usize, ticket),
-            Hop::Host(_) => {}
+            // It has no way back, and is of no use there.
+            Hop::Host(_) => {
+                self.packets.release(slot);
+            }
         }
     }
 

@@ -1,7 +1,10 @@
 //! Packets as the simulated network carries them.
 
+use core::num::NonZero;
+
 use weir_cc::Ecn;
-use weir_units::DataSize;
+use weir_net::Time;
+use weir_units::{DataSize, TimeDelta};
 use weir_wire::media::MediaHeader;
 use weir_world::tcp::{Acknowledgement, Segment};
 use weir_world::{PacketMeta, Side, Way, WireContent, WirePacket};
@@ -21,18 +24,21 @@ pub(crate) struct SimPacket {
 pub(crate) struct Ticket {
     /// Slot, and the hop above it.
     place: u64,
-    /// Size, and the ECN field above it.
-    load: u64,
+    /// Size, the ECN field above it, and [`Self::THERE`].
+    load: NonZero<u64>,
 }
 
 /// In the order of their numbers in a ticket.
 const ECN: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
 
 impl Ticket {
+    /// Set in every ticket, so that one that may be missing takes no more room.
+    const THERE: NonZero<u64> = NonZero::new(1 << 63).unwrap();
+
     #[inline]
     pub(crate) fn new(slot: u32, hop: u32, wire_size: u32, ecn: Ecn) -> Self {
         let place = u64::from(slot) | u64::from(hop) << 32;
-        Self { place, load: u64::from(wire_size) | (ecn as u64) << 32 }
+        Self { place, load: Self::THERE | u64::from(wire_size) | (ecn as u64) << 32 }
     }
 
     /// The packet's slot in the pool.
@@ -55,14 +61,14 @@ impl Ticket {
 
     #[inline]
     pub(crate) fn ecn(self) -> Ecn {
-        ECN[(self.load >> 32) as usize & 3]
+        ECN[(self.load.get() >> 32) as usize & 3]
     }
 }
 
 impl weir_net::Packet for Ticket {
     #[inline]
     fn wire_size(&self) -> u32 {
-        self.load as u32
+        self.load.get() as u32
     }
 
     #[inline]
@@ -95,15 +101,29 @@ pub(crate) struct PacketPool {
 }
 
 impl PacketPool {
-    #[inline]
+    /// Inlined, so that its fields go from registers to where the packet stays: who copies at once what was just written one by one waits
+    /// for the last.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "see above")]
     pub(crate) fn insert(&mut self, packet: SimPacket) -> u32 {
-        if let Some(slot) = self.free.pop() {
-            self.packets[slot as usize] = packet;
-            slot
-        } else {
-            self.packets.push(packet);
-            self.packets.len() as u32 - 1
-        }
+        let slot = self.free.pop().unwrap_or_else(|| self.grow());
+        self.packets[slot as usize] = packet;
+        slot
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) -> u32 {
+        let meta = PacketMeta {
+            sent_at: Time::ZERO,
+            wait: TimeDelta::ZERO,
+            wire_size: 0,
+            payload: 0,
+            frame: 0,
+            control: false,
+        };
+        self.packets.push(SimPacket { meta, flow: 0, body: Body::Constant });
+        self.packets.len() as u32 - 1
     }
 
     #[inline]

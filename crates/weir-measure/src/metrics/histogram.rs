@@ -54,7 +54,9 @@ impl Histogram {
         self.max = self.max.max(nanos);
         self.count += 1;
         self.sum = self.sum.saturating_add(nanos);
-        self.sum_of_squares += nanos as f64 * nanos as f64;
+        // Of a number with a sign: it is what processors convert.
+        let length = nanos as i64 as f64;
+        self.sum_of_squares += length * length;
         self.add_to_bin(nanos, 1);
     }
 
