@@ -98,9 +98,7 @@ impl ClockSkew {
     /// The least delay of the window as it would be at `time`, without skew.
     pub(super) fn base(&self, time: f64) -> f64 {
         let slope = self.line.slope;
-        let (newer, older) = self.least.halves();
-        let older = older.get(..self.known.saturating_sub(newer.len())).unwrap_or(older);
-        let newer = newer.get(..self.known).unwrap_or(newer);
+        let [newer, older] = newest(&self.least, self.known);
         let at_zero = least_at_zero(newer, slope).min(least_at_zero(older, slope));
         at_zero + slope * time - self.offset(time)
     }
@@ -116,14 +114,16 @@ impl ClockSkew {
 
     fn edge_over(&mut self, mean: f64) -> Option<(Least, Least)> {
         self.hull.clear();
-        for age in (0..self.known).rev() {
-            let point = self.least.get(age);
-            while let [.., before, last] = self.hull[..]
-                && cross(before, last, point) <= 0.0
-            {
-                self.hull.pop();
+        let [newer, older] = newest(&self.least, self.known);
+        for part in [older, newer] {
+            for &point in part.iter().rev() {
+                while let [.., before, last] = self.hull[..]
+                    && cross(before, last, point) <= 0.0
+                {
+                    self.hull.pop();
+                }
+                self.hull.push(point);
             }
-            self.hull.push(point);
         }
         let edge = |pair: &&[Least]| pair[0].time <= mean && mean <= pair[1].time;
         self.hull.windows(2).find(edge).map(|pair| (pair[0], pair[1]))
@@ -139,6 +139,13 @@ impl ClockSkew {
         let slope = (to.delay - from.delay) / length;
         (slope.abs() <= self.config.most * 1e-6).then_some(slope)
     }
+}
+
+/// The newest so many in two parts, each the newest first.
+fn newest(least: &Ring<Least>, many: usize) -> [&[Least]; 2] {
+    let (newer, older) = least.halves();
+    let older = older.get(..many.saturating_sub(newer.len())).unwrap_or(older);
+    [newer.get(..many).unwrap_or(newer), older]
 }
 
 /// The least delay as it would be at time 0. Four at a time: it is asked for each interval.
