@@ -124,7 +124,7 @@ fn goog_cc() -> Life {
                     if sender.next_timeout().is_some_and(|due| due <= now) {
                         sender.on_timeout(now, &state);
                     }
-                    black_box(sender.target());
+                    black_box(&sender.target());
                 }
             }
             while sender.poll_probe().is_some() {}

@@ -5,7 +5,7 @@ use weir_units::{DataRate, TimeDelta};
 use super::config::Config;
 use crate::controller::RateLimits;
 use crate::gcc::blocks::aimd::Aimd;
-use crate::gcc::blocks::bursts::{BurstSample, Bursts, Received};
+use crate::gcc::blocks::bursts::{Bursts, Received};
 use crate::gcc::blocks::detector::{Detector, Usage};
 use crate::gcc::blocks::threshold::Threshold;
 use crate::gcc::blocks::trendline::{Trend, Trendline};
@@ -112,10 +112,11 @@ impl DelayBased {
     }
 
     fn on_packet(&mut self, packet: &Received, now: SendTime) {
-        let Some(sample) = self.bursts.on_packet(packet, now) else { return };
+        let mut sample = self.bursts.on_packet(packet, now);
+        let Some(sample) = &mut sample else { return };
         // A burst is known to be complete, and counts as seen, when the next one arrives.
-        let sample = BurstSample { arrival: packet.arrival, ..sample };
-        self.trend = self.trendline.update(&sample);
+        sample.arrival = packet.arrival;
+        self.trend = self.trendline.update(sample);
         if self.trendline.samples() < FIRST_VERDICT {
             return;
         }
