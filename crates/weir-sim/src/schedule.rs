@@ -1,12 +1,14 @@
 //! Who wakes next: one wake-up per component.
 
+use core::hint::select_unpredictable;
+
 use weir_net::Time;
 
 /// The next wake-up of each component; among equal times the component with the lowest index is first.
 ///
 /// Up to sixteen components are one group. More are a tree of groups, laid out as a heap is: group 0 is the root, below group
-/// `i` are the groups from `16 i + 1` on, and below those of the last floor the components. A wake-up is settled on the way to
-/// the root as far as it changes the earliest of a group, and most do not.
+/// `i` are the groups from `16 i + 1` on, and below those of the last floor the components. A wake-up is settled all the way to
+/// the root, whether it changes the earliest of a group or not: to find that out would take as long.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     root: Group,
@@ -45,16 +47,6 @@ impl Schedule {
         (group - self.last_floor) * Group::SIZE + place
     }
 
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "for few components it is short")]
-    pub(crate) fn set(&mut self, component: usize, at: Time) {
-        if self.last_floor == 0 {
-            self.root.set(pack(component % Group::SIZE, at));
-        } else {
-            self.set_below(component, at);
-        }
-    }
-
     /// The component wakes at `at`, or earlier: a wake-up between `now` and then stays as it is. Timers that each packet puts off, as
     /// those of TCP, are then set once in their time.
     #[inline]
@@ -70,21 +62,16 @@ impl Schedule {
     }
 
     #[inline(never)]
-    fn set_below(&mut self, component: usize, at: Time) {
+    pub(crate) fn set(&mut self, component: usize, at: Time) {
         let mut number = self.last_floor + component / Group::SIZE;
         let mut wake = pack(component % Group::SIZE, at);
         while let Some(before) = number.checked_sub(1) {
             let group = &mut self.below[before];
-            let first = group.set_first(wake);
-            let above = if before < Group::SIZE { &self.root } else { &self.below[before / Group::SIZE - 1] };
-            let place = before % Group::SIZE;
-            wake = first & !PLACES | place as u64;
-            if above.wakes[place] == wake {
-                return;
-            }
+            let first = group.set(wake);
+            wake = first & !PLACES | (before % Group::SIZE) as u64;
             number = before / Group::SIZE;
         }
-        self.root.set_first(wake);
+        self.root.set(wake);
     }
 
     /// Makes room for so many components; those that are new never wake.
@@ -139,10 +126,10 @@ fn least(a: u64, b: u64, c: u64, d: u64) -> u64 {
     a.min(b).min(c.min(d))
 }
 
-/// `of` with `new` at `place`, chosen one by one.
+/// `of` with `new` at `place`, chosen one by one and by no branch: nobody can foretell the place.
 #[inline]
 fn replaced(of: [u64; 4], place: usize, new: u64) -> [u64; 4] {
-    [0, 1, 2, 3].map(|i| if i == place { new } else { of[i] })
+    [0, 1, 2, 3].map(|i| select_unpredictable(i == place, new, of[i]))
 }
 
 impl Group {
@@ -159,21 +146,9 @@ impl Group {
         least(a, b, c, d)
     }
 
-    /// For a group that stands alone: whoever asks for the earliest comes later.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a few words that move within registers")]
-    fn set(&mut self, wake: u64) {
-        let place = (wake & PLACES) as usize;
-        self.wakes[place] = wake;
-        let four = place & 0b1100;
-        let w = &self.wakes;
-        self.earliest[place / 4] = least(w[four], w[four + 1], w[four + 2], w[four + 3]);
-    }
-
-    /// The same, and the earliest from now on. What was just written is not read back, which each floor would wait for twice; for a
-    /// group alone choosing costs more than that (a third of `bench/cbr`).
+    /// Sets a wake-up; the earliest from now on. What was just written is not read back, which each floor would wait for twice.
     #[inline]
-    fn set_first(&mut self, wake: u64) -> u64 {
+    fn set(&mut self, wake: u64) -> u64 {
         let place = (wake & PLACES) as usize;
         let four = place & 0b1100;
         let before = [0, 1, 2, 3].map(|i| self.wakes[four + i]);
