@@ -15,8 +15,6 @@ pub(crate) struct Couplings {
     all: Vec<Coupling>,
     /// The coupling of each flow.
     of_flow: Vec<Option<u32>>,
-    /// Orders for the flow whose word a near coupler has just heard.
-    answers: VecDeque<Ordered>,
     /// A near coupler that has orders for other flows than the one it heard.
     hurried: Option<usize>,
 }
@@ -44,7 +42,13 @@ impl Coupling {
         Self { coupler, delay, words: VecDeque::new(), orders: VecDeque::new() }
     }
 
+    /// Whether it answers in the call that tells it something.
+    fn is_near(&self) -> bool {
+        self.delay.nanos() <= 0
+    }
+
     /// The coupler's next order.
+    #[inline]
     fn poll<M: Monitor>(&mut self, monitor: &M) -> Option<Ordered> {
         let (member, order) = self.coupler.poll_order()?;
         let aggregate = if monitor.wants_signals() { self.coupler.aggregate(member) } else { None };
@@ -85,7 +89,6 @@ impl Couplings {
         Self {
             all: specs.into_iter().map(Coupling::new).collect(),
             of_flow: of_flow.collect(),
-            answers: VecDeque::new(),
             hurried: None,
         }
     }
@@ -94,36 +97,36 @@ impl Couplings {
         self.all.len()
     }
 
-    /// The host of `flow` tells `word`. The coupler that heard it, if there is one, and when something happens next there.
-    pub(crate) fn tell<M: Monitor>(
-        &mut self,
-        now: Time,
-        flow: usize,
-        word: &Word,
-        monitor: &mut M,
-    ) -> Option<(usize, Time)> {
-        let index = self.of_flow.get(flow).copied().flatten()? as usize;
-        let coupling = self.all.get_mut(index)?;
-        if coupling.delay.nanos() > 0 {
-            coupling.words.push_back((now + coupling.delay, flow as u32, *word));
-            return Some((index, coupling.next_wake(now)));
-        }
-        coupling.tell(now, flow as u32, word, monitor);
-        while let Some(ordered) = coupling.poll(monitor) {
-            if ordered.flow == flow {
-                self.answers.push_back(ordered);
-            } else {
-                coupling.orders.push_back((now, ordered));
-                self.hurried = Some(index);
-            }
-        }
-        Some((index, coupling.next_wake(now)))
+    /// The coupler of `flow`.
+    #[inline]
+    pub(crate) fn of(&self, flow: usize) -> Option<usize> {
+        self.of_flow.get(flow).copied().flatten().map(|index| index as usize)
     }
 
-    /// The next order for the flow whose word was just told.
-    #[inline]
-    pub(crate) fn answer(&mut self) -> Option<Ordered> {
-        self.answers.pop_front()
+    /// The host of `flow` tells `word`.
+    pub(crate) fn tell<M: Monitor>(&mut self, now: Time, flow: usize, word: &Word, monitor: &mut M) {
+        let Some(coupling) = self.of(flow).map(|index| &mut self.all[index]) else { return };
+        if coupling.is_near() {
+            coupling.tell(now, flow as u32, word, monitor);
+        } else {
+            coupling.words.push_back((now + coupling.delay, flow as u32, *word));
+        }
+    }
+
+    /// What a near coupler, which has just heard something of `flow`, orders it next. What it orders others goes on its way.
+    pub(crate) fn answer<M: Monitor>(&mut self, now: Time, flow: usize, monitor: &M) -> Option<Ordered> {
+        let index = self.of(flow)?;
+        let coupling = &mut self.all[index];
+        while coupling.is_near()
+            && let Some(ordered) = coupling.poll(monitor)
+        {
+            if ordered.flow == flow {
+                return Some(ordered);
+            }
+            coupling.orders.push_back((now, ordered));
+            self.hurried = Some(index);
+        }
+        None
     }
 
     /// A coupler that has orders in this instant; each is told once.

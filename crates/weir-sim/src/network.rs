@@ -127,17 +127,20 @@ impl<M: Monitor> Network<M> {
 
     /// The host of a flow tells the flow's coupler something, and obeys what it is [answered](Self::answer) at once.
     pub(crate) fn tell(&mut self, now: Time, flow: usize, word: &Word) {
-        if let Some((coupler, at)) = self.couplings.tell(now, flow, word, &mut self.monitor) {
-            self.wake_coupler(now, coupler, at);
-        }
+        self.couplings.tell(now, flow, word, &mut self.monitor);
     }
 
-    /// The next order for the flow that has just told something.
+    /// The next order for the flow that has just told something. It asks until there is none.
     #[inline]
-    pub(crate) fn answer(&mut self, now: Time) -> Option<Order> {
-        let Ordered { flow, order, aggregate } = self.couplings.answer()?;
-        self.monitor.ordered(now, flow, &order, aggregate);
-        Some(order)
+    pub(crate) fn answer(&mut self, now: Time, flow: usize) -> Option<Order> {
+        if let Some(Ordered { order, aggregate, .. }) = self.couplings.answer(now, flow, &self.monitor) {
+            self.monitor.ordered(now, flow, &order, aggregate);
+            return Some(order);
+        }
+        if let Some(index) = self.couplings.of(flow) {
+            self.wake_coupler(now, index, self.couplings.next_wake(now, index));
+        }
+        None
     }
 
     /// Coupler `index` has heard what has come to it by `now`, and the next of its orders that has reached a host is

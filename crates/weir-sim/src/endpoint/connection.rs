@@ -2,7 +2,7 @@
 
 use core::cmp::Ordering;
 
-use weir_cc::coupled::{Order, WindowNews, Word};
+use weir_cc::coupled::{Order, Word};
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_world::tcp::{Acknowledgement, Segment, TcpConfig};
@@ -34,8 +34,9 @@ impl SendingEnd {
         if let Some(rtt) = heard.rtt {
             network.monitor.rtt(now, self.flow, rtt);
         }
-        self.tell(now, local, heard.loss, network);
-        self.tell(now, local, heard.news, network);
+        for word in [&heard.loss, &heard.news].into_iter().flatten() {
+            self.say(now, local, word, network);
+        }
         if let Some(statistics) = self.sender.poll_statistics() {
             self.say(now, local, &Word::Statistics(statistics), network);
         }
@@ -44,9 +45,10 @@ impl SendingEnd {
 
     /// Lets the timer run out if its time has come.
     pub(crate) fn on_timer<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
-        if self.sender.next_timeout().is_some_and(|due| due <= local) {
-            let news = self.sender.on_timeout_coupled(local);
-            self.tell(now, local, news, network);
+        if self.sender.next_timeout().is_some_and(|due| due <= local)
+            && let Some(word) = self.sender.on_timeout_coupled(local)
+        {
+            self.say(now, local, &word, network);
         }
     }
 
@@ -58,25 +60,12 @@ impl SendingEnd {
         order: &Order,
         network: &mut Network<M>,
     ) {
-        let news = self.sender.obey(local, order);
-        self.tell(now, local, news, network);
-    }
-
-    /// Tells the coupler what happened to the window, and obeys what it answers at once.
-    #[inline]
-    fn tell<M: Monitor>(
-        &mut self,
-        now: Time,
-        local: SendTime,
-        news: Option<WindowNews>,
-        network: &mut Network<M>,
-    ) {
-        if let Some(news) = news {
-            self.say(now, local, &Word::Window(news), network);
+        if let Some(word) = self.sender.obey(local, order) {
+            self.say(now, local, &word, network);
         }
     }
 
-    /// The same with any word.
+    /// Tells the coupler something, and obeys what it answers at once.
     pub(crate) fn say<M: Monitor>(
         &mut self,
         now: Time,
@@ -85,9 +74,9 @@ impl SendingEnd {
         network: &mut Network<M>,
     ) {
         network.tell(now, self.flow, word);
-        while let Some(order) = network.answer(now) {
-            if let Some(news) = self.sender.obey(local, &order) {
-                network.tell(now, self.flow, &Word::Window(news));
+        while let Some(order) = network.answer(now, self.flow) {
+            if let Some(word) = self.sender.obey(local, &order) {
+                network.tell(now, self.flow, &word);
             }
         }
     }

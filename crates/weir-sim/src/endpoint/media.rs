@@ -100,7 +100,7 @@ impl SendingFlow {
         let Some(Coupled { flow, .. }) = self.coupled.as_deref_mut() else { return };
         for word in say(flow, session) {
             network.tell(now, self.life.flow, &word);
-            while let Some(order) = network.answer(now) {
+            while let Some(order) = network.answer(now, self.life.flow) {
                 flow.obey(local, &order, session);
             }
         }

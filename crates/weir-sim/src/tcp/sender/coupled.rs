@@ -1,7 +1,7 @@
 //! What a coupled sender tells of its window, and how it obeys.
 
 use weir_cc::coupled::sbd::SegmentStatistics;
-use weir_cc::coupled::{Order, Statistics, Told, WindowNews};
+use weir_cc::coupled::{Order, Statistics, Told, WindowNews, Word};
 use weir_cc::window::Window;
 use weir_cc::{ArrivalTime, SendTime};
 use weir_units::TimeDelta;
@@ -138,7 +138,7 @@ impl TcpSender {
             (_, State::Open | State::Loss) => (acked > 0).then_some(Told::Acknowledged),
             _ => None,
         };
-        let news = told.map(|told| self.news(told, before, acked));
+        let news = told.map(|told| Word::Window(self.news(told, before, acked)));
         Heard { rtt, connected: false, loss: None, news }
     }
 
@@ -146,7 +146,7 @@ impl TcpSender {
     fn hear_of_repaired_loss(&self, rtt: Option<TimeDelta>, before: Window, acked: u32) -> Heard {
         let loss = self.news(Told::RecoveryEntered, before, 0);
         let news = self.news(Told::RecoveryLeft, loss.after, acked);
-        Heard { rtt, connected: false, loss: Some(loss), news: Some(news) }
+        Heard { rtt, connected: false, loss: Some(Word::Window(loss)), news: Some(Word::Window(news)) }
     }
 
     /// Statistics of the newest interval of the path that has ended, once: poll after each acknowledgement.
@@ -156,20 +156,20 @@ impl TcpSender {
     }
 
     /// The sender's time has come, as in [`Self::on_timeout`]. What to tell, if it is coupled and has to send again.
-    pub fn on_timeout_coupled(&mut self, now: SendTime) -> Option<WindowNews> {
+    pub fn on_timeout_coupled(&mut self, now: SendTime) -> Option<Word> {
         let (state, before) = (self.state, self.window);
         self.on_timeout(now);
         if !self.coupled.on {
             return None;
         }
         if state != State::Recovery && self.state == State::Recovery {
-            return Some(self.news(Told::RecoveryEntered, before, 0));
+            return Some(Word::Window(self.news(Told::RecoveryEntered, before, 0)));
         }
-        self.coupled.reduction.is_some().then(|| self.news(Told::TimedOut, before, 0))
+        self.coupled.reduction.is_some().then(|| Word::Window(self.news(Told::TimedOut, before, 0)))
     }
 
     /// Obeys; poll for segments afterwards. What to tell of it, if anything.
-    pub fn obey(&mut self, now: SendTime, order: &Order) -> Option<WindowNews> {
+    pub fn obey(&mut self, now: SendTime, order: &Order) -> Option<Word> {
         match *order {
             Order::Window(window) => {
                 let repairing = matches!(self.state, State::Recovery | State::Reducing);
@@ -188,7 +188,7 @@ impl TcpSender {
                 let reduction = self.coupled.reduction.take()?;
                 let before = self.window;
                 self.reduce_by_timeout(now, reduction, self.coupled.meanwhile);
-                Some(self.news(Told::Reduced, before, 0))
+                Some(Word::Window(self.news(Told::Reduced, before, 0)))
             }
             Order::Uncoupled => {
                 self.uncouple(now);
@@ -198,6 +198,7 @@ impl TcpSender {
         }
     }
 
+    #[inline]
     fn news(&self, told: Told, before: Window, acked: u32) -> WindowNews {
         let Window { cwnd, ssthresh } = self.window;
         // Recovery begins with a window that goes on from what is in the network; it shall end with the threshold.
@@ -223,7 +224,7 @@ pub struct Heard {
     /// Whether the connection stands from now on.
     pub connected: bool,
     /// What to tell the coupler first: a loss that is repaired already.
-    pub loss: Option<WindowNews>,
+    pub loss: Option<Word>,
     /// What to tell the coupler.
-    pub news: Option<WindowNews>,
+    pub news: Option<Word>,
 }

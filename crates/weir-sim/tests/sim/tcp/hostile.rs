@@ -2,7 +2,7 @@
 
 use super::peer::{Says, Talk};
 use weir_cc::SendTime;
-use weir_cc::coupled::{Told, WindowNews};
+use weir_cc::coupled::{Told, Word};
 use weir_cc::window::Window;
 use weir_world::tcp::TcpConfig;
 
@@ -28,8 +28,11 @@ fn a_probe_that_waits_for_its_turn_is_not_sent_once_all_is_acknowledged() {
     }
 }
 
-fn news(told: Option<WindowNews>) -> Option<(Told, Window)> {
-    told.map(|news| (news.told, news.after))
+fn news(told: Option<Word>) -> Option<(Told, Window)> {
+    match told {
+        Some(Word::Window(news)) => Some((news.told, news.after)),
+        _ => None,
+    }
 }
 
 #[test]
