@@ -145,9 +145,7 @@ impl SendHistory {
         self.contested.is_some_and(|at| now - at <= CONTEST)
     }
 
-    /// Takes the next number. Inlined, so that the entry goes from registers to its place.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "see above")]
+    /// Takes the next number.
     fn push(&mut self, entry: Entry) -> u64 {
         self.expire(entry.at);
         if self.len() == MAX_PACKETS {

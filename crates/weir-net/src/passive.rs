@@ -84,22 +84,7 @@ struct Transit<P> {
     slot: Slot,
     jitter: u64,
     exit: u64,
-    /// It is there; places that are free hold none.
-    packet: Option<P>,
-}
-
-impl<P: Packet> Transit<P> {
-    /// Bytes it counts with.
-    #[inline]
-    fn size(&self) -> u32 {
-        self.packet.as_ref().map_or(0, size_of)
-    }
-}
-
-impl<P> Default for Transit<P> {
-    fn default() -> Self {
-        Self { arrival: 0, slot: Slot::default(), jitter: 0, exit: 0, packet: None }
-    }
+    packet: P,
 }
 
 /// How far the service of the first packet in the queue has come.
@@ -170,7 +155,7 @@ impl<P: Packet> Passive<P> {
         if first {
             self.next_exit = exit;
         }
-        self.ring.push_back(Transit { arrival: self.now, slot, jitter, exit, packet: Some(packet) });
+        self.ring.push_back(Transit { arrival: self.now, slot, jitter, exit, packet });
         Ok(first.then_some(Time::from_nanos(exit)))
     }
 
@@ -188,8 +173,7 @@ impl<P: Packet> Passive<P> {
         if self.next_exit > self.now {
             return None;
         }
-        let first = self.ring.pass_front()?;
-        let (slot, packet) = (first.slot, first.packet.take()?);
+        let Transit { slot, packet, .. } = self.ring.pop_front()?;
         self.next_exit = self.ring.front().map_or(NEVER, |first| first.exit);
         if !self.kept {
             self.head.since = slot.departure;
@@ -217,7 +201,7 @@ impl<P: Packet> Passive<P> {
         let mut left = first_left;
         for index in self.departed..self.ring.len() {
             let Some(transit) = self.ring.get_mut(index) else { break };
-            let own = work(transit.size());
+            let own = work(size_of(&transit.packet));
             let slot = server.finish(transit.arrival, free_at, own.min(left), own);
             left = WHOLE;
             let flown = slot.departure.saturating_add(self.delay).saturating_add(transit.jitter);
@@ -258,7 +242,7 @@ impl<P: Packet> Passive<P> {
             self.kept = true;
             self.departed = self.ring.iter().take_while(|transit| transit.slot.departure <= self.now).count();
             let queue = self.ring.iter().skip(self.departed);
-            self.queued_bytes = queue.map(|transit| u64::from(transit.size())).sum();
+            self.queued_bytes = queue.map(|transit| u64::from(size_of(&transit.packet))).sum();
             self.next_out = self.ring.get(self.departed).map_or(NEVER, |first| first.slot.departure);
             if let Some(last) = self.departed.checked_sub(1).and_then(|last| self.ring.get(last)) {
                 self.head.since = last.slot.departure;
@@ -273,7 +257,7 @@ impl<P: Packet> Passive<P> {
         while self.next_out <= self.now
             && let Some(transit) = self.ring.get(self.departed)
         {
-            let size = transit.size();
+            let size = size_of(&transit.packet);
             self.departed += 1;
             self.leave_queue(size);
         }
@@ -334,7 +318,7 @@ impl<P: Packet> Passive<P> {
     /// Bytes that count against the limit.
     fn counted_bytes(&self, in_service: &Transit<P>) -> u64 {
         match self.queue.in_service {
-            InService::Free => self.queued_bytes.saturating_sub(u64::from(in_service.size())),
+            InService::Free => self.queued_bytes.saturating_sub(u64::from(size_of(&in_service.packet))),
             InService::Whole => self.queued_bytes,
             InService::Counted => self.unserved_bytes(in_service),
         }
@@ -342,14 +326,14 @@ impl<P: Packet> Passive<P> {
 
     /// Bytes in the queue without the served part of the packet in service.
     fn unserved_bytes(&self, in_service: &Transit<P>) -> u64 {
-        let waiting = self.queued_bytes.saturating_sub(u64::from(in_service.size()));
+        let waiting = self.queued_bytes.saturating_sub(u64::from(size_of(&in_service.packet)));
         waiting + self.left_of(in_service) / NANOBITS_PER_BYTE
     }
 
     /// Work left on the packet in service, in nanobits.
     fn left_of(&self, in_service: &Transit<P>) -> u64 {
         let Head { since, left } = self.head;
-        let owed = work(in_service.size()).min(left);
+        let owed = work(size_of(&in_service.packet)).min(left);
         self.server.left(owed, since.max(in_service.arrival), self.now, in_service.slot.position)
     }
 }

@@ -124,6 +124,7 @@ fn goog_cc() -> Life {
                     if sender.next_timeout().is_some_and(|due| due <= now) {
                         sender.on_timeout(now, &state);
                     }
+                    // As of Weir's laws, without a copy.
                     black_box(&sender.target());
                 }
             }

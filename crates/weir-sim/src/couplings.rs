@@ -8,8 +8,8 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{CouplingSpec, FlowSpec, Monitor};
 
-/// The couplers of a run. One that is near, without delay, answers in the call that tells it something; the others have
-/// their words and orders in rings.
+/// The couplers of a run. A near one, without delay, is asked for its orders as soon as it has heard something; what it orders other flows,
+/// and all words to a far one and orders from it, wait in queues for their time.
 #[derive(Debug, Default)]
 pub(crate) struct Couplings {
     all: Vec<Coupling>,
@@ -42,7 +42,7 @@ impl Coupling {
         Self { coupler, delay, words: VecDeque::new(), orders: VecDeque::new() }
     }
 
-    /// Whether it answers in the call that tells it something.
+    /// Whether what it is told reaches it at once.
     fn is_near(&self) -> bool {
         self.delay.nanos() <= 0
     }
@@ -97,29 +97,46 @@ impl Couplings {
         self.all.len()
     }
 
-    /// The coupler of `flow`.
+    /// The host of `flow` tells `word`. The coupler to which it is on its way, if that is a far one.
+    pub(crate) fn tell<M: Monitor>(
+        &mut self,
+        now: Time,
+        flow: usize,
+        word: &Word,
+        monitor: &mut M,
+    ) -> Option<usize> {
+        let index = self.of(flow)?;
+        let coupling = &mut self.all[index];
+        if coupling.is_near() {
+            coupling.tell(now, flow as u32, word, monitor);
+            return None;
+        }
+        coupling.words.push_back((now + coupling.delay, flow as u32, *word));
+        Some(index)
+    }
+
+    /// The near coupler of `flow`.
     #[inline]
-    pub(crate) fn of(&self, flow: usize) -> Option<usize> {
+    pub(crate) fn near(&self, flow: usize) -> Option<usize> {
+        self.of(flow).filter(|&index| self.all[index].is_near())
+    }
+
+    #[inline]
+    fn of(&self, flow: usize) -> Option<usize> {
         self.of_flow.get(flow).copied().flatten().map(|index| index as usize)
     }
 
-    /// The host of `flow` tells `word`.
-    pub(crate) fn tell<M: Monitor>(&mut self, now: Time, flow: usize, word: &Word, monitor: &mut M) {
-        let Some(coupling) = self.of(flow).map(|index| &mut self.all[index]) else { return };
-        if coupling.is_near() {
-            coupling.tell(now, flow as u32, word, monitor);
-        } else {
-            coupling.words.push_back((now + coupling.delay, flow as u32, *word));
-        }
-    }
-
-    /// What a near coupler, which has just heard something of `flow`, orders it next. What it orders others goes on its way.
-    pub(crate) fn answer<M: Monitor>(&mut self, now: Time, flow: usize, monitor: &M) -> Option<Ordered> {
-        let index = self.of(flow)?;
+    /// What coupler `index`, a near one which has just heard something of `flow`, orders it next. What it orders others is for them to be
+    /// obeyed in this instant.
+    pub(crate) fn answer<M: Monitor>(
+        &mut self,
+        now: Time,
+        index: usize,
+        flow: usize,
+        monitor: &M,
+    ) -> Option<Ordered> {
         let coupling = &mut self.all[index];
-        while coupling.is_near()
-            && let Some(ordered) = coupling.poll(monitor)
-        {
+        while let Some(ordered) = coupling.poll(monitor) {
             if ordered.flow == flow {
                 return Some(ordered);
             }

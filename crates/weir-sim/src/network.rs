@@ -3,12 +3,11 @@
 use weir_cc::Ecn;
 use weir_cc::coupled::{Order, Word};
 use weir_net::{ConfigError, DropReason, Dropped, Exit, Fate, Link, Packet, Time};
-use weir_units::TimeDelta;
 use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, stream};
 
 use crate::cells::Cells;
 use crate::couplings::{Couplings, Ordered};
-use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket};
+use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket, meta};
 use crate::schedule::Schedule;
 
 /// A step of a route.
@@ -127,20 +126,22 @@ impl<M: Monitor> Network<M> {
 
     /// The host of a flow tells the flow's coupler something, and obeys what it is [answered](Self::answer) at once.
     pub(crate) fn tell(&mut self, now: Time, flow: usize, word: &Word) {
-        self.couplings.tell(now, flow, word, &mut self.monitor);
+        if let Some(far) = self.couplings.tell(now, flow, word, &mut self.monitor) {
+            self.wake_coupler(now, far, self.couplings.next_wake(now, far));
+        }
     }
 
-    /// The next order for the flow that has just told something. It asks until there is none.
+    /// The next order for the flow that has just told something. To be asked until there is none: only then does a near coupler's
+    /// wake-up stand.
     #[inline]
     pub(crate) fn answer(&mut self, now: Time, flow: usize) -> Option<Order> {
-        if let Some(Ordered { order, aggregate, .. }) = self.couplings.answer(now, flow, &self.monitor) {
-            self.monitor.ordered(now, flow, &order, aggregate);
-            return Some(order);
-        }
-        if let Some(index) = self.couplings.of(flow) {
-            self.wake_coupler(now, index, self.couplings.next_wake(now, index));
-        }
-        None
+        let near = self.couplings.near(flow)?;
+        let Some(ordered) = self.couplings.answer(now, near, flow, &self.monitor) else {
+            self.wake_coupler(now, near, self.couplings.next_wake(now, near));
+            return None;
+        };
+        self.monitor.ordered(now, flow, &ordered.order, ordered.aggregate);
+        Some(ordered.order)
     }
 
     /// Coupler `index` has heard what has come to it by `now`, and the next of its orders that has reached a host is
@@ -169,19 +170,18 @@ impl<M: Monitor> Network<M> {
         self.launch(now, end(flow, from), slot, wire_size, ecn);
     }
 
-    /// A packet in the pool begins its way.
-    fn launch(&mut self, now: Time, end: usize, slot: u32, wire_size: u32, ecn: Ecn) {
+    /// A packet in the pool leaves an end of its flow.
+    #[inline(never)]
+    fn launch(&mut self, now: Time, from: usize, slot: u32, wire_size: u32, ecn: Ecn) {
         let packet = self.packets.get(slot);
         self.monitor.sent(now, packet.flow as usize, &packet.meta);
-        let hop = self.first_hop[end];
+        let hop = self.first_hop[from];
         let ticket = Ticket::new(slot, hop, wire_size, ecn);
         match self.hops[hop as usize] {
             Hop::Link(link) => self.enter(now, link as usize, ticket),
             Hop::Port(port) => self.enter_cell(now, port as usize, ticket),
-            // It has no way back, and is of no use there.
-            Hop::Host(_) => {
-                self.packets.release(slot);
-            }
+            // Every flow has a way forward, and whoever answers has one back: `Simulation::new` asks for them.
+            Hop::Host(_) => debug_assert!(false, "flow end {from} sends on a way without links"),
         }
     }
 
@@ -372,16 +372,4 @@ pub(crate) enum Component {
 pub(crate) enum Faulty {
     Link(usize, ConfigError),
     Cell(usize, ConfigError),
-}
-
-/// What is measured of a packet that leaves now.
-pub(crate) fn meta(now: Time, wire_size: u32, payload: u32, control: bool) -> PacketMeta {
-    PacketMeta {
-        sent_at: now,
-        wait: TimeDelta::ZERO,
-        wire_size,
-        payload,
-        frame: PacketMeta::NO_FRAME,
-        control,
-    }
 }

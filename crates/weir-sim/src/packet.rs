@@ -17,6 +17,18 @@ pub(crate) struct SimPacket {
     pub(crate) body: Body,
 }
 
+/// What is measured of a packet that leaves now.
+pub(crate) fn meta(now: Time, wire_size: u32, payload: u32, control: bool) -> PacketMeta {
+    PacketMeta {
+        sent_at: now,
+        wait: TimeDelta::ZERO,
+        wire_size,
+        payload,
+        frame: PacketMeta::NO_FRAME,
+        control,
+    }
+}
+
 /// What travels over the links: a packet's slot in the pool, its next hop in the table of routes, its size on the wire
 /// and its ECN field. In two words, which stay in registers: narrow fields that are written one by one and copied
 /// together stall the copy.
@@ -101,7 +113,7 @@ pub(crate) struct PacketPool {
 }
 
 impl PacketPool {
-    /// Inlined, so that its fields go from registers to where the packet stays: who copies at once what was just written one by one waits
+    /// Inlined, so that the packet's fields go from registers to where the packet stays: who copies at once what was just written one by one waits
     /// for the last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "see above")]
@@ -114,15 +126,7 @@ impl PacketPool {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) -> u32 {
-        let meta = PacketMeta {
-            sent_at: Time::ZERO,
-            wait: TimeDelta::ZERO,
-            wire_size: 0,
-            payload: 0,
-            frame: 0,
-            control: false,
-        };
-        self.packets.push(SimPacket { meta, flow: 0, body: Body::Constant });
+        self.packets.push(SimPacket { meta: meta(Time::ZERO, 0, 0, false), flow: 0, body: Body::Constant });
         self.packets.len() as u32 - 1
     }
 
@@ -293,7 +297,7 @@ mod tests {
         for (number, ecn) in ECN.into_iter().enumerate() {
             assert_eq!((ecn as usize, Ticket::new(0, 0, u32::MAX, ecn).ecn()), (number, ecn));
         }
-        let meta = crate::network::meta(weir_net::Time::ZERO, 1, 1, false);
+        let meta = meta(Time::ZERO, 1, 1, false);
         let media = Body::Media { header: MediaHeader::default(), payload: 1, ecn: Ecn::Ect1 };
         let packet = SimPacket { meta, flow: 0, body: media };
         assert_eq!(packet.body.ecn(), Ecn::Ect1);
@@ -307,14 +311,14 @@ mod tests {
     #[test]
     fn packets_stay_small_values() {
         assert!(size_of::<SimPacket>() <= 88, "{}", size_of::<SimPacket>());
-        assert_eq!(size_of::<Ticket>(), 16);
+        assert_eq!((size_of::<Ticket>(), size_of::<Option<Ticket>>()), (16, 16));
     }
 
     #[test]
     fn packets_leave_the_pool_once() {
         let mut pool = PacketPool::default();
         let packet = |flow| {
-            let meta = crate::network::meta(weir_net::Time::ZERO, 1, 1, false);
+            let meta = meta(Time::ZERO, 1, 1, false);
             SimPacket { meta, flow, body: Body::Constant }
         };
         let (first, second) = (pool.insert(packet(1)), pool.insert(packet(2)));

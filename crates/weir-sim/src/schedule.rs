@@ -61,6 +61,7 @@ impl Schedule {
         }
     }
 
+    /// The component wakes at `at`, and not before.
     #[inline(never)]
     pub(crate) fn set(&mut self, component: usize, at: Time) {
         let mut number = self.last_floor + component / Group::SIZE;
@@ -126,7 +127,7 @@ fn least(a: u64, b: u64, c: u64, d: u64) -> u64 {
     a.min(b).min(c.min(d))
 }
 
-/// `of` with `new` at `place`, chosen one by one and by no branch: nobody can foretell the place.
+/// `of` with `new` at `place`, chosen one by one, and not by branches: nobody can foretell the place.
 #[inline]
 fn replaced(of: [u64; 4], place: usize, new: u64) -> [u64; 4] {
     [0, 1, 2, 3].map(|i| select_unpredictable(i == place, new, of[i]))

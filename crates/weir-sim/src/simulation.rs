@@ -182,7 +182,7 @@ impl<M: Monitor> Simulation<M> {
 
     /// Runs everything that happens up to and including `until`, but not past the end of the spec.
     pub fn run_until(&mut self, until: Time) {
-        // Not for ever: what never wakes is due then.
+        // A wake-up at the latest time of all is none.
         let until = until.min(self.end).min(Time::from_nanos(u64::MAX - 1));
         let mut latest = Time::ZERO;
         loop {

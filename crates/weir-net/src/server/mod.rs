@@ -17,7 +17,7 @@ use steps::Steps;
 pub(crate) const NEVER: u64 = u64::MAX;
 
 /// When and how a packet is served.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     /// When its last bit leaves, in ns; [`NEVER`] while a rate of zero holds it.
     pub(crate) departure: u64,

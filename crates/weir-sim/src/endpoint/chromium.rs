@@ -8,8 +8,8 @@ use weir_world::{Monitor, Side, TransferMeta, Way};
 
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
-use crate::network::{Network, meta};
-use crate::packet::{Body, SimPacket};
+use crate::network::Network;
+use crate::packet::{Body, SimPacket, meta};
 use crate::tcp::{ChromiumSender, TcpSender, chromium};
 
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use weir_net::Time;
 use weir_world::tcp::{Acknowledgement, Segment, TcpConfig};
 use weir_world::{Monitor, Side, Way};
 
-use crate::network::{Network, meta};
-use crate::packet::Body;
+use crate::network::Network;
+use crate::packet::{Body, meta};
 use crate::tcp::{TcpReceiver, TcpSender};
 
 /// The end that sends data.
@@ -73,12 +73,28 @@ impl SendingEnd {
         word: &Word,
         network: &mut Network<M>,
     ) {
+        let mut next = self.hear_out(now, local, word, network);
+        while let Some(word) = next {
+            next = self.hear_out(now, local, &word, network);
+        }
+    }
+
+    /// Tells the coupler something and obeys all that it answers; what is to be told of that. A window is reduced once at most.
+    fn hear_out<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        word: &Word,
+        network: &mut Network<M>,
+    ) -> Option<Word> {
         network.tell(now, self.flow, word);
+        let mut next = None;
         while let Some(order) = network.answer(now, self.flow) {
             if let Some(word) = self.sender.obey(local, &order) {
-                network.tell(now, self.flow, &word);
+                next = Some(word);
             }
         }
+        next
     }
 
     /// Sends what may leave, and returns when the timer runs out.

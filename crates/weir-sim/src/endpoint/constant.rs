@@ -6,8 +6,8 @@ use weir_world::{Monitor, Side, Unresponsive};
 
 use super::Life;
 use super::pauses::Pauses;
-use crate::network::{Network, UDP_OVERHEAD, meta};
-use crate::packet::Body;
+use crate::network::{Network, UDP_OVERHEAD};
+use crate::packet::{Body, meta};
 
 /// Sends packets as a fluid of the present rate fills them; where the rate rises from zero, one leaves at once.
 #[derive(Debug)]

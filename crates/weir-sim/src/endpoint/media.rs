@@ -14,8 +14,8 @@ use super::pauses::{Pauses, Turn};
 use super::priorities::Priorities;
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
-use crate::network::{Network, UDP_OVERHEAD, meta};
-use crate::packet::{Body, SimPacket};
+use crate::network::{Network, UDP_OVERHEAD};
+use crate::packet::{Body, SimPacket, meta};
 
 /// RTP source identifiers of the two ends of flow `flow`.
 const fn ssrc(flow: usize, side: Side) -> u32 {

@@ -1,10 +1,12 @@
 //! Words and orders between the hosts of coupled flows and their coupler.
 
+use std::collections::VecDeque;
+
 use crate::common::{Echo, constant, coupled_by, flow, gcc_2016, spec, tcp};
 use crate::engine::{Tally, run};
 use weir_cc::coupled::ctrl::{Config, CtrlTcp, Newcomer};
 use weir_cc::coupled::{Aggregate, Coupler, Member, Order, Refusal, Told, Word};
-use weir_cc::window::{NewReno, Rules};
+use weir_cc::window::{NewReno, Rules, Window};
 use weir_cc::{DataRate, SendTime, TimeDelta};
 use weir_net::{QueueConfig, Time};
 use weir_sim::{Simulation, SpecError};
@@ -33,9 +35,51 @@ impl Coupler for Dictator {
     }
 }
 
+/// Answers whoever told of a timeout, and orders the other of two flows something before. Of all else it thinks nothing.
+#[derive(Debug, Default)]
+struct Meddler(VecDeque<(Member, Order)>);
+
+impl Coupler for Meddler {
+    fn on_word(&mut self, _now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+        if matches!(word, Word::Window(news) if news.told == Told::TimedOut) {
+            let two = Order::Window(Window { cwnd: 2.0, ssthresh: 2.0 });
+            self.0.extend([(Member(1 - member.0), two), (member, Order::Reduce), (member, two)]);
+        }
+        Ok(())
+    }
+
+    fn poll_order(&mut self) -> Option<(Member, Order)> {
+        self.0.pop_front()
+    }
+
+    fn aggregate(&self, _member: Member) -> Option<Aggregate> {
+        None
+    }
+}
+
+/// Hears, and wants nothing.
+#[derive(Debug)]
+struct Mute;
+
+impl Coupler for Mute {
+    fn on_word(&mut self, _now: SendTime, _member: Member, _word: &Word) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn poll_order(&mut self) -> Option<(Member, Order)> {
+        None
+    }
+
+    fn aggregate(&self, _member: Member) -> Option<Aggregate> {
+        None
+    }
+}
+
 /// What was said, and when.
 #[derive(Debug, Default)]
 struct Heard {
+    /// In one row: of which flow, and the word or the order.
+    said: Vec<(Time, usize, Result<Word, Order>)>,
     words: Vec<(Time, usize, Word)>,
     orders: Vec<(Time, usize, Order)>,
     /// The first packet of each flow after each order.
@@ -45,9 +89,11 @@ struct Heard {
 impl Monitor for Heard {
     fn told(&mut self, now: Time, flow: usize, word: &Word, _refused: Option<Refusal>) {
         self.words.push((now, flow, *word));
+        self.said.push((now, flow, Ok(*word)));
     }
     fn ordered(&mut self, now: Time, flow: usize, order: &Order, _aggregate: Option<Aggregate>) {
         self.orders.push((now, flow, *order));
+        self.said.push((now, flow, Err(*order)));
     }
     fn sent(&mut self, now: Time, flow: usize, packet: &weir_world::PacketMeta) {
         if !packet.control {
@@ -97,6 +143,39 @@ fn without_delay_an_order_comes_before_the_flow_sends_more() {
     // Frames of 700 / 30 kbit are 2917 bytes: three packets, from the first on. At the start rate two would do.
     let second = heard.sent.iter().filter(|(at, _)| *at < Time::from_millis(1000)).count();
     assert!((89..=93).contains(&second), "{second}");
+}
+
+#[test]
+fn all_that_a_near_coupler_orders_is_obeyed_in_that_instant_before_more_is_told() {
+    let transfers = || vec![flow("a", tcp()), flow("b", tcp()).from(Time::from_millis(3000))];
+    let said = heard(coupled_by(Meddler::default(), 0, short_queue(&transfers))).said;
+    let told = |said: &Result<Word, Order>, wanted| matches!(said, Ok(Word::Window(n)) if n.told == wanted);
+    let mut timeouts = 0;
+    for (place, &(at, flow, _)) in said.iter().enumerate().filter(|(_, s)| told(&s.2, Told::TimedOut)) {
+        let [reduce, window, reduced, other] = &said[place + 1..place + 5] else { unreachable!() };
+        for (at_once, of) in [(reduce, flow), (window, flow), (reduced, flow), (other, 1 - flow)] {
+            assert_eq!((at_once.0, at_once.1), (at, of), "after the timeout at {at}");
+        }
+        assert!(matches!(reduce.2, Err(Order::Reduce)) && matches!(window.2, Err(Order::Window(_))));
+        assert!(told(&reduced.2, Told::Reduced) && matches!(other.2, Err(Order::Window(_))));
+        timeouts += 1;
+    }
+    assert!(timeouts > 3, "timers have run out");
+    assert_eq!(said.iter().filter(|(.., said)| said.is_err()).count(), 3 * timeouts, "no order is lost");
+}
+
+#[test]
+fn a_far_coupler_hears_each_word_so_much_later() {
+    let transfers = || vec![flow("a", tcp()), flow("b", tcp()).from(Time::from_millis(3000))];
+    let spec = || spec(800, 20, transfers());
+    let far = heard(coupled_by(Mute, 50, spec())).words;
+    let mut near = heard(coupled_by(Mute, 0, spec())).words;
+    for word in &mut near {
+        word.0 += TimeDelta::from_millis(50);
+    }
+    near.retain(|word| word.0 <= Time::from_millis(20_000));
+    assert!(near.len() > 500, "{}", near.len());
+    assert_eq!(far, near);
 }
 
 #[test]

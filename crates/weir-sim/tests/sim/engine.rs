@@ -75,6 +75,14 @@ pub(crate) fn run(spec: RunSpec) -> Tally {
 }
 
 #[test]
+fn a_run_without_an_end_ends_when_nothing_happens_any_more() {
+    let mut spec = spec(2000, 0, vec![flow("steady", constant(800)).until(Time::from_millis(1000))]);
+    spec.end = Time::MAX;
+    let tally = run(spec);
+    assert_eq!((tally.sent, tally.delivered, tally.dropped), (100, 100, 0));
+}
+
+#[test]
 fn every_packet_is_delivered_dropped_or_still_inside() {
     let tally = run(spec(1000, 20, vec![flow("a", constant(700)), flow("b", constant(500))]));
     // 1.2 Mbit/s into 1 Mbit/s: 3000 packets in 20 s, 2500 leave less what is on the way (25 ms = 3 packets).

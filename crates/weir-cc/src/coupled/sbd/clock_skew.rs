@@ -141,7 +141,7 @@ impl ClockSkew {
     }
 }
 
-/// The newest so many in two parts, each the newest first.
+/// The newest `many`: the newer part of them, then the older, each the newest first.
 fn newest(least: &Ring<Least>, many: usize) -> [&[Least]; 2] {
     let (newer, older) = least.halves();
     let older = older.get(..many.saturating_sub(newer.len())).unwrap_or(older);
@@ -191,6 +191,40 @@ mod tests {
             let found = after(400, skew, |k| k % 2 == 0);
             assert!((found.line.slope - skew).abs() < 0.2e-6, "{skew}: {}", found.line.slope);
         }
+    }
+
+    #[test]
+    fn the_newest_are_those_that_came_last_in_two_parts() {
+        for length in 1..7 {
+            let mut ring = Ring::new(length);
+            for pushed in 0..20 {
+                for many in 0..=pushed.min(length) {
+                    let [newer, older] = newest(&ring, many);
+                    let times: Vec<f64> = newer.iter().chain(older).map(|least: &Least| least.time).collect();
+                    let last = (1..=many).map(|before| (pushed - before) as f64);
+                    assert!(times.iter().copied().eq(last), "{many} of {pushed} in {length}: {times:?}");
+                }
+                ring.push(Least { time: pushed as f64, delay: 0.0 });
+            }
+        }
+    }
+
+    #[test]
+    fn of_what_came_before_it_is_cleared_nothing_is_left() {
+        let feed = |skew: &mut ClockSkew, slope: f64| {
+            for k in 0..200 {
+                let time = T * f64::from(k);
+                skew.on_interval(Least { time, delay: 0.02 + slope * time }, false);
+            }
+        };
+        let mut used = ClockSkew::new(ClockSkewConfig::default());
+        feed(&mut used, 100e-6);
+        used.clear();
+        feed(&mut used, -100e-6);
+        let mut new = ClockSkew::new(ClockSkewConfig::default());
+        feed(&mut new, -100e-6);
+        assert!(new.line.slope < -99e-6, "{}", new.line.slope);
+        assert_eq!((used.line.slope, used.base(70.0)), (new.line.slope, new.base(70.0)));
     }
 
     #[test]

@@ -112,8 +112,8 @@ impl DelayBased {
     }
 
     fn on_packet(&mut self, packet: &Received, now: SendTime) {
-        let mut sample = self.bursts.on_packet(packet, now);
-        let Some(sample) = &mut sample else { return };
+        let mut found = self.bursts.on_packet(packet, now);
+        let Some(sample) = &mut found else { return };
         // A burst is known to be complete, and counts as seen, when the next one arrives.
         sample.arrival = packet.arrival;
         self.trend = self.trendline.update(sample);

@@ -223,8 +223,8 @@ pub struct Heard {
     pub rtt: Option<TimeDelta>,
     /// Whether the connection stands from now on.
     pub connected: bool,
-    /// What to tell the coupler first: a loss that is repaired already.
+    /// What to tell the coupler first: a loss that is repaired already, always a [`Word::Window`].
     pub loss: Option<Word>,
-    /// What to tell the coupler.
+    /// What to tell the coupler, always a [`Word::Window`].
     pub news: Option<Word>,
 }

@@ -29,10 +29,10 @@ fn a_probe_that_waits_for_its_turn_is_not_sent_once_all_is_acknowledged() {
 }
 
 fn news(told: Option<Word>) -> Option<(Told, Window)> {
-    match told {
-        Some(Word::Window(news)) => Some((news.told, news.after)),
-        _ => None,
-    }
+    told.map(|word| match word {
+        Word::Window(news) => (news.told, news.after),
+        other => panic!("not of a window: {other:?}"),
+    })
 }
 
 #[test]
