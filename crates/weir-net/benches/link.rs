@@ -5,7 +5,6 @@
 //! links whose name contains it.
 
 use std::hint::black_box;
-use std::num::NonZero;
 use std::sync::Arc;
 
 use weir_net::{
@@ -19,14 +18,13 @@ const PACKETS: u64 = 1_000_000;
 
 #[derive(Clone, Copy)]
 struct Value<const WORDS: usize> {
-    /// Never zero, so that a place which may hold none takes no more room, as of the simulator's.
-    size: NonZero<u32>,
+    size: u32,
     _rest: [u32; WORDS],
 }
 
 impl<const WORDS: usize> Packet for Value<WORDS> {
     fn wire_size(&self) -> u32 {
-        self.size.get()
+        self.size
     }
 }
 
@@ -43,7 +41,7 @@ fn round<const WORDS: usize>(config: &LinkConfig, burst: u64) -> u64 {
         while link.next_departure().is_some_and(|due| due <= now) {
             wait += link.pop(now).map_or(0, |exit| exit.wait.nanos() as u64);
         }
-        let size = NonZero::new(if number % 4 == 3 { 250 } else { 1250 }).expect("neither is zero");
+        let size = if number % 4 == 3 { 250 } else { 1250 };
         let _ = black_box(link.enqueue(now, Value { size, _rest: [0; WORDS] }));
     }
     wait

@@ -44,7 +44,6 @@ mod passive;
 mod queue;
 mod random;
 mod records;
-mod ring;
 mod server;
 mod service;
 mod time;

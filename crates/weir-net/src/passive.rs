@@ -1,6 +1,8 @@
 //! The passive link: one ring of packets, first those on their way to the far end, then those in the queue. Its queue
 //! decides on arrival alone, so that a packet's departure is known when it arrives.
 
+use std::collections::VecDeque;
+
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::backlog::{Backlog, latest, size_of, span};
@@ -8,7 +10,6 @@ use crate::config::{InService, Limits, LinkConfig};
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Dropped, Exit, Fate, Packet};
 use crate::random::{JitterSource, Streams};
-use crate::ring::Ring;
 use crate::server::{Constant, NEVER, Server, Slot, work};
 use crate::service::NANOBITS_PER_BYTE;
 use crate::time::Time;
@@ -27,7 +28,7 @@ pub struct Passive<P> {
     /// Exit of the packet taken last, ns.
     last_exit: u64,
     /// In order of arrival: `departed` packets that have left the queue, then the queue.
-    ring: Ring<Transit<P>>,
+    ring: VecDeque<Transit<P>>,
     /// Whether the account of the queue is kept: nobody asks what waits where bytes and packets have no limit unless [`Self::backlog`] or
     /// [`Self::set_rate`] does, and until then `departed`, `next_out` and `queued_bytes` say nothing.
     kept: bool,
@@ -109,7 +110,7 @@ impl<P: Packet> Passive<P> {
             delay: config.delay.nanos().max(0) as u64,
             next_exit: NEVER,
             last_exit: 0,
-            ring: Ring::new(),
+            ring: VecDeque::new(),
             kept: queue.counts(),
             departed: 0,
             next_out: NEVER,
@@ -194,20 +195,19 @@ impl<P: Packet> Passive<P> {
         let first_left = self.ring.get(self.departed).map_or(WHOLE, |first| self.left_of(first));
         self.head = Head { since: self.now, left: first_left };
         // What has come out already did so by now, before anything that still waits.
-        let last_out = self.departed.checked_sub(1).and_then(|last| self.ring.get(last));
-        self.last_exit = last_out.map_or(self.now, |last| last.exit);
+        self.last_exit = self.departed.checked_sub(1).map_or(self.now, |last| self.ring[last].exit);
         let server = Constant::new(rate);
         let mut free_at = self.now;
         let mut left = first_left;
         for index in self.departed..self.ring.len() {
-            let Some(transit) = self.ring.get_mut(index) else { break };
+            let transit = &self.ring[index];
             let own = work(size_of(&transit.packet));
             let slot = server.finish(transit.arrival, free_at, own.min(left), own);
             left = WHOLE;
             let flown = slot.departure.saturating_add(self.delay).saturating_add(transit.jitter);
             let exit = self.last_exit.max(flown);
             (free_at, self.last_exit) = (slot.departure, exit);
-            (transit.slot, transit.exit) = (slot, exit);
+            (self.ring[index].slot, self.ring[index].exit) = (slot, exit);
         }
         self.server = Server::constant(server, free_at);
         self.next_out = self.ring.get(self.departed).map_or(NEVER, |first| first.slot.departure);
@@ -240,12 +240,12 @@ impl<P: Packet> Passive<P> {
         self.now = latest(self.now, now);
         if !self.kept {
             self.kept = true;
-            self.departed = self.ring.iter().take_while(|transit| transit.slot.departure <= self.now).count();
-            let queue = self.ring.iter().skip(self.departed);
+            self.departed = self.ring.partition_point(|transit| transit.slot.departure <= self.now);
+            let queue = self.ring.range(self.departed..);
             self.queued_bytes = queue.map(|transit| u64::from(size_of(&transit.packet))).sum();
             self.next_out = self.ring.get(self.departed).map_or(NEVER, |first| first.slot.departure);
-            if let Some(last) = self.departed.checked_sub(1).and_then(|last| self.ring.get(last)) {
-                self.head.since = last.slot.departure;
+            if let Some(last) = self.departed.checked_sub(1) {
+                self.head.since = self.ring[last].slot.departure;
             }
         }
         self.advance();

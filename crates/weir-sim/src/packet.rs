@@ -1,7 +1,5 @@
 //! Packets as the simulated network carries them.
 
-use core::num::NonZero;
-
 use weir_cc::Ecn;
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
@@ -36,21 +34,18 @@ pub(crate) fn meta(now: Time, wire_size: u32, payload: u32, control: bool) -> Pa
 pub(crate) struct Ticket {
     /// Slot, and the hop above it.
     place: u64,
-    /// Size, the ECN field above it, and [`Self::THERE`].
-    load: NonZero<u64>,
+    /// Size, and the ECN field above it.
+    load: u64,
 }
 
 /// In the order of their numbers in a ticket.
 const ECN: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
 
 impl Ticket {
-    /// Set in every ticket, so that one that may be missing takes no more room.
-    const THERE: NonZero<u64> = NonZero::new(1 << 63).unwrap();
-
     #[inline]
     pub(crate) fn new(slot: u32, hop: u32, wire_size: u32, ecn: Ecn) -> Self {
         let place = u64::from(slot) | u64::from(hop) << 32;
-        Self { place, load: Self::THERE | u64::from(wire_size) | (ecn as u64) << 32 }
+        Self { place, load: u64::from(wire_size) | (ecn as u64) << 32 }
     }
 
     /// The packet's slot in the pool.
@@ -73,14 +68,14 @@ impl Ticket {
 
     #[inline]
     pub(crate) fn ecn(self) -> Ecn {
-        ECN[(self.load.get() >> 32) as usize & 3]
+        ECN[(self.load >> 32) as usize & 3]
     }
 }
 
 impl weir_net::Packet for Ticket {
     #[inline]
     fn wire_size(&self) -> u32 {
-        self.load.get() as u32
+        self.load as u32
     }
 
     #[inline]
@@ -311,7 +306,7 @@ mod tests {
     #[test]
     fn packets_stay_small_values() {
         assert!(size_of::<SimPacket>() <= 88, "{}", size_of::<SimPacket>());
-        assert_eq!((size_of::<Ticket>(), size_of::<Option<Ticket>>()), (16, 16));
+        assert_eq!(size_of::<Ticket>(), 16);
     }
 
     #[test]
