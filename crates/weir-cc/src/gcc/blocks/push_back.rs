@@ -97,9 +97,14 @@ impl PushBack {
         };
     }
 
+    /// Whether the encoder should use less than the rate.
+    pub fn holds_back(&self) -> bool {
+        self.config.enabled && self.ratio < 1.0
+    }
+
     /// What of `rate` (bit/s) the encoder should use, where it may not use less than `min`.
     pub fn allowed(&self, rate: f64, min: f64) -> f64 {
-        if !self.config.enabled {
+        if !self.holds_back() {
             return rate;
         }
         let floor = self.config.min_rate.bps_f64().max(min).min(rate);

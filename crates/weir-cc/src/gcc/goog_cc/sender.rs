@@ -121,9 +121,9 @@ impl GoogCc {
         self.standing.decide(rate, lower, why, self.rtt)
     }
 
-    /// What limits the rate: coupling, else a bound, else loss or the round-trip time, else the source, else what the delay-based
+    /// What limits `rate`, the present one: coupling, else a bound, else loss or the round-trip time, else the source, else what the delay-based
     /// estimate came from.
-    fn cause(&self) -> Cause {
+    fn cause(&self, rate: DataRate) -> Cause {
         if self.standing.is_coupled() {
             return Cause::Coupling;
         }
@@ -135,11 +135,14 @@ impl GoogCc {
             None if self.delay.usage() != Usage::Normal || aimd.capacity().mean().is_some() => Cause::Delay,
             None => Cause::RampUp,
         };
-        self.standing.limits.cause(self.rate(), cause)
+        self.standing.limits.cause(rate, cause)
     }
 
     /// The share of the target that push-back holds back: the encoder should save it, and it is not filled up either.
     fn held_back(&self) -> f64 {
+        if !self.push_back.holds_back() {
+            return 0.0;
+        }
         let rate = self.told.rate;
         let allowed = self.push_back.allowed(rate, self.standing.limits.min().bps_f64());
         if allowed == rate { 0.0 } else { 1.0 - allowed / rate }
@@ -419,7 +422,7 @@ impl Controller for GoogCc {
             // A rate beyond 2⁵³ bit/s may be rounded up.
             padding: if self.told.pads { rate.scale(1.0 - held_back).min(rate) } else { DataRate::ZERO },
             frame_drop: held_back,
-            ..Target::at(rate, self.pacing, self.cause())
+            ..Target::at(rate, self.pacing, self.cause(rate))
         }
     }
 
