@@ -108,8 +108,8 @@ pub(crate) struct PacketPool {
 }
 
 impl PacketPool {
-    /// Inlined, so that the packet's fields go from registers to where the packet stays: who copies at once what was just written one by one waits
-    /// for the last.
+    /// Inlined, so that the packet's fields go from registers to where the packet stays: who copies at once what was just
+    /// written one by one waits for the last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "see above")]
     pub(crate) fn insert(&mut self, packet: SimPacket) -> u32 {

@@ -121,8 +121,8 @@ impl GoogCc {
         self.standing.decide(rate, lower, why, self.rtt)
     }
 
-    /// What limits `rate`, the present one: coupling, else a bound, else loss or the round-trip time, else the source, else what the delay-based
-    /// estimate came from.
+    /// What limits `rate`, the present one: coupling, else a bound, else loss or the round-trip time, else the source, else
+    /// what the delay-based estimate came from.
     fn cause(&self, rate: DataRate) -> Cause {
         if self.standing.is_coupled() {
             return Cause::Coupling;
