@@ -48,7 +48,6 @@ impl Coupling {
     }
 
     /// The coupler's next order.
-    #[inline]
     fn poll<M: Monitor>(&mut self, monitor: &M) -> Option<Ordered> {
         let (member, order) = self.coupler.poll_order()?;
         let aggregate = if monitor.wants_signals() { self.coupler.aggregate(member) } else { None };

@@ -54,9 +54,7 @@ impl Histogram {
         self.max = self.max.max(nanos);
         self.count += 1;
         self.sum = self.sum.saturating_add(nanos);
-        // x86-64 converts numbers with a sign in one instruction, and no delay is longer than they tell.
-        let delay = nanos as i64 as f64;
-        self.sum_of_squares += delay * delay;
+        self.sum_of_squares += nanos as f64 * nanos as f64;
         self.add_to_bin(nanos, 1);
     }
 

@@ -198,7 +198,6 @@ impl TcpSender {
         }
     }
 
-    #[inline]
     fn news(&self, told: Told, before: Window, acked: u32) -> WindowNews {
         let Window { cwnd, ssthresh } = self.window;
         // Recovery begins with a window that goes on from what is in the network; it shall end with the threshold.
