@@ -140,6 +140,7 @@ impl GoogCc {
 
     /// The share of the target that push-back holds back: the encoder should save it, and it is not filled up either.
     fn held_back(&self) -> f64 {
+        // Asked with each packet, and mostly nothing is.
         if !self.push_back.holds_back() {
             return 0.0;
         }
