@@ -78,21 +78,27 @@ impl Coupler for Mute {
 /// What was said, and when.
 #[derive(Debug, Default)]
 struct Heard {
-    /// In one row: of which flow, and the word or the order.
+    /// By or to which flow, the word or the order.
     said: Vec<(Time, usize, Result<Word, Order>)>,
-    words: Vec<(Time, usize, Word)>,
-    orders: Vec<(Time, usize, Order)>,
-    /// The first packet of each flow after each order.
+    /// Data packets, and of which flow.
     sent: Vec<(Time, usize)>,
+}
+
+impl Heard {
+    fn words(&self) -> Vec<(Time, usize, Word)> {
+        self.said.iter().filter_map(|&(at, flow, said)| Some((at, flow, said.ok()?))).collect()
+    }
+
+    fn orders(&self) -> Vec<(Time, usize, Order)> {
+        self.said.iter().filter_map(|&(at, flow, said)| Some((at, flow, said.err()?))).collect()
+    }
 }
 
 impl Monitor for Heard {
     fn told(&mut self, now: Time, flow: usize, word: &Word, _refused: Option<Refusal>) {
-        self.words.push((now, flow, *word));
         self.said.push((now, flow, Ok(*word)));
     }
     fn ordered(&mut self, now: Time, flow: usize, order: &Order, _aggregate: Option<Aggregate>) {
-        self.orders.push((now, flow, *order));
         self.said.push((now, flow, Err(*order)));
     }
     fn sent(&mut self, now: Time, flow: usize, packet: &weir_world::PacketMeta) {
@@ -129,7 +135,7 @@ fn a_coupler_that_wants_what_the_laws_want_changes_nothing() {
     let timed_out = heard(coupled_by(Echo::default(), 0, short_queue(&transfers)));
     let reduced =
         |(_, _, word): &&(Time, usize, Word)| matches!(word, Word::Window(n) if n.told == Told::Reduced);
-    assert!(timed_out.words.iter().filter(reduced).count() > 3, "timers have run out");
+    assert!(timed_out.words().iter().filter(reduced).count() > 3, "timers have run out");
 }
 
 #[test]
@@ -137,7 +143,7 @@ fn without_delay_an_order_comes_before_the_flow_sends_more() {
     let rate = DataRate::from_kbps(700);
     let heard =
         heard(coupled_by(Dictator(rate, Vec::new()), 0, spec(2000, 10, vec![flow("video", gcc_2016())])));
-    let (joined, ordered, sent) = (heard.words[0], heard.orders[0], heard.sent[0]);
+    let (joined, ordered, sent) = (heard.words()[0], heard.orders()[0], heard.sent[0]);
     assert!(matches!(joined.2, Word::Join(_)));
     assert_eq!((joined.0, ordered.0, sent.0), (Time::ZERO, Time::ZERO, Time::ZERO));
     // Frames of 700 / 30 kbit are 2917 bytes: three packets, from the first on. At the start rate two would do.
@@ -168,8 +174,8 @@ fn all_that_a_near_coupler_orders_is_obeyed_in_that_instant_before_more_is_told(
 fn a_far_coupler_hears_each_word_so_much_later() {
     let transfers = || vec![flow("a", tcp()), flow("b", tcp()).from(Time::from_millis(3000))];
     let spec = || spec(800, 20, transfers());
-    let far = heard(coupled_by(Mute, 50, spec())).words;
-    let mut near = heard(coupled_by(Mute, 0, spec())).words;
+    let far = heard(coupled_by(Mute, 50, spec())).words();
+    let mut near = heard(coupled_by(Mute, 0, spec())).words();
     for word in &mut near {
         word.0 += TimeDelta::from_millis(50);
     }
@@ -188,8 +194,8 @@ fn words_and_orders_take_their_time() {
             spec(2000, 10, vec![flow("video", gcc_2016())]),
         ));
         let way = Time::from_millis(delay as u64);
-        assert_eq!((heard.words[0].0, heard.orders[0].0), (way, way + TimeDelta::from_millis(delay)));
-        assert_eq!(heard.words.len(), heard.words.iter().filter(|(_, flow, _)| *flow == 0).count());
+        assert_eq!((heard.words()[0].0, heard.orders()[0].0), (way, way + TimeDelta::from_millis(delay)));
+        assert_eq!(heard.words().len(), heard.words().iter().filter(|(_, flow, _)| *flow == 0).count());
     }
 }
 
@@ -200,14 +206,14 @@ fn a_pause_and_an_end_are_told_and_a_join_after_a_pause_brings_the_start_rate() 
         .until(Time::from_millis(15_000));
     let heard = heard(coupled_by(Echo::default(), 0, spec(2000, 20, vec![paused])));
     let at = |wanted: fn(&Word) -> bool| {
-        let found = heard.words.iter().filter(|(.., word)| wanted(word));
-        found.map(|&(at, ..)| at.nanos() / 1_000_000).collect::<Vec<_>>()
+        let found = heard.words().into_iter().filter(|(.., word)| wanted(word));
+        found.map(|(at, ..)| at.nanos() / 1_000_000).collect::<Vec<_>>()
     };
     assert_eq!(at(|word| matches!(word, Word::Join(_))), [0, 12_000]);
     assert_eq!(at(|word| matches!(word, Word::Pause)), [10_000]);
     assert_eq!(at(|word| matches!(word, Word::Leave)), [15_000]);
     let joins: Vec<_> = heard
-        .words
+        .words()
         .iter()
         .filter_map(|(.., w)| if let Word::Join(j) = w { Some(*j) } else { None })
         .collect();
@@ -221,12 +227,12 @@ fn a_transfer_joins_when_its_connection_stands_and_leaves_when_it_is_complete() 
     let weir_world::Traffic::Tcp { law, config, .. } = tcp() else { unreachable!() };
     let size = Some(weir_cc::DataSize::from_bytes(100_000));
     let short = weir_world::Traffic::Tcp { law, config, size };
-    let heard = heard(coupled_by(Echo::default(), 0, spec(2000, 20, vec![flow("short", short)])));
-    let Some((at, _, Word::Join(join))) = heard.words.first() else { panic!("{:?}", heard.words.first()) };
+    let words = heard(coupled_by(Echo::default(), 0, spec(2000, 20, vec![flow("short", short)]))).words();
+    let Some((at, _, Word::Join(join))) = words.first() else { panic!("{:?}", words.first()) };
     // 50 ms there and back and two small packets' serialisation.
     assert!((Time::from_millis(50)..Time::from_millis(52)).contains(at), "{at}");
     assert_eq!(join.window.unwrap().window.cwnd, 10.0);
-    assert!(matches!(heard.words.last(), Some((.., Word::Leave))));
+    assert!(matches!(words.last(), Some((.., Word::Leave))));
 }
 
 #[test]
@@ -239,7 +245,7 @@ fn priorities_change_when_they_are_to() {
     }
     let heard = heard(spec);
     for flow in [0, 1] {
-        let wishes = heard.words.iter().filter_map(|&(at, of, word)| match word {
+        let wishes = heard.words().into_iter().filter_map(|(at, of, word)| match word {
             Word::Wishes(wishes) if of == flow => Some((at, wishes.priority)),
             _ => None,
         });
@@ -288,7 +294,7 @@ fn every_recovery_that_is_left_was_entered() {
         let flows = (0..count).map(|n| flow(&format!("f{n}"), linux())).collect();
         let mut spec = coupled_by(ctrl_tcp(Newcomer::Clocked), 0, spec(kbps, 60, flows));
         spec.links[0].config.queue = QueueConfig { limit_packets: Some(packets), ..QueueConfig::default() };
-        let words = heard(spec).words;
+        let words = heard(spec).words();
         for of in 0..count {
             let told = |wanted| {
                 let of_flow = words.iter().filter(|(_, flow, _)| *flow == of);
