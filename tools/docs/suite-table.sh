@@ -3,8 +3,8 @@
 set -euo pipefail
 weir suite "$@" --quiet | awk -F '   +' '
     NR == 2 { sub(/skip_above .*/, "`&`"); print $0 ":"; print "" }
-    /^case  / { inside = 1; heads = NF }
+    /^case  / && !heads { inside = 1; heads = NF }
     /^$/ { inside = 0 }
     /^─/ || !inside { next }
     { row = "|"; for (i = 1; i <= heads; i++) row = row " " $i " |"; print row }
-    /^case  / { line = "|"; for (i = 1; i <= heads; i++) line = line "---|"; print line }'
+    /^case  / && inside { line = "|"; for (i = 1; i <= heads; i++) line = line "---|"; print line }'

@@ -218,8 +218,22 @@ pub(crate) struct ReportArgs {
     /// The file to write [default: report.html in the directory of the run; of two, weir-out/report.html].
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Print what is told of the runs as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Exit with 1 if a controller of the second run is worse than in the first by more than this, such as 5%, in useful rate, frame
+    /// delay or freezes, as surely as controllers are ranked.
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "against")]
+    pub(crate) fail_if_worse: Option<f64>,
     #[command(flatten)]
     pub(crate) data: DataArgs,
+}
+
+/// A share such as `5%`, as a number from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let share = number.filter(|number| (0.0..=1000.0).contains(number)).map(|number| number / 100.0);
+    share.ok_or_else(|| "a share in per cent from 0% to 1000%, such as 5%".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

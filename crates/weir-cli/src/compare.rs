@@ -11,6 +11,7 @@ use weir_lab::page::{Best, Cell, Column, Differences, SummaryTable};
 use weir_lab::paired::mark_best;
 use weir_lab::registry::{self, Registry};
 use weir_lab::results::Value;
+use weir_lab::results::ranking::Ranking;
 use weir_lab::scenario::{Scenario, skip_rule};
 
 use crate::args::{CompareArgs, Format};
@@ -41,6 +42,9 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
     let comparisons = scenarios.iter().map(run).collect::<Result<Vec<_>, _>>()?;
     let comparisons: Box<[Comparison; portrait::SCENARIOS.len()]> =
         comparisons.into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("one each"));
+    let ranking = portrait::ranking(&comparisons);
+    let ranking = ranking.as_ref();
+    let verdict = portrait::verdict(&comparisons, ranking);
     let values = portrait::table(&comparisons);
     let differences = values.differences();
     let mut summary = values.summary();
@@ -54,17 +58,23 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
         Format::Table => {
             writeln!(out, "{}, all media\n", skip_rule(&scenarios))?;
             writeln!(out, "{}", table::summary("controller", &summary, table::terminal_width()))?;
-            table::write_marks(&mut out, summary.rows.iter())?;
+            table::write_notes(&mut out, &summary)?;
             differences::write(&mut out, None, &differences)?;
+            if let Some(verdict) = verdict {
+                writeln!(out, "{}", table::sentence(&verdict, table::terminal_width()))?;
+            }
         }
         Format::Markdown => {
             writeln!(out, "`{}`, all media\n", skip_rule(&scenarios))?;
             let table = markdown::numbers("controller", &summary) + &definitions(&summary);
             write!(out, "{table}{}", differences::in_markdown(None, &differences))?;
+            if let Some(verdict) = verdict {
+                write!(out, "\n{}\n", markdown::text(&verdict))?;
+            }
         }
         Format::Json => {
-            let text =
-                serde_json::to_string_pretty(&rows(&summary, &differences)).map_err(std::io::Error::from)?;
+            let text = serde_json::to_string_pretty(&rows(&summary, &differences, ranking))
+                .map_err(std::io::Error::from)?;
             writeln!(out, "{text}")?;
         }
     }
@@ -118,10 +128,16 @@ fn definitions(summary: &SummaryTable) -> String {
     std::iter::once("\n".to_owned()).chain(summary.columns.iter().map(defined)).collect()
 }
 
-/// An object per controller, its values by the names of the columns; of a variant also what it differs in from the first of its law.
-fn rows(summary: &SummaryTable, differences: &[Differences]) -> serde_json::Value {
+/// An object per controller: whether it leads and is recommended, its values by the names of the columns; of a variant also what it differs in from the first of its law.
+fn rows(summary: &SummaryTable, differences: &[Differences], ranking: Option<&Ranking>) -> serde_json::Value {
+    let within = |of: fn(&Ranking) -> &Vec<String>, name: &String| ranking.map(|own| of(own).contains(name));
     let object = |row: &weir_lab::page::Row| {
-        let own = std::iter::once(("controller".to_owned(), json!(row.name)));
+        let own = [
+            ("controller".to_owned(), json!(row.name)),
+            ("leading".to_owned(), json!(within(|own| &own.leading, &row.name))),
+            ("recommended".to_owned(), json!(within(|own| &own.recommended, &row.name))),
+        ];
+        let own = own.into_iter();
         let object = own.chain(measured(&summary.columns, row)).chain(less(differences, &row.name));
         serde_json::Value::Object(object.collect())
     };

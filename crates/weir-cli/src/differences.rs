@@ -22,7 +22,7 @@ pub(crate) fn write(
 ) -> Result<(), Failure> {
     for own in differences {
         writeln!(out, "{}", table::summary(&title(place, own), &own.table, table::terminal_width()))?;
-        table::write_marks(out, own.table.rows.iter())?;
+        table::write_notes(out, &own.table)?;
     }
     Ok(())
 }

@@ -75,7 +75,11 @@ pub fn main_with(registry: Registry) -> ExitCode {
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
         },
-        Command::Report(args) => report::report(&args, &registry),
+        Command::Report(args) => match report::report(&args, &registry) {
+            Ok(true) => Ok(()),
+            Ok(false) => return ExitCode::FAILURE,
+            Err(failure) => Err(failure),
+        },
         Command::Trace(command) => trace::trace(&command),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, &registry),

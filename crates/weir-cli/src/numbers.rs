@@ -3,15 +3,12 @@
 use std::fmt;
 
 use weir_lab::page::Row;
-use weir_lab::results::stats::kinds_in_words;
 
 /// A mean and the half width of its 95 % interval, as they are shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Number {
     mean: String,
     half: Option<String>,
-    /// Both kinds of runs, where they are of two; else empty.
-    kinds: String,
 }
 
 impl Number {
@@ -19,38 +16,31 @@ impl Number {
     pub(crate) fn of(row: &Row, index: usize, decimals: usize) -> Option<Self> {
         let cell = row.cells.get(index)?.filter(|cell| cell.mean.is_finite())?;
         let half = cell.ci95.map(|half| format!("{half:.decimals$}"));
-        let kinds = kinds_in_words(cell.kinds, decimals);
         let mean = format!("{:.decimals$}", cell.mean);
         // What rounds to zero has no sign.
         let is_zero = mean.bytes().all(|byte| b"-0.".contains(&byte));
         let mean = if is_zero { mean.trim_start_matches('-').to_owned() } else { mean };
-        Some(Self { mean, half, kinds })
+        Some(Self { mean, half })
     }
 }
 
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let half = self.half.as_ref().map_or_else(String::new, |half| format!(" ± {half}"));
-        write!(f, "{}{half}{}", self.mean, self.kinds)
+        write!(f, "{}{half}", self.mean)
     }
 }
 
-/// The numbers with their points and their `±` below each other, and both kinds behind them where runs are of two; `–` where
-/// there is none.
+/// The numbers with their points and their `±` below each other; `–` where there is none.
 pub(crate) fn aligned(numbers: &[Option<Number>]) -> Vec<String> {
     let means = Widths::of(numbers.iter().flatten().map(|number| number.mean.as_str()));
     let halves = Widths::of(numbers.iter().flatten().filter_map(|number| number.half.as_deref()));
-    let behind = numbers.iter().flatten().map(|number| number.kinds.len()).max().unwrap_or(0);
-    let text = |number: &Option<Number>| {
-        let text = match number {
-            None => means.place("–", "") + &" ".repeat(halves.beside()),
-            Some(Number { mean, half: None, .. }) => means.padded(mean) + &" ".repeat(halves.beside()),
-            Some(Number { mean, half: Some(half), .. }) => {
-                format!("{} ± {}", means.padded(mean), halves.padded(half))
-            }
-        };
-        let kinds = number.as_ref().map_or("", |number| number.kinds.as_str());
-        format!("{text}{kinds:<behind$}")
+    let text = |number: &Option<Number>| match number {
+        None => means.place("–", "") + &" ".repeat(halves.beside()),
+        Some(Number { mean, half: None }) => means.padded(mean) + &" ".repeat(halves.beside()),
+        Some(Number { mean, half: Some(half) }) => {
+            format!("{} ± {}", means.padded(mean), halves.padded(half))
+        }
     };
     numbers.iter().map(text).collect()
 }
@@ -92,7 +82,6 @@ fn parts(text: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use weir_lab::page::Cell;
-    use weir_lab::results::stats::Kind;
 
     use super::*;
 
@@ -107,17 +96,6 @@ mod tests {
             [number(1497.2, Some(1435.0), 0), number(0.02, Some(0.01), 2), None, number(33.0, None, 1)];
         let expected = ["1497    ± 1435   ", "   0.02 ±    0.01", "   –             ", "  33.0           "];
         assert_eq!(aligned(&numbers), expected);
-    }
-
-    #[test]
-    fn where_runs_are_of_two_kinds_both_stand_behind_the_mean() {
-        let kind = |mean, runs| Kind { mean, runs };
-        let cell = Cell { ci95: Some(18.1), kinds: Some([kind(40.0, 2), kind(100.0, 8)]), ..Cell::new(88.0) };
-        let two = Number::of(&Row::of("", vec![Some(cell)]), 0, 0);
-        let texts = aligned(&[two, number(9.0, Some(1.0), 0)]);
-        assert_eq!(texts[0], "88 ± 18; two kinds: 40 (2), 100 (8)");
-        assert_eq!(texts[1].trim_end(), " 9 ±  1");
-        assert_eq!(texts[0].len(), texts[1].len());
     }
 
     #[test]

@@ -4,14 +4,17 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
 use weir_lab::comparison::saved::Saved;
-use weir_lab::comparison::versus::{self, Loaded};
-use weir_lab::page::{self, ControllerPanel};
+use weir_lab::comparison::versus::{self, Change, Loaded, Versus};
+use weir_lab::page::{self, ControllerPanel, Row, SummaryTable};
 use weir_lab::registry::Registry;
+use weir_lab::results::ranking::{Criterion, LEAST_SEEDS};
 use weir_lab::scenario::{Named, Scenario};
 use weir_lab::traces::TraceStore;
 
 use crate::args::ReportArgs;
+use crate::differences::measured;
 use crate::failure::Failure;
 use crate::output::DEFAULT_OUT;
 use crate::output::{OutputFile, TABLE};
@@ -22,8 +25,8 @@ const RESULTS: &str = "results.json";
 const SCENARIO: &str = "scenario.toml";
 const REPORT: &str = "report.html";
 
-/// Draws what the arguments ask for.
-pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<(), Failure> {
+/// Draws what the arguments ask for. Whether nothing got worse than it may, where that was asked.
+pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Failure> {
     let store = args.data.store();
     let mut first = Source::at(&args.run)?;
     let mut second = args.against.as_deref().map(Source::at).transpose()?;
@@ -46,29 +49,111 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<(), Failu
             .map_err(|source| Failure::UnwritableFile { path: path.clone(), source })?;
     }
     let file = OutputFile::prepare(&path)?;
-    let mut out = anstream::stdout().lock();
-    match against {
-        None => {
-            let Loaded { saved, scenario, controllers, .. } = loaded;
-            file.write(page::render(&saved.page(scenario, controllers)).as_bytes())?;
-        }
-        Some(second) => {
-            let second_name = second.name.clone();
-            let (page, differences) = versus::page(loaded, second);
-            file.write(page::render(&page).as_bytes())?;
-            let width = table::terminal_width();
-            if !differences.rows.is_empty() {
-                writeln!(out, "What {second_name} has beyond {}:\n", args.run.display())?;
-                writeln!(out, "{}", table::summary("controller", &differences, width))?;
-                table::write_marks(&mut out, differences.rows.iter())?;
-            }
-            for note in page.notes.iter().take(1) {
-                writeln!(out, "{}", table::sentence(note, width))?;
-            }
-        }
+    let Some(against) = against else {
+        let Loaded { saved, scenario, controllers, .. } = loaded;
+        let page = saved.page(scenario, controllers);
+        file.write(page::render(&page).as_bytes())?;
+        let told = json!({ "scenario": saved.scenario, "verdict": saved.verdict, "ranking": saved.ranking });
+        print(args, &path, told, &sentences(&[&saved.verdict]))?;
+        return Ok(true);
+    };
+    let (first, second) = (loaded.name.clone(), against.name.clone());
+    let both = versus::versus(loaded, against);
+    let worse = worse(args.fail_if_worse, &both)?;
+    file.write(page::render(&both.page).as_bytes())?;
+    let told = json!({
+        "first": first,
+        "second": second,
+        "seeds": both.seeds,
+        "unpaired": both.unpaired,
+        "verdict": both.page.verdict,
+        "controllers": both.changes.iter().map(change).collect::<Vec<_>>(),
+        "differences": both.differences.rows.iter().map(|row| difference(&both.differences, row)).collect::<Vec<_>>(),
+        "worse": worse,
+    });
+    let mut words = Vec::new();
+    if !both.differences.rows.is_empty() {
+        writeln!(words, "What {second} has beyond {first}:\n")?;
+        writeln!(words, "{}", table::summary("controller", &both.differences, table::terminal_width()))?;
+        table::write_notes(&mut words, &both.differences)?;
     }
-    writeln!(out, "Report: {}", browser::link(&path))?;
+    let note = both.page.notes.first().map_or("", String::as_str);
+    words.extend(sentences(&[note, &both.page.verdict]));
+    print(args, &path, told, &words)?;
+    for line in &worse {
+        // Where nobody listens, the exit code still tells.
+        let _ = writeln!(anstream::stderr(), "{line}");
+    }
+    Ok(worse.is_empty())
+}
+
+/// What is told, in words or as JSON, and where the report is.
+fn print(args: &ReportArgs, path: &Path, mut told: Value, words: &[u8]) -> Result<(), Failure> {
+    let mut out = anstream::stdout().lock();
+    if args.json {
+        told["report"] = json!(path);
+        writeln!(out, "{}", serde_json::to_string_pretty(&told).map_err(io::Error::from)?)?;
+    } else {
+        out.write_all(words)?;
+        writeln!(out, "Report: {}", browser::link(path))?;
+    }
     Ok(())
+}
+
+/// Each in lines that fit the terminal.
+fn sentences(all: &[&str]) -> Vec<u8> {
+    let width = table::terminal_width();
+    let lines: Vec<String> = all.iter().map(|one| table::sentence(one, width) + "\n").collect();
+    lines.concat().into_bytes()
+}
+
+/// What became of a controller.
+fn change(change: &Change) -> Value {
+    let of = |criterion: Criterion| {
+        let [before, after] = change.means(criterion).map_or([None; 2], |means| means.map(Some));
+        json!({
+            "criterion": criterion.name(),
+            "unit": criterion.unit(),
+            "first": before,
+            "second": after,
+            "verdict": change.course(criterion),
+        })
+    };
+    json!({ "name": change.name, "criteria": Criterion::DOMINATING.map(of) })
+}
+
+/// What a controller has beyond itself in the first run.
+fn difference(table: &SummaryTable, row: &Row) -> Value {
+    let own = std::iter::once(("controller".to_owned(), json!(row.name)));
+    Value::Object(own.chain(measured(&table.columns, row)).collect())
+}
+
+/// A sentence for each quantity of a controller that got worse by more than `share`; none where it was not asked.
+fn worse(share: Option<f64>, both: &Versus) -> Result<Vec<String>, Failure> {
+    let Some(share) = share else { return Ok(Vec::new()) };
+    let percent = 100.0 * share;
+    if both.changes.is_empty() || both.seeds < LEAST_SEEDS {
+        let why = match &both.unpaired {
+            Some(why) => why.clone(),
+            None if both.changes.is_empty() => "no controller is in both runs".to_owned(),
+            None => format!("both have only {} seeds in common", both.seeds),
+        };
+        let problem = format!(
+            "nothing can be told of these runs: {why}; give runs of one scenario that have {LEAST_SEEDS} seeds in common"
+        );
+        return Err(Failure::Option { option: format!("--fail-if-worse {percent}%"), problem });
+    }
+    let of = |change: &Change| -> Vec<String> {
+        let worse =
+            Criterion::DOMINATING.into_iter().filter(|&criterion| change.is_worse_by(criterion, share));
+        let told = worse.filter_map(|criterion| {
+            let [before, after] = change.means(criterion)?;
+            let (name, what, unit) = (&change.name, criterion.name(), criterion.unit());
+            Some(format!("{name}: {what} is worse by more than {percent} %: {before:.1} → {after:.1} {unit}"))
+        });
+        told.collect()
+    };
+    Ok(both.changes.iter().flat_map(of).collect())
 }
 
 /// Where a run was written to.

@@ -13,6 +13,7 @@ use weir_lab::page::{self, PageInput};
 use weir_lab::paired::RunTable;
 use weir_lab::registry::Registry;
 use weir_lab::results::Summary;
+use weir_lab::results::ranking::Ranking;
 use weir_lab::runs::{CaptureFile, RunError};
 use weir_lab::scenario::{Contestant, Scenario};
 use weir_lab::traces::TraceStore;
@@ -70,13 +71,15 @@ impl Invocation<'_> {
         bar.finish_and_clear();
         let values = tables::summary_table(&comparison);
         let verdict = comparison.verdict();
+        let ranking = comparison.summary.ranking.clone();
         let whole = scenario.anywhere(&self.store);
         let part = Part { scenario: &whole, comparison: &mut comparison, suffix: "" };
         let beside = match captures.as_slice() {
             [] => Files::new(),
             _ => vec![(DECODE_AS.to_owned(), capture::decode_as_entries().into_bytes())],
         };
-        write(directory.as_mut(), &mut [part], &values, (&verdict, &[]), &self.args.series, beside)?;
+        let told = Told { values: &values, ranking: ranking.as_ref(), verdict: &verdict, notes: &[] };
+        write(directory.as_mut(), &mut [part], &told, &self.args.series, beside)?;
         let notes = comparison.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -105,14 +108,15 @@ impl Invocation<'_> {
         bar.finish_and_clear();
         let values = demo::table(&call, &contest);
         let summary = values.summary();
-        let verdict = demo::verdict(&call);
-        let floor: Vec<String> = demo::floor_in_words(&call).into_iter().collect();
+        let ranking = demo::ranking(&call, &contest);
+        let verdict = demo::verdict(&call, ranking.as_ref());
+        let explained = demo::notes(&call, &values);
         let mut parts = [
             Part { scenario: &alone, comparison: &mut call, suffix: "" },
             Part { scenario: &beside, comparison: &mut contest, suffix: "-beside-cubic" },
         ];
-        let words = (verdict.as_str(), floor.as_slice());
-        write(directory.as_mut(), &mut parts, &values, words, &self.args.series, Files::new())?;
+        let told = Told { values: &values, ranking: ranking.as_ref(), verdict: &verdict, notes: &explained };
+        write(directory.as_mut(), &mut parts, &told, &self.args.series, Files::new())?;
         let notes = call.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -123,9 +127,9 @@ impl Invocation<'_> {
         writeln!(out, "{}", heading(&alone, &call))?;
         writeln!(out, "share beside CUBIC: the same of {}\n", beside.name)?;
         writeln!(out, "{}", table::summary("controller", &summary, width))?;
-        table::write_marks(&mut out, summary.rows.iter())?;
+        table::write_notes(&mut out, &summary)?;
         differences::write(&mut out, None, &values.differences())?;
-        for sentence in &floor {
+        for sentence in &explained {
             writeln!(out, "{}\n", table::sentence(sentence, width))?;
         }
         closing(&mut out, directory.as_ref(), &notes, &verdict)?;
@@ -208,7 +212,7 @@ pub(crate) fn print_tables(
     if comparison.has_media() {
         let summary = tables::summary_table(comparison).summary();
         writeln!(out, "{}", table::summary("controller", &summary, width))?;
-        table::write_marks(out, summary.rows.iter())?;
+        table::write_notes(out, &summary)?;
     }
     differences::write(out, None, &tables::differences(comparison))?;
     for controller in &comparison.controllers {
@@ -223,13 +227,20 @@ pub(crate) fn print_tables(
     Ok(())
 }
 
-/// Report, results, series and the scenarios as they were run, and the files `beside` them. The report is about the first, and
-/// says `notes` besides the verdict.
+/// What the report says of the runs.
+struct Told<'a> {
+    values: &'a RunTable,
+    ranking: Option<&'a Ranking>,
+    verdict: &'a str,
+    /// What a reader should know besides.
+    notes: &'a [String],
+}
+
+/// Report, results, series and the scenarios as they were run, and the files `beside` them. The report is about the first.
 fn write(
     directory: Option<&mut OutputDirectory>,
     parts: &mut [Part<'_>],
-    values: &RunTable,
-    (verdict, notes): (&str, &[String]),
+    told: &Told<'_>,
     forms: &[SeriesForm],
     beside: Files,
 ) -> Result<(), Failure> {
@@ -243,11 +254,15 @@ fn write(
         add_series(directory, &mut files, part.comparison, forms)?;
     }
     let Some(first) = parts.first_mut() else { return Ok(()) };
-    let mut input: PageInput =
-        panels::report_input(first.scenario, first.comparison, values, verdict.to_owned())
-            .map_err(std::io::Error::other)?;
-    input.notes.extend_from_slice(notes);
-    let saved = Saved::of(&first.scenario.name, &first.comparison.summary.seeds, values.clone(), &input);
+    let mut input: PageInput = panels::report_input(
+        first.scenario,
+        first.comparison,
+        told.values,
+        (told.ranking, told.verdict.to_owned()),
+    )
+    .map_err(std::io::Error::other)?;
+    input.notes.extend_from_slice(told.notes);
+    let saved = Saved::of(&first.comparison.summary, told.values.clone(), told.ranking, &input);
     let mut table = serde_json::to_vec(&saved).map_err(std::io::Error::from)?;
     table.push(b'\n');
     files.push((TABLE.to_owned(), table));
@@ -293,6 +308,9 @@ fn heading(scenario: &Scenario, comparison: &Comparison) -> String {
     let title = comparison.titled(&scenario.title);
     let Scenario { name, runs, duration, seed, .. } = scenario;
     let seeds = match scenario.seeds().last() {
+        Some(last) if last != seed && comparison.runs_are_alike() => {
+            format!("seeds {seed} to {last}, all alike: hardly anything here depends on the seed")
+        }
         Some(last) if last != seed => format!("seeds {seed} to {last}, mean ± 95 % interval"),
         _ => format!("seed {seed}"),
     };

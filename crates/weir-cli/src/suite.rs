@@ -29,6 +29,11 @@ const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the m
                       the least margin of the case's checks in % of the limit: of the means, and of the least run, with the \
                       check's name if it is another.";
 
+/// What the table of leaders says.
+const LEADERS: &str = "Who leads each case: whom nobody beats in useful rate (video within 150 ms, from 20 s on), and which of these \
+                       nobody beats in frame delay or freezes without being beaten in the other.";
+const LEADERS_HEAD: [&str; 3] = ["case", "leading", "recommended"];
+
 /// Runs the suite, or compares two saved results of one. Whether nothing got worse than in the saved result, if one was given,
 /// and every gate was passed.
 pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failure> {

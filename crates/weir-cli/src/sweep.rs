@@ -203,6 +203,7 @@ fn print(out: &mut impl Write, tables: &[PlacedTable]) -> Result<(), Failure> {
             at.iter().chain([&row.name]).map(Cell::new).chain(numbers).collect()
         };
         writeln!(out, "{}", table::plain(&header, placed.rows.iter().map(row).collect()))?;
+        table::write_kinds(out, placed.kinds())?;
         table::write_marks(out, placed.rows.iter().map(|(_, row)| row))?;
     }
     Ok(())
@@ -217,7 +218,7 @@ fn as_json(request: &SweepRequest<'_>, numbers: &[Swept]) -> Value {
             .zip(&swept.at)
             .map(|(varied, &value)| (varied.path.clone(), json!(varied.with_unit(value))))
             .collect();
-        let (summary, differences) = (swept.values.summary(), swept.values.differences());
+        let (summary, differences) = (swept.values.with_intervals(), swept.values.differences());
         let object = |(runs, row): (&RunRow, &Row)| {
             let mut object = Map::from_iter([
                 ("at".to_owned(), Value::Object(at.clone())),

@@ -176,6 +176,20 @@ pub(crate) fn summary(first: &str, summary: &SummaryTable, width: Option<usize>)
     fewer.join("\n")
 }
 
+/// What stands below a table: runs of two kinds, and on a terminal what bold numbers are, if there are any.
+pub(crate) fn write_notes(out: &mut impl Write, table: &SummaryTable) -> io::Result<()> {
+    write_kinds(out, table.kinds())?;
+    write_marks(out, table.rows.iter())
+}
+
+/// Runs of two kinds, below a table.
+pub(crate) fn write_kinds(out: &mut impl Write, kinds: Option<String>) -> io::Result<()> {
+    match kinds {
+        Some(kinds) => writeln!(out, "{}\n", sentence(&kinds, terminal_width())),
+        None => Ok(()),
+    }
+}
+
 /// Says on a terminal what bold numbers are, if there are any.
 pub(crate) fn write_marks<'r>(
     out: &mut impl Write,

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
-use weir_lab::experiments::tick_step;
+use weir_lab::chart::tick_step;
 use weir_lab::traces::forms::rates_over_time;
 use weir_lab::traces::{BinError, Listed, TraceForm, edit};
 use weir_net::{Time, Trace};

@@ -21,6 +21,7 @@ pub mod analysis;
 pub mod attack;
 pub mod build;
 pub mod capture;
+pub mod chart;
 pub mod comparison;
 pub mod detection;
 pub mod experiments;

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use weir_measure::results::Value;
-use weir_measure::results::stats::{Estimate, paired_difference};
+use weir_measure::results::ranking::{Better, MARGIN, beats};
+use weir_measure::results::stats::{Estimate, mean, paired_difference};
 
 use crate::page::{Best, Cell, Column, Differences, Row, RowKind, SummaryTable};
 use crate::registry;
@@ -29,11 +30,21 @@ pub struct RunRow {
 }
 
 impl RunTable {
-    /// Means and intervals over runs, and which of them are not worse than the best.
+    /// Means and intervals over runs, and which of them nobody beats. Where all runs are alike there are no intervals.
     pub fn summary(&self) -> SummaryTable {
+        let mut table = self.with_intervals();
+        if self.runs_are_alike() {
+            table.rows.iter_mut().flat_map(|row| &mut row.cells).flatten().for_each(|cell| cell.ci95 = None);
+        }
+        table
+    }
+
+    /// The same with intervals in any case: for tables that stand beside others.
+    pub fn with_intervals(&self) -> SummaryTable {
         let mut table = SummaryTable { columns: self.columns.clone(), rows: Vec::new() };
+        let cell = |values: &Vec<Value>| estimate(values).map(Cell::from);
         for row in &self.rows {
-            let cells = row.values.iter().map(|values| estimate(values).map(Cell::from)).collect();
+            let cells = row.values.iter().map(cell).collect();
             table
                 .rows
                 .push(Row { is_yardstick: registry::is_yardstick(&row.law), ..Row::of(&row.name, cells) });
@@ -43,6 +54,15 @@ impl RunTable {
             mark_best(&mut table, position, &values);
         }
         table
+    }
+
+    /// Whether there are several runs that are all alike: the values of each row differ by less than can be seen, or by at most
+    /// 1 % of their mean. Hardly anything depends on the seed then, and an interval would only look like precision.
+    pub fn runs_are_alike(&self) -> bool {
+        let several = self.rows.iter().flat_map(|row| &row.values).any(|values| values.len() > 1);
+        let of_row =
+            |row: &RunRow| row.values.iter().zip(&self.columns).all(|(values, column)| alike(values, column));
+        several && self.rows.iter().all(of_row)
     }
 
     /// The name of a row that has not a value for each column, or for each run; `None` where all have.
@@ -84,6 +104,17 @@ impl RunTable {
         self.rows.iter_mut().for_each(|row| keep(&mut row.values, &used));
         self
     }
+}
+
+/// Whether nobody could see in which run a value was measured.
+fn alike(values: &[Value], column: &Column) -> bool {
+    let known: Vec<f64> = values.iter().copied().flatten().collect();
+    let (least, most) = known.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &value| {
+        (least.min(value), most.max(value))
+    });
+    let Some(mean) = mean(&known) else { return true };
+    let shown = |value: f64| format!("{value:.*}", column.decimals);
+    known.len() == values.len() && (shown(least) == shown(most) || most - least <= MARGIN * mean.abs())
 }
 
 /// What `own` has beyond `other`, run by run, in each of `columns`; a cell is marked where the 95 % interval excludes zero.
@@ -134,35 +165,36 @@ pub fn difference(a: &[Value], b: &[Value]) -> Option<Estimate> {
     paired_difference(&a, &b)
 }
 
-/// Marks in a column every contestant that is not worse than the one with the best mean: the 95 % interval of their
-/// differences, run by run, includes zero. Of single runs it marks what looks like the best. Where that holds of all,
-/// or of a single one, nothing is marked. `values` are those of each row's runs.
+/// Marks in a column every controller that no other beats ([`beats`]); where there is a single run, those that look like the
+/// best. Where that holds of all, or of a single one, nothing is marked. `values` are those of each row's runs.
 pub fn mark_best(table: &mut SummaryTable, position: usize, values: &[&[Value]]) {
     let Some(column) = table.columns.get(position) else { return };
-    let (decimals, sign) = match column.best {
-        Best::Highest => (column.decimals, 1.0),
-        Best::Lowest => (column.decimals, -1.0),
+    let decimals = column.decimals;
+    let better = match column.best {
+        Best::Highest => Better::Higher,
+        Best::Lowest => Better::Lower,
         Best::Neither => return,
     };
-    let mean = |row: &Row| row.cells[position].map(|cell| cell.mean).filter(|mean| mean.is_finite());
-    let contestants: Vec<(usize, f64)> = table
-        .rows
-        .iter()
-        .enumerate()
-        .filter(|(_, row)| !row.is_yardstick)
-        .filter_map(|(index, row)| Some((index, mean(row)?)))
-        .collect();
-    let Some(&(best, highest)) = contestants.iter().max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)))
-    else {
-        return;
+    let whole = |(index, row): (usize, &Row)| {
+        let runs: Option<Vec<f64>> =
+            values[index].iter().map(|value| value.filter(|v| v.is_finite())).collect();
+        Some((index, runs.filter(|runs| !row.is_yardstick && !runs.is_empty())?))
     };
-    let alike = |&(index, mean): &(usize, f64)| {
-        let looks_alike = format!("{mean:.decimals$}") == format!("{highest:.decimals$}");
-        let lag = difference(values[index], values[best]);
-        looks_alike || lag.is_some_and(|lag| lag.half_width.is_some() && !lag.excludes_zero())
+    let candidates: Vec<(usize, Vec<f64>)> = table.rows.iter().enumerate().filter_map(whole).collect();
+    let leads = |y: &[f64], x: &[f64]| match (y, x, better) {
+        ([y], [x], Better::Higher) => y > x,
+        ([y], [x], Better::Lower) => y < x,
+        _ => beats(y, x, better, MARGIN),
     };
-    let marked: Vec<usize> = contestants.iter().filter(|own| alike(own)).map(|&(index, _)| index).collect();
-    if marked.len() == contestants.len() {
+    let unbeaten = |own: &[f64]| !candidates.iter().any(|(_, other)| leads(other, own));
+    let shown = |own: &[f64]| mean(own).map(|mean| format!("{mean:.decimals$}"));
+    let best: Vec<Option<String>> =
+        candidates.iter().filter(|(_, own)| unbeaten(own)).map(|(_, own)| shown(own)).collect();
+    // What looks like one that is marked is marked, too.
+    let marked =
+        |(index, own): &(usize, Vec<f64>)| (unbeaten(own) || best.contains(&shown(own))).then_some(*index);
+    let marked: Vec<usize> = candidates.iter().filter_map(marked).collect();
+    if marked.len() == candidates.len() {
         return;
     }
     for index in marked {
@@ -201,20 +233,35 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_not_worse_than_the_best_run_by_run_is_marked() {
-        // b is 1 below a in each run, though both scatter widely; c is 1.5 below at times and above at others.
-        let rows: [(&str, &[f64]); 3] =
-            [("a", &[10.0, 20.0, 30.0]), ("b", &[9.0, 19.0, 29.1]), ("c", &[8.5, 21.0, 29.0])];
-        assert_eq!(marked(Best::Highest, &rows), ["a", "c"]);
-        // The lowest mean is that of b, 19.03; c lies 0.47 above it, ± 3.3, and a 0.97 ± 0.14.
+    fn whom_nobody_beats_run_by_run_is_marked() {
+        // b is 1 below a in each of five runs, though both scatter widely; c is 3 below at times and above at others; d, half of
+        // a's margin of 0.3 below, cannot be told from it.
+        let (a, b) = ([10.0, 20.0, 30.0, 40.0, 50.0], [9.0, 19.0, 29.0, 39.0, 49.0]);
+        let (c, d) = ([7.0, 23.0, 27.0, 43.0, 47.0], [9.85, 19.85, 29.85, 39.85, 49.85]);
+        let rows: [(&str, &[f64]); 4] = [("a", &a), ("b", &b), ("c", &c), ("d", &d)];
+        assert_eq!(marked(Best::Highest, &rows), ["a", "c", "d"]);
         assert_eq!(marked(Best::Lowest, &rows), ["b", "c"]);
         assert!(marked(Best::Neither, &rows).is_empty());
+        let few: Vec<(&str, &[f64])> = rows.iter().map(|(name, runs)| (*name, &runs[..4])).collect();
+        assert!(marked(Best::Highest, &few).is_empty(), "four runs tell nothing");
     }
 
     #[test]
     fn where_all_are_alike_or_alone_none_is_marked() {
-        assert!(marked(Best::Highest, &[("a", &[1.0, 2.0]), ("b", &[2.0, 1.0])]).is_empty());
-        assert!(marked(Best::Highest, &[("a", &[1.0, 2.0])]).is_empty());
+        let same = [1.0, 2.0, 1.0, 2.0, 1.0];
+        assert!(marked(Best::Highest, &[("a", &same), ("b", &same)]).is_empty());
+        assert!(marked(Best::Highest, &[("a", &same)]).is_empty());
+    }
+
+    #[test]
+    fn runs_that_are_alike_have_no_interval() {
+        let intervals = |rows: &[(&str, &[f64])]| -> Vec<Option<f64>> {
+            table(Best::Highest, rows).summary().rows.iter().map(|row| row.cells[0].unwrap().ci95).collect()
+        };
+        assert_eq!(intervals(&[("a", &[3.0; 10]), ("b", &[4.0; 10])]), [None, None]);
+        assert_eq!(intervals(&[("a", &[3.0; 3]), ("b", &[4.01, 4.0, 4.04])]), [None, None], "1 % of 4");
+        assert_eq!(intervals(&[("a", &[0.0, 0.02])]), [None], "both show as 0.0");
+        assert!(intervals(&[("a", &[3.0; 3]), ("b", &[4.0, 4.0, 7.0])]).iter().all(Option::is_some));
     }
 
     #[test]
@@ -226,8 +273,8 @@ mod tests {
 
     #[test]
     fn a_yardstick_is_nobodys_best() {
-        let rows: [(&str, &[f64]); 3] =
-            [("nada", &[1.0, 1.1]), ("gcc", &[0.2, 0.3]), ("omniscient", &[9.0, 9.0])];
+        let (nada, gcc, most) = ([1.0, 1.1, 1.0, 1.1, 1.0], [0.2, 0.3, 0.2, 0.3, 0.2], [9.0; 5]);
+        let rows: [(&str, &[f64]); 3] = [("nada", &nada), ("gcc", &gcc), ("omniscient", &most)];
         assert_eq!(marked(Best::Highest, &rows), ["nada"]);
         // By its law, whatever it is called.
         let mut table = table(Best::Highest, &rows);

@@ -26,6 +26,11 @@ pub(super) fn matrix(title: &str, result: &SuiteResult, notes: &[String]) -> Str
             &std::iter::once(label.to_owned()).chain((0..names.len()).map(counted)).collect::<Vec<_>>(),
         );
     }
+    let leaders = result.leaders();
+    if !leaders.is_empty() {
+        table.extend(["\n", super::LEADERS, "\n\n", &head(&super::LEADERS_HEAD.map(str::to_owned))]);
+        table.extend(leaders.iter().map(|row| line(row)));
+    }
     for case in &result.cases {
         table += &in_markdown(Some(&case.name), &case.differences());
     }

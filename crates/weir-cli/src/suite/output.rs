@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use weir_lab::registry::Registry;
 use weir_lab::suite::{self, Changes, ControllerResult, Suite, SuiteResult, SuiteRun, Verdict};
 
-use super::{LEGEND, changes, junit, markdown};
+use super::{LEADERS, LEADERS_HEAD, LEGEND, changes, junit, markdown};
 use crate::args::SuiteArgs;
 use crate::browser;
 use crate::differences;
@@ -252,6 +252,11 @@ fn matrix(out: &mut impl Write, title: &str, result: &SuiteResult) -> Result<(),
         rows.push((label.to_owned(), (0..names.len()).map(counted).collect()));
     }
     writeln!(out, "{}", table::words("case", &names, &rows, table::terminal_width()))?;
+    let leaders = result.leaders();
+    if !leaders.is_empty() {
+        writeln!(out, "{}\n", table::sentence(LEADERS, table::terminal_width()))?;
+        writeln!(out, "{}\n", table::plain(&LEADERS_HEAD, leaders.into_iter().map(Vec::from).collect()))?;
+    }
     for case in &result.cases {
         differences::write(out, Some(&case.name), &case.differences())?;
     }

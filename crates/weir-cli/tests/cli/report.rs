@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use crate::support::Place;
 
 const CALL: &str = "run cellular/att-lte-uplink-2016 --controller gcc,nada --runs 3 --duration 10s --quiet";
@@ -19,7 +21,7 @@ fn a_report_drawn_again_is_the_same_bytes() {
         let page = place.read(&format!("{out}/report.html"));
         fs::remove_file(place.path().join(out).join("report.html")).unwrap();
         let outcome = place.weir(&format!("report {out}"));
-        assert_eq!(outcome.stdout, format!("Report: {out}/report.html\n"));
+        assert_eq!(outcome.last_line(), format!("Report: {out}/report.html"));
         assert!(place.read(&format!("{out}/report.html")) == page, "{out}");
         place.weir(&format!("report {out}/results.json --out there/page.html"));
         assert!(place.read("there/page.html") == page, "{out}");
@@ -41,6 +43,44 @@ fn two_runs_stand_side_by_side_with_what_the_second_has_beyond_the_first() {
     assert_eq!(page.matches("second less first").count(), 2, "a difference for each law");
     assert_eq!(page.matches("<tr class=\"difference\">").count(), 2);
     assert!(page.contains("In colour: a; dashed: b") && page.len() < 1_000_000);
+}
+
+#[test]
+fn what_got_worse_is_told_in_words_as_json_and_by_the_exit_code() {
+    let place = Place::new();
+    let run = "run quality/steady --runs 5 --duration 10s --quiet --set controllers=[\"mine\"]";
+    for (law, out) in [("gcc", "main"), ("gcc-dccc", "branch")] {
+        place.weir(&format!("{run} --set variants.mine={{controller=\"{law}\"}} --out {out}"));
+    }
+    let outcome = place.try_weir("report main branch --fail-if-worse 5%");
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.stdout.contains("main → branch. mine: useful rate worse ("), "{}", outcome.stdout);
+    assert!(
+        outcome.stderr.starts_with("mine: useful rate is worse by more than 5 %: "),
+        "{}",
+        outcome.stderr
+    );
+    let json = place.try_weir("report main branch --fail-if-worse 5% --json");
+    assert_eq!(json.code, Some(1));
+    let told: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((&told["seeds"], &told["unpaired"]), (&5.into(), &Value::Null));
+    let useful = &told["controllers"][0]["criteria"][0];
+    assert_eq!((&useful["criterion"], &useful["verdict"]), (&"useful rate".into(), &"worse".into()));
+    assert!(told["differences"][0]["useful rate"]["mean"].as_f64().unwrap() < -100.0, "{told}");
+    assert!(!told["worse"].as_array().unwrap().is_empty());
+    let same = place.weir("report main main --fail-if-worse 0% --out same.html");
+    assert!(same.stdout.contains("mine: no difference told."), "{}", same.stdout);
+    let alone: Value = serde_json::from_str(&place.weir("report main --json").stdout).unwrap();
+    assert_eq!(alone["report"], "main/report.html");
+
+    place.weir(&format!("{run} --set variants.mine={{controller=\"gcc\"}} --seed 4 --out late"));
+    let few = place.try_weir("report main late --fail-if-worse 5%");
+    assert_eq!((few.code, few.stdout.as_str()), (Some(2), ""));
+    let expected =
+        "error: --fail-if-worse 5%: nothing can be told of these runs: both have only 2 seeds in common; ";
+    assert!(few.stderr.starts_with(expected), "{}", few.stderr);
+    let wrong = place.try_weir("report main late --fail-if-worse 5");
+    assert!(wrong.code == Some(2) && wrong.stderr.contains("such as 5%"), "{wrong:?}");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn two_keys_are_crossed_to_a_map() {
 #[test]
 fn what_variants_of_a_law_differ_in_is_said_run_by_run() {
     let place = place();
-    let sweep = "run call.toml --runs 2 --quiet --sweep links.forward.delay=10ms,50ms";
+    let sweep = "run call.toml --runs 5 --quiet --sweep links.forward.delay=10ms,50ms";
     let run = format!("{sweep} --controller gcc,nada,gcc{{trendline.window=40}}");
     // On a terminal what is sure is bold: the runs of a place differ in the seed alone.
     let words: Vec<&str> = run.split(' ').collect();

@@ -3,14 +3,16 @@
 use weir_cc::Cause;
 
 use super::Comparison;
+use super::scatter::yardsticks_in_words;
 use super::tables::{
     Metric, call_metrics, cause_metric, freeze_metrics, loss_metric, media_sum, share_beside_tcp,
 };
-use super::verdict::{Wording, in_words};
+use super::verdict::in_words;
 use crate::page::Best;
 use crate::paired::{RunRow, RunTable};
 use crate::registry;
 use weir_measure::results::RunMetrics;
+use weir_measure::results::ranking::Ranking;
 use weir_measure::results::stats::Estimate;
 
 /// The scenario of the call alone.
@@ -91,8 +93,13 @@ fn floor(alone: &Comparison) -> &[RunMetrics] {
     floor.map_or(&[], |floor| floor.runs.as_slice())
 }
 
+/// What a reader should know of the table of the demo: how often the pictures of [`FLOOR`] stand still, and what the yardsticks are.
+pub fn notes(alone: &Comparison, table: &RunTable) -> Vec<String> {
+    floor_in_words(alone).into_iter().chain(yardsticks_in_words(table)).collect()
+}
+
 /// What [`FLOOR`] sends and how often its pictures stand still, in a sentence; `None` if it did not run.
-pub fn floor_in_words(alone: &Comparison) -> Option<String> {
+fn floor_in_words(alone: &Comparison) -> Option<String> {
     let runs = floor(alone);
     let [freezes, frozen] = freeze_metrics().map(|metric| metric.estimate(runs));
     let rates: Vec<f64> = runs.iter().filter_map(|run| media_sum(run, |flow| flow.target_rate_bps)).collect();
@@ -106,12 +113,18 @@ pub fn floor_in_words(alone: &Comparison) -> Option<String> {
     ))
 }
 
-/// The sentence to repeat: which controller delivered most video in time, by how much, and how sure that is.
-pub fn verdict(alone: &Comparison) -> String {
+/// The ranking of the controllers by the call alone and by what they leave to the upload beside it. Both comparisons must be of the
+/// same controllers.
+pub fn ranking(alone: &Comparison, beside: &Comparison) -> Option<Ranking> {
+    alone.ranking_beside(beside)
+}
+
+/// The sentences to repeat: which controllers lead, and which of them are recommended.
+pub fn verdict(alone: &Comparison, ranking: Option<&Ranking>) -> String {
     let whole = if alone.stand_ins().is_empty() { "the drive" } else { "the stand-in" };
     let over = match alone.summary.runs {
         1 => format!("in one stretch of {whole}"),
         runs => format!("over {runs} stretches of {whole}"),
     };
-    alone.verdict_as(&Wording { best: "would serve this call best", alike: "serve this call alike", over })
+    alone.verdict_by(ranking, &over)
 }

@@ -8,6 +8,7 @@ pub mod panels;
 pub mod portrait;
 mod request;
 pub mod saved;
+mod scatter;
 pub mod tables;
 mod verdict;
 pub mod versus;

@@ -40,6 +40,13 @@ pub struct Sample {
 }
 
 impl Comparison {
+    /// The runs of `controllers`, which `summary` is of, over `traces`; its ranking is that of these runs.
+    pub fn new(summary: Summary, controllers: Vec<ControllerRuns>, traces: Vec<TraceUse>) -> Self {
+        let mut comparison = Self { summary, controllers, traces };
+        comparison.summary.ranking = comparison.ranking_beside(&comparison);
+        comparison
+    }
+
     /// Whether there is media to judge.
     pub fn has_media(&self) -> bool {
         self.controllers.iter().flat_map(|c| &c.sample.plan.flows).any(|flow| flow.kind == FlowKind::Media)

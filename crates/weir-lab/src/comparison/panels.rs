@@ -8,6 +8,7 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::Side;
 
+use super::scatter::scatter;
 use super::{Comparison, ControllerRuns, Sample};
 use crate::page::{
     CdfStep, ControllerPanel, CoupledCurves, CouplingCurves, FlowCurves, FlowRole, PageInput, SignalBand,
@@ -19,9 +20,14 @@ use weir_measure::metrics::{
     BIN, CouplingSeries, FlowSeries, Histogram, MeasurePlan, PER_SECOND, Series, Share, SignalSeries,
 };
 use weir_measure::results::FlowKind;
+use weir_measure::results::ranking::Ranking;
 
 /// Points of a distribution, on a page and in a file.
 pub const CDF_POINTS: usize = 1000;
+
+/// What is said of runs that are all alike.
+pub const ALL_ALIKE: &str =
+    "All runs are alike, as hardly anything in this scenario depends on the seed: numbers have no intervals.";
 
 /// What keeps a page from being drawn.
 #[derive(Debug, thiserror::Error)]
@@ -34,8 +40,8 @@ pub enum PanelsError {
     Series(#[from] io::Error),
 }
 
-/// What the page on `comparison` shows, whose series go into it: those of a long run are large. `values` is its table,
-/// `verdict` its sentence.
+/// What the page on `comparison` shows, whose series go into it: those of a long run are large. `values` is its table, `ranking` that
+/// of its controllers, `verdict` what both come to in words.
 ///
 /// # Errors
 /// As for [`PanelsError`].
@@ -43,7 +49,7 @@ pub fn report_input(
     scenario: &Scenario,
     comparison: &mut Comparison,
     values: &RunTable,
-    verdict: String,
+    (ranking, verdict): (Option<&Ranking>, String),
 ) -> Result<PageInput, PanelsError> {
     let runs = match comparison.summary.seeds.as_slice() {
         [] => "no run".to_owned(),
@@ -67,6 +73,7 @@ pub fn report_input(
         source: format!("{} · {runs} of {}{origin}", scenario.name, scenario.duration),
         verdict,
         scenario: scenario.to_toml()?,
+        scatter: scatter(values, ranking),
         summary: values.summary(),
         differences: values.differences(),
         controllers: panels,
@@ -78,7 +85,9 @@ pub fn report_input(
 
 fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes: Vec<String> = comparison.stand_ins();
-    if let Some(seed) = first_of_several(&comparison.summary.seeds) {
+    if comparison.runs_are_alike() {
+        notes.push(ALL_ALIKE.to_owned());
+    } else if let Some(seed) = first_of_several(&comparison.summary.seeds) {
         notes.push(format!(
             "Numbers in the table are means over all runs with the half width of their 95 % confidence interval \
              (Student's t). Curves show the run of seed {seed}."

@@ -5,6 +5,7 @@ use super::demo;
 use super::tables::{Metric, call_metrics, loss_metric, share_beside_tcp};
 use crate::page::Best;
 use crate::paired::{RunRow, RunTable};
+use weir_measure::results::ranking::Ranking;
 
 /// The scenarios of a portrait, in the order of [`table`].
 pub const SCENARIOS: [&str; 5] =
@@ -32,6 +33,17 @@ pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> RunTable {
     });
     let rows = rows.collect();
     RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }
+}
+
+/// The ranking of the controllers by the call, and by what they leave to the flow beside them.
+pub fn ranking([call, .., beside]: &[Comparison; SCENARIOS.len()]) -> Option<Ranking> {
+    call.ranking_beside(beside)
+}
+
+/// Which controllers lead, and which of them are recommended, in a few sentences; `None` where nothing is ranked.
+pub fn verdict([call, ..]: &[Comparison; SCENARIOS.len()], ranking: Option<&Ranking>) -> Option<String> {
+    let ranking = Some(ranking?);
+    Some(format!("{}: {}", SCENARIOS[0], call.verdict_by(ranking, &call.over())))
 }
 
 /// Its columns, in order.

@@ -134,7 +134,7 @@ impl ComparisonRequest<'_> {
         }
         let runs = controllers.iter().map(|c| (c.name.as_str(), c.runs.as_slice()));
         let summary = Summary::from_runs(&self.scenario.name, self.seeds, runs)?;
-        Ok(Comparison { summary, controllers, traces })
+        Ok(Comparison::new(summary, controllers, traces))
     }
 }
 

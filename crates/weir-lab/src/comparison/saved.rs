@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 use weir_measure::metrics::{ReadSeriesError, Series, read_cdf_csv};
+use weir_measure::results::ranking::Ranking;
 use weir_measure::results::{RunMetrics, Summary};
 
 use super::panels;
+use super::scatter::scatter;
 use super::tables::table_of_runs;
 use crate::build::RunOptions;
 use crate::form::ScenarioError;
@@ -28,6 +30,9 @@ pub struct Saved {
     pub notes: Vec<String>,
     /// The seeds of the runs, in the order of the values.
     pub seeds: Vec<u64>,
+    /// Which controllers lead; not there of a single one, and of runs that were written before they were ranked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranking: Option<Ranking>,
     /// The table.
     #[serde(flatten)]
     pub table: RunTable,
@@ -45,16 +50,18 @@ pub enum CurvesError {
 }
 
 impl Saved {
-    /// What `input` says, whose table is `table` and whose runs had `seeds`.
-    pub fn of(scenario: &str, seeds: &[u64], table: RunTable, input: &PageInput) -> Self {
+    /// What `input` says of the runs that `summary` is of, whose table is `table` and whose controllers are ranked by `ranking`.
+    pub fn of(summary: &Summary, table: RunTable, ranking: Option<&Ranking>, input: &PageInput) -> Self {
         let PageInput { title, source, verdict, notes, .. } = input;
+        let Summary { scenario, seeds, .. } = summary;
         Self {
-            scenario: scenario.to_owned(),
+            scenario: scenario.clone(),
             title: title.clone(),
             source: source.clone(),
             verdict: verdict.clone(),
             notes: notes.clone(),
-            seeds: seeds.to_vec(),
+            seeds: seeds.clone(),
+            ranking: ranking.cloned(),
             table,
         }
     }
@@ -85,6 +92,7 @@ impl Saved {
             table: table_of_runs(controllers.iter().map(|(name, runs)| ([*name, *name], runs.as_slice()))),
             scenario: summary.scenario,
             seeds: Vec::new(),
+            ranking: summary.ranking,
         })
     }
 
@@ -102,6 +110,7 @@ impl Saved {
             source: self.source.clone(),
             verdict: self.verdict.clone(),
             scenario,
+            scatter: scatter(&self.table, self.ranking.as_ref()),
             summary: self.table.summary(),
             differences: self.table.differences(),
             controllers,

@@ -8,6 +8,10 @@ use crate::paired::{RunRow, RunTable, estimate, known, less};
 use weir_measure::results::stats::Estimate;
 use weir_measure::results::{FlowKind, FlowMeasures, RunMetrics, Value};
 
+/// The labels of the columns that controllers are ranked by.
+pub(super) const USEFUL_RATE: &str = "useful rate";
+pub(super) const FRAME_DELAY_P95: &str = "frame delay p95";
+pub(super) const FREEZES: &str = "freezes";
 const FRAME_DELAY: &str = "from capture to the arrival of a frame's last packet, 95th percentile over frames";
 const QUEUING_OF_A_FLOW: &str = "one-way delay of the flow's packets less propagation";
 
@@ -59,6 +63,13 @@ impl<'a> Metric<'a> {
 /// The table of any comparison: what its media flows got together, and the bottleneck.
 pub fn summary_table(comparison: &Comparison) -> RunTable {
     table_of_runs(comparison.controllers.iter().map(|c| ([&c.name, &c.law], c.runs.as_slice())))
+}
+
+impl Comparison {
+    /// Whether there are several runs that are all alike ([`RunTable::runs_are_alike`]).
+    pub fn runs_are_alike(&self) -> bool {
+        summary_table(self).runs_are_alike()
+    }
 }
 
 /// What variants of one law differ in, run by run.
@@ -130,16 +141,14 @@ fn media(run: &RunMetrics) -> impl Iterator<Item = &FlowMeasures<Value>> {
 pub(crate) fn call_metrics<'a>() -> Vec<Metric<'a>> {
     vec![
         Metric::new(
-            "useful rate",
+            USEFUL_RATE,
             "kbit/s",
             0,
             Best::Highest,
             "payload of the frames that were whole within 150 ms of their capture",
             |run| media_sum(run, |flow| flow.useful_rate_bps).map(|bps| bps / 1e3),
         ),
-        Metric::new("frame delay p95", "ms", 0, Best::Lowest, FRAME_DELAY, |run| {
-            run.media.frame_delay_ms.p95
-        }),
+        Metric::new(FRAME_DELAY_P95, "ms", 0, Best::Lowest, FRAME_DELAY, |run| run.media.frame_delay_ms.p95),
     ]
 }
 
@@ -147,7 +156,7 @@ pub(crate) fn call_metrics<'a>() -> Vec<Metric<'a>> {
 pub(crate) fn freeze_metrics<'a>() -> [Metric<'a>; 2] {
     let definition = "intervals between frames of at least three times the mean, or 150 ms more than it";
     [
-        Metric::new("freezes", "", 1, Best::Lowest, definition, |run| media_sum(run, |flow| flow.freezes)),
+        Metric::new(FREEZES, "", 1, Best::Lowest, definition, |run| media_sum(run, |flow| flow.freezes)),
         Metric::new("frozen", "s", 1, Best::Lowest, "duration of all freezes", |run| {
             media_sum(run, |flow| flow.freeze_seconds)
         }),
@@ -274,7 +283,7 @@ pub(super) fn flow_metrics(group: &str) -> Vec<Metric<'_>> {
             |f| f.rtt_excess_ms.p95,
             1.0,
         ),
-        ("frame delay p95", "ms", FRAME_DELAY, 0, |f| f.frame_delay_ms.p95, 1.0),
+        (FRAME_DELAY_P95, "ms", FRAME_DELAY, 0, |f| f.frame_delay_ms.p95, 1.0),
     ];
     let metric = |(label, unit, definition, decimals, pick, scale): (&str, &str, &str, usize, Pick, f64)| {
         Metric::new(label, unit, decimals, Best::Neither, definition, move |run| {

@@ -1,28 +1,26 @@
-//! What a comparison amounts to, in a sentence.
+//! What a comparison amounts to: which controllers lead, and a sentence that says so.
 
 use super::outcome::{Comparison, ControllerRuns};
 use super::tables::media_sum;
 use crate::registry;
-use weir_measure::results::RunMetrics;
-use weir_measure::results::stats::{Estimate, mean, paired_difference};
+use weir_measure::results::ranking::{Candidate, Ranking};
+use weir_measure::results::stats::Estimate;
+use weir_measure::results::{FlowKind, RunMetrics, Value};
 
 impl Comparison {
-    /// What the runs amount to, in a sentence: which of several controllers delivered most video in time, by how
-    /// much, and how sure that is; of a single one rate, queuing delay and loss; without media how the bottleneck was
-    /// used.
+    /// What the runs amount to, in a few sentences: which of several controllers lead, and which of them are recommended; of a
+    /// single one rate, queuing delay and loss; without media how the bottleneck was used.
     pub fn verdict(&self) -> String {
-        let over = self.over();
-        self.verdict_as(&Wording { best: "delivered most video in time", alike: "deliver alike", over })
+        self.verdict_by(self.summary.ranking.as_ref(), &self.over())
     }
 
-    /// [`Self::verdict`] in the words of an occasion.
-    pub(crate) fn verdict_as(&self, wording: &Wording<'_>) -> String {
-        let ranking = self.by_useful_rate();
-        let sentence = match ranking.as_slice() {
-            [] => return "Nothing was compared.".to_owned(),
-            _ if !self.has_media() => self.bottleneck_in_words(),
-            [_] => self.media_in_words(),
-            [best, second, ..] => wording.contest(best, second),
+    /// [`Self::verdict`] by this ranking, where `over` says of which runs.
+    pub(crate) fn verdict_by(&self, ranking: Option<&Ranking>, over: &str) -> String {
+        let sentence = match (self.candidates().next(), ranking) {
+            (None, _) => return "Nothing was compared.".to_owned(),
+            (Some(_), Some(ranking)) => ranking.sentence(over) + &self.without_delivery(),
+            (Some(_), None) if self.has_media() => self.media_in_words(),
+            (Some(_), None) => self.bottleneck_in_words(),
         };
         match self.names_of_stand_ins() {
             None => sentence,
@@ -30,22 +28,42 @@ impl Comparison {
         }
     }
 
-    /// The controllers; where there are none, the yardsticks.
-    fn contestants(&self) -> impl Iterator<Item = &ControllerRuns> {
-        let is_law = |c: &&ControllerRuns| !registry::is_yardstick(&c.law);
-        let some = self.controllers.iter().any(|c| is_law(&c));
-        self.controllers.iter().filter(move |c| !some || is_law(c))
+    /// The ranking of the controllers; `None` of fewer than two, and where there is no media. `neighbours` are the runs of the same
+    /// controllers in which the media have a neighbour.
+    pub(crate) fn ranking_beside(&self, neighbours: &Self) -> Option<Ranking> {
+        let candidates: Vec<Candidate> = self.candidates_beside(neighbours).map(|(_, own)| own).collect();
+        (candidates.len() > 1 && self.has_media()).then(|| Ranking::of(&candidates))
     }
 
-    /// The contestants by the rate of video that came in time, best first, each with its rate in each run in kbit/s.
-    fn by_useful_rate(&self) -> Vec<(&str, Vec<f64>)> {
-        let useful =
-            |run: &RunMetrics| media_sum(run, |flow| flow.useful_rate_bps).map_or(0.0, |bps| bps / 1e3);
-        let rates = |c: &ControllerRuns| c.runs.iter().map(useful).collect();
-        let mut ranking: Vec<(&str, Vec<f64>)> =
-            self.contestants().map(|c| (c.name.as_str(), rates(c))).collect();
-        ranking.sort_by(|(_, a), (_, b)| mean_or_zero(b).total_cmp(&mean_or_zero(a)));
-        ranking
+    /// The candidates as they are compared, each with its place among the controllers.
+    pub(crate) fn candidates_beside<'a>(
+        &'a self,
+        neighbours: &'a Self,
+    ) -> impl Iterator<Item = (usize, Candidate)> + 'a {
+        let candidate = |(place, own): (usize, &ControllerRuns)| {
+            let beside = neighbours.controllers.get(place).map_or(&[][..], |other| other.runs.as_slice());
+            (place, candidate(own, beside))
+        };
+        self.candidates().map(candidate)
+    }
+
+    /// The controllers, each with its place; where there are none, the yardsticks.
+    fn candidates(&self) -> impl Iterator<Item = (usize, &ControllerRuns)> {
+        let is_law = |c: &ControllerRuns| !registry::is_yardstick(&c.law);
+        let some = self.controllers.iter().any(is_law);
+        self.controllers.iter().enumerate().filter(move |(_, c)| !some || is_law(c))
+    }
+
+    /// A sentence on the candidates that delivered nothing in any run; empty where each delivered something.
+    fn without_delivery(&self) -> String {
+        let nothing = |run: &RunMetrics| run.media.rate_bps.is_none_or(|rate| rate == 0.0);
+        let idle = self.candidates().filter(|(_, c)| c.runs.iter().all(nothing));
+        let names: Vec<&str> = idle.map(|(_, c)| c.name.as_str()).collect();
+        if names.is_empty() {
+            String::new()
+        } else {
+            format!(" Nothing was delivered by {}.", names.join(", "))
+        }
     }
 
     fn media_in_words(&self) -> String {
@@ -53,7 +71,7 @@ impl Comparison {
         let rate = media(|run| run.media.rate_bps.map(|bps| bps / 1e3));
         let delay = media(|run| run.media.owd_excess_ms.p95);
         let loss = media(|run| run.media.loss_ratio.map(|ratio| 100.0 * ratio));
-        let name = self.contestants().next().map_or("", |c| c.name.as_str());
+        let name = self.candidates().next().map_or("", |(_, c)| c.name.as_str());
         let (Some(rate), Some(delay), Some(loss)) = (rate, delay, loss) else {
             return format!("{name} delivered nothing {}.", self.over());
         };
@@ -83,13 +101,15 @@ impl Comparison {
         )
     }
 
-    /// A metric over the runs of the first contestant.
+    /// A metric over the runs of the first candidate.
     fn first_estimate(&self, value: impl Fn(&RunMetrics) -> Option<f64>) -> Option<Estimate> {
-        let values: Vec<f64> = self.contestants().next()?.runs.iter().filter_map(value).collect();
-        Estimate::of(&values)
+        let values: Vec<f64> = self.candidates().next()?.1.runs.iter().filter_map(value).collect();
+        let estimate = Estimate::of(&values)?;
+        let random = !self.runs_are_alike();
+        Some(Estimate { half_width: estimate.half_width.filter(|_| random), ..estimate })
     }
 
-    fn over(&self) -> String {
+    pub(super) fn over(&self) -> String {
         match self.summary.runs {
             1 => "in one run".to_owned(),
             runs => format!("over {runs} runs"),
@@ -99,43 +119,32 @@ impl Comparison {
     fn over_with_interval(&self) -> String {
         match self.summary.runs {
             1 => self.over(),
+            _ if self.runs_are_alike() => format!("{}, all of them alike", self.over()),
             _ => format!("{} (mean ± 95 % interval)", self.over()),
         }
     }
 }
 
-/// How a contest of controllers is told.
-#[derive(Clone, Debug)]
-pub(crate) struct Wording<'a> {
-    /// What the best does where it leads for sure.
-    pub(crate) best: &'a str,
-    /// What the first two do where it does not.
-    pub(crate) alike: &'a str,
-    /// Over which runs.
-    pub(crate) over: String,
+/// `own` as it is compared; `beside` are its runs with a neighbour.
+fn candidate(own: &ControllerRuns, beside: &[RunMetrics]) -> Candidate {
+    let of = |runs: &[RunMetrics], value: &dyn Fn(&RunMetrics) -> Value| runs.iter().map(value).collect();
+    let neighbours: Vec<Value> = of(beside, &neighbour_rate);
+    Candidate {
+        name: own.name.clone(),
+        useful_rate_kbps: of(&own.runs, &|run| {
+            media_sum(run, |flow| flow.useful_rate_bps).map(|bps| bps / 1e3)
+        }),
+        frame_delay_ms: of(&own.runs, &|run| run.media.frame_delay_ms.p95),
+        freezes: of(&own.runs, &|run| media_sum(run, |flow| flow.freezes)),
+        neighbour_rate_kbps: if neighbours.iter().all(Option::is_some) { neighbours } else { Vec::new() },
+    }
 }
 
-impl Wording<'_> {
-    fn contest(&self, (best, rates): &(&str, Vec<f64>), (second, others): &(&str, Vec<f64>)) -> String {
-        let over = &self.over;
-        let amount = format!("{:.0} kbit/s of video within 150 ms", mean_or_zero(rates));
-        match paired_difference(rates, others) {
-            Some(lead) if lead.excludes_zero() => format!(
-                "{best} {}: {amount} {over}, {} kbit/s (95 % interval) more than {second}.",
-                self.best,
-                in_words(&lead, 0)
-            ),
-            Some(lead) if lead.half_width.is_some() => format!(
-                "{best} and {second} {}: {amount} by {best} {over}, and its lead of {} kbit/s (95 % interval) includes \
-                 zero.",
-                self.alike,
-                in_words(&lead, 0)
-            ),
-            _ => format!(
-                "{best} delivered {amount} {over}, which says nothing about its difference to {second}."
-            ),
-        }
-    }
+/// What the flows that are no media got together, in kbit/s; `None` where there are none.
+fn neighbour_rate(run: &RunMetrics) -> Value {
+    let mut others = run.flows.iter().filter(|flow| flow.kind != FlowKind::Media).peekable();
+    others.peek()?;
+    Some(others.filter_map(|flow| flow.rate_bps).sum::<f64>() / 1e3)
 }
 
 /// `26 ± 3`, or `26` where there is no interval.
@@ -144,9 +153,4 @@ pub(super) fn in_words(estimate: &Estimate, decimals: usize) -> String {
         Some(half) => format!("{:.decimals$} ± {half:.decimals$}", estimate.mean),
         None => format!("{:.decimals$}", estimate.mean),
     }
-}
-
-/// The mean; of nothing zero.
-fn mean_or_zero(values: &[f64]) -> f64 {
-    mean(values).unwrap_or(0.0)
 }

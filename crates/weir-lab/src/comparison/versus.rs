@@ -1,8 +1,11 @@
 //! Two runs side by side: their tables with what the second has beyond the first, and their curves over each other.
 
+use serde::Serialize;
 use weir_measure::results::Value;
+use weir_measure::results::ranking::{Candidate, Criterion, LEAST_SEEDS, MARGIN};
 
 use super::saved::Saved;
+use super::scatter::candidates;
 use crate::page::{ControllerPanel, PageInput, Row, RowKind, SummaryTable};
 use crate::paired::{RunRow, RunTable, known, less};
 
@@ -21,11 +24,87 @@ pub struct Loaded {
     pub controllers: Vec<ControllerPanel>,
 }
 
-/// The page on both, and the table of what the second has beyond the first.
-pub fn page(first: Loaded, second: Loaded) -> (PageInput, SummaryTable) {
+/// Two runs side by side.
+#[derive(Clone, Debug, Default)]
+pub struct Versus {
+    /// The page on both.
+    pub page: PageInput,
+    /// What the second has beyond the first, run by run.
+    pub differences: SummaryTable,
+    /// How many seeds both have; 0 where runs are not paired.
+    pub seeds: usize,
+    /// Why runs are not paired; `None` where they are.
+    pub unpaired: Option<String>,
+    /// What became of each controller that both have.
+    pub changes: Vec<Change>,
+}
+
+/// What became of a controller from the first run to the second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The controller.
+    pub name: String,
+    before: Candidate,
+    after: Candidate,
+}
+
+/// What became of a quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Course {
+    /// The second run beats the first.
+    Better,
+    /// The first run beats the second.
+    Worse,
+    /// Neither beats the other.
+    NotTold,
+}
+
+impl Change {
+    /// Mean of the first and of the second run, over the seeds that both have; `None` where one has no value.
+    pub fn means(&self, criterion: Criterion) -> Option<[f64; 2]> {
+        Some([self.before.mean(criterion)?, self.after.mean(criterion)?])
+    }
+
+    /// What became of a quantity ([`beats`](weir_measure::results::ranking::beats)).
+    pub fn course(&self, criterion: Criterion) -> Course {
+        match (self.after.beats(&self.before, criterion, MARGIN), self.is_worse_by(criterion, MARGIN)) {
+            (true, _) => Course::Better,
+            (false, true) => Course::Worse,
+            (false, false) => Course::NotTold,
+        }
+    }
+
+    /// Whether the first run beats the second by more than this share of its mean.
+    pub fn is_worse_by(&self, criterion: Criterion, share: f64) -> bool {
+        self.before.beats(&self.after, criterion, share)
+    }
+
+    /// What became of it, in a sentence.
+    pub fn in_words(&self) -> String {
+        let told = |criterion: &Criterion| {
+            let verdict = match self.course(*criterion) {
+                Course::Better => "better",
+                Course::Worse => "worse",
+                Course::NotTold => return None,
+            };
+            let [before, after] = self.means(*criterion)?;
+            let (decimals, unit) = (usize::from(*criterion == Criterion::Freezes), criterion.unit());
+            let numbers = format!("{before:.decimals$} → {after:.decimals$} {unit}");
+            Some(format!("{} {verdict} ({})", criterion.name(), numbers.trim_end()))
+        };
+        let told: Vec<String> = Criterion::DOMINATING.iter().filter_map(told).collect();
+        let told = if told.is_empty() { "no difference told".to_owned() } else { told.join(", ") };
+        format!("{}: {told}", self.name)
+    }
+}
+
+/// Both runs side by side.
+pub fn versus(first: Loaded, second: Loaded) -> Versus {
     let unpaired = unpaired(&first, &second);
     let pairs = if unpaired.is_none() { common_seeds(&first.saved, &second.saved) } else { Vec::new() };
     let differences = differences(&first.saved.table, &second.saved.table, &pairs);
+    let changes = changes(&first.saved.table, &second.saved.table, &pairs);
     let names = [first.name.clone(), second.name.clone()];
     let note = match &unpaired {
         Some(why) => format!("Nothing is said of differences: {why}."),
@@ -50,16 +129,58 @@ pub fn page(first: Loaded, second: Loaded) -> (PageInput, SummaryTable) {
     let page = PageInput {
         title: "Two runs side by side".to_owned(),
         source: first.saved.source.clone(),
-        verdict: format!("{}: {} against {}", first.saved.title, names[0], names[1]),
+        verdict: verdict(&first.saved.title, &names, &changes, pairs.len()),
         scenario,
-        summary: together(&first.saved.table.summary(), &second.saved.table.summary(), &differences, &names),
+        summary: together(
+            &first.saved.table.with_intervals(),
+            &second.saved.table.with_intervals(),
+            &differences,
+            &names,
+        ),
+        scatter: None,
         differences: Vec::new(),
         seed: first.saved.seeds.first().copied(),
         controllers: overlaid(first.controllers, second.controllers, &names[1]),
         notes,
         runs: Some(names),
     };
-    (page, differences)
+    Versus { page, differences, seeds: pairs.len(), unpaired, changes }
+}
+
+/// What became of all controllers from the first run to the second.
+fn verdict(title: &str, [first, second]: &[String; 2], changes: &[Change], seeds: usize) -> String {
+    let what = format!("{title}: {first} → {second}");
+    if changes.is_empty() {
+        return format!("{what}.");
+    }
+    if seeds < LEAST_SEEDS {
+        return format!(
+            "{what}. {seeds} common seeds cannot tell whether anything changed: that takes {LEAST_SEEDS}."
+        );
+    }
+    format!("{what}. {}.", changes.iter().map(Change::in_words).collect::<Vec<_>>().join("; "))
+}
+
+/// Each controller that both have, over the seeds that both have; none where there is none of these.
+fn changes(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)]) -> Vec<Change> {
+    let (first, second) = (candidates(a), candidates(b));
+    let picked = |own: &Candidate, runs: &[usize]| {
+        let of = |values: &[Value]| runs.iter().map(|&run| values.get(run).copied().flatten()).collect();
+        Candidate {
+            name: own.name.clone(),
+            useful_rate_kbps: of(&own.useful_rate_kbps),
+            frame_delay_ms: of(&own.frame_delay_ms),
+            freezes: of(&own.freezes),
+            neighbour_rate_kbps: Vec::new(),
+        }
+    };
+    let (of_first, of_second): (Vec<usize>, Vec<usize>) = pairs.iter().copied().unzip();
+    let change = |own: &Candidate| {
+        let other = second.iter().find(|other| other.name == own.name)?;
+        let (before, after) = (picked(own, &of_first), picked(other, &of_second));
+        Some(Change { name: own.name.clone(), before, after })
+    };
+    first.iter().filter(|_| !pairs.is_empty()).filter_map(change).collect()
 }
 
 /// Why runs are not paired; `None` where they are.
@@ -157,6 +278,7 @@ fn overlaid(
 
 #[cfg(test)]
 mod tests {
+    use super::super::tables::{FRAME_DELAY_P95, FREEZES, USEFUL_RATE};
     use super::*;
     use crate::page::{Best, Column};
 
@@ -188,7 +310,7 @@ mod tests {
             loaded("main", &[1, 2, 3], &[("gcc", &[900.0, 100.0, 200.0]), ("nada", &[1.0, 2.0, 3.0])]);
         let second =
             loaded("branch", &[2, 3, 4], &[("gcc", &[110.0, 210.2, 7.0]), ("nada", &[9.0, 2.0, 3.0])]);
-        let (page, differences) = page(first, second);
+        let Versus { page, differences, .. } = versus(first, second);
         let [gcc, nada] = differences.rows.as_slice() else { panic!("two laws: {differences:?}") };
         let rate = gcc.cells[0].unwrap();
         assert!((rate.mean - 10.1).abs() < 1e-9 && rate.best && !rate.worse);
@@ -206,7 +328,7 @@ mod tests {
     fn laws_of_one_run_alone_are_shown_without_a_difference() {
         let first = loaded("main", &[1, 2], &[("gcc", &[1.0, 2.0])]);
         let second = loaded("branch", &[1, 2], &[("nada", &[1.0, 2.0]), ("gcc", &[2.0, 3.0])]);
-        let (page, differences) = page(first, second);
+        let Versus { page, differences, .. } = versus(first, second);
         assert_eq!(differences.rows.len(), 1);
         let names: Vec<&str> = page.summary.rows.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(names, ["gcc", "gcc", "gcc", "nada"]);
@@ -220,7 +342,7 @@ mod tests {
     fn what_is_not_paired_is_said() {
         let one = || loaded("a", &[1, 2], &[("gcc", &[1.0, 2.0])]);
         let why = |second: Loaded| {
-            let (page, differences) = page(one(), second);
+            let Versus { page, differences, .. } = versus(one(), second);
             assert!(differences.rows.is_empty() && page.summary.rows.len() == 2);
             page.notes[0].clone()
         };
@@ -232,5 +354,38 @@ mod tests {
         other.saved.scenario = "street".to_owned();
         assert!(why(other).contains("the scenarios are call and street"));
         assert!(why(loaded("b", &[], &[("gcc", &[1.0])])).contains("table.json"));
+    }
+
+    #[test]
+    fn what_became_of_a_controller_is_told_by_paired_runs() {
+        let run = |name: &str, useful: f64, delay: f64| {
+            let mut own = loaded(name, &[1, 2, 3, 4, 5, 6], &[("gcc", &[0.0; 6])]);
+            own.saved.table.columns[0].label = USEFUL_RATE.to_owned();
+            own.saved.table.columns[1].label = FRAME_DELAY_P95.to_owned();
+            own.saved
+                .table
+                .columns
+                .push(Column { label: FREEZES.to_owned(), ..own.saved.table.columns[1].clone() });
+            let values = |mean: f64| (0..6).map(|seed| Some(mean + f64::from(seed))).collect::<Vec<Value>>();
+            own.saved.table.rows[0].values = vec![values(useful), values(delay), values(3.0)];
+            own
+        };
+        let both = versus(run("main", 500.0, 900.0), run("branch", 520.0, 950.0));
+        let change = &both.changes[0];
+        let courses = Criterion::DOMINATING.map(|criterion| change.course(criterion));
+        assert_eq!(courses, [Course::Better, Course::Worse, Course::NotTold]);
+        assert!(change.is_worse_by(Criterion::FrameDelay, 0.05), "by 50 of 902.5 ms");
+        assert!(!change.is_worse_by(Criterion::FrameDelay, 0.06));
+        assert_eq!(
+            both.page.verdict,
+            ": main → branch. gcc: useful rate better (502 → 522 kbit/s), frame delay p95 worse (902 → 952 ms)."
+        );
+        let mut few = run("branch", 100.0, 900.0);
+        few.saved.seeds = vec![1, 2, 3, 4, 15, 16];
+        let both = versus(run("main", 500.0, 900.0), few);
+        assert_eq!(both.changes[0].course(Criterion::UsefulRate), Course::NotTold);
+        assert!(
+            both.page.verdict.ends_with("4 common seeds cannot tell whether anything changed: that takes 5.")
+        );
     }
 }

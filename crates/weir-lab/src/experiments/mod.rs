@@ -36,8 +36,8 @@ pub use markdown::markdown;
 pub use plan::Extent;
 pub use plots::{Axis, Drawn, LineOf, Plot, PlotKind, PlotLine, PlotResult};
 pub use read::{Experiment, open};
-pub(crate) use report::{FIGURE_CSS, figure};
-pub use report::{figures, report, tick_step};
+pub(crate) use report::figure;
+pub use report::{figures, report};
 pub use reproduce::{Reproduced, Reproduction};
 pub use results::{Accepted, Basis, ClaimResult, Count, PlaceResult, counts};
 pub use row::{

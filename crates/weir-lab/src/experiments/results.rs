@@ -94,8 +94,8 @@ impl ClaimResult {
         let Some(mean) = measured.mean else { return "no value".to_owned() };
         let digits = digits(mean, measured.ci95);
         let half = measured.ci95.map_or_else(String::new, |half| format!(" ± {half:.digits$}"));
-        let kinds = kinds_in_words(measured.kinds, digits);
-        with_unit(&format!("{mean:.digits$}{half}"), &self.unit) + &kinds
+        let kinds = kinds_in_words(measured.kinds, digits).map(|kinds| format!("; two kinds: {kinds}"));
+        with_unit(&format!("{mean:.digits$}{half}"), &self.unit) + &kinds.unwrap_or_default()
     }
 
     /// The range, in words.

@@ -206,7 +206,7 @@ impl SweepRequest<'_> {
         let place = |at: &[f64]| -> Vec<String> {
             at.iter().zip(self.varied).map(|(&value, varied)| varied.with_unit(value)).collect()
         };
-        let own = numbers.iter().map(|swept| (place(&swept.at), swept.values.summary())).collect();
+        let own = numbers.iter().map(|swept| (place(&swept.at), swept.values.with_intervals())).collect();
         let mut titled: Vec<(String, OfPlaces)> = vec![("controller".to_owned(), own)];
         for swept in numbers {
             for own in swept.values.differences() {

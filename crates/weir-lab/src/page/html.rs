@@ -7,7 +7,8 @@ use super::chip::chip;
 use super::figure::{Figure, Figures, INTERACTIVE_MS, SHORTEST_MS, quantile_ms};
 use super::input::{ControllerPanel, PageInput, PlacedTable};
 use super::table::{PLACED_CSS, placed, shown, summary};
-use super::{embed, palette};
+use super::{embed, palette, scatter};
+use crate::chart::CHART_CSS;
 
 /// Nothing may be loaded from anywhere; what the page brings along may run.
 const POLICY: &str =
@@ -29,6 +30,7 @@ pub(super) fn page(input: &PageInput, figures: &Figures) -> Markup {
                 style {
                     (PreEscaped(palette::css()))
                     (PreEscaped(include_str!("vendor/uplot/uPlot.min.css")))
+                    (PreEscaped(CHART_CSS))
                     (PreEscaped(include_str!("page.css")))
                     (PreEscaped(PLACED_CSS))
                 }
@@ -58,6 +60,7 @@ fn header(input: &PageInput) -> Markup {
     html! {
         header {
             h1 { (input.title) }
+            @if let Some(points) = &input.scatter { (scatter::figure(points)) }
             p.verdict { (input.verdict) }
             p.source { (input.source) }
             p.unsupported.card id="unsupported" hidden { (UNSUPPORTED) }

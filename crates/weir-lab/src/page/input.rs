@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use weir_cc::Cause;
-use weir_measure::results::stats::{Estimate, Kind};
+use weir_measure::results::stats::{Estimate, Kind, kinds_in_words};
 
 /// A comparison of controllers in one scenario. Columns over time have one entry per bin, NaN where there is no
 /// value; a column that is shorter than the time column ends early.
@@ -16,6 +16,8 @@ pub struct PageInput {
     pub verdict: String,
     /// The scenario file.
     pub scenario: String,
+    /// The controllers in one picture; `None` where there is nothing to compare.
+    pub scatter: Option<Scatter>,
     /// The controllers in numbers.
     pub summary: SummaryTable,
     /// What variants of one law differ in; nothing where there are none.
@@ -37,6 +39,37 @@ pub struct SummaryTable {
     pub columns: Vec<Column>,
     /// The controllers.
     pub rows: Vec<Row>,
+}
+
+impl SummaryTable {
+    /// [`kinds_below`] of its rows.
+    pub fn kinds(&self) -> Option<String> {
+        kinds_below(&self.columns, self.rows.iter().map(|row| (row.name.clone(), row)))
+    }
+}
+
+/// Kinds that are nearer to each other than this share of the greatest mean of their column are not worth a line.
+const LEAST_GAP: f64 = 0.05;
+
+/// A sentence on the cells whose runs are of two kinds ([`two_kinds`](weir_measure::results::stats::two_kinds)), which a mean does not
+/// tell: it stands below the table. Each row comes with what it is called there. `None` where there is no such cell.
+pub fn kinds_below<'r>(columns: &[Column], rows: impl Iterator<Item = (String, &'r Row)>) -> Option<String> {
+    let rows: Vec<(String, &Row)> = rows.collect();
+    let greatest = |at: usize| {
+        let cells = rows.iter().filter_map(|(_, row)| row.cells.get(at).copied().flatten());
+        cells.map(|cell| cell.mean.abs()).fold(0.0, f64::max)
+    };
+    let of_row = |(name, row): &(String, &Row)| {
+        let cells = columns.iter().zip(&row.cells).enumerate();
+        let words = cells.filter_map(|(at, (column, cell))| {
+            let kinds = (*cell)?.kinds.filter(|[low, high]| high.mean - low.mean > LEAST_GAP * greatest(at));
+            Some(format!("{name}, {}: {}", column.label, kinds_in_words(kinds, column.decimals)?))
+        });
+        words.collect::<Vec<String>>()
+    };
+    let words: Vec<String> = rows.iter().flat_map(of_row).collect();
+    let what = "Runs of two kinds, so that no run is like the mean, each kind with how many runs it has";
+    (!words.is_empty()).then(|| format!("{what}: {}.", words.join("; ")))
 }
 
 /// How variants of a law differ from the first of them, run by run: what two runs of one seed differ in is not the network or the
@@ -91,10 +124,57 @@ impl PlacedTable {
     }
 }
 
+impl PlacedTable {
+    /// [`kinds_below`] of its rows, each called after its place, too.
+    pub fn kinds(&self) -> Option<String> {
+        let named = |(at, row): &'_ (Vec<String>, Row)| {
+            at.iter().chain([&row.name]).cloned().collect::<Vec<_>>().join(" ")
+        };
+        kinds_below(&self.columns, self.rows.iter().map(|placed| (named(placed), &placed.1)))
+    }
+}
+
 impl From<&Differences> for PlacedTable {
     fn from(differences: &Differences) -> Self {
         Self::of(&[], &differences.title(), vec![(Vec::new(), differences.table.clone())])
     }
+}
+
+/// Useful rate against frame delay, a point for each controller.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scatter {
+    /// The controllers and yardsticks.
+    pub points: Vec<ScatterPoint>,
+    /// What a reader should know of the leading set; may be empty.
+    pub note: String,
+}
+
+/// A controller in the scatter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScatterPoint {
+    /// Its name.
+    pub name: String,
+    /// Its row in the table, which gives it its colour.
+    pub index: usize,
+    /// Useful rate in kbit/s.
+    pub rate: Cell,
+    /// 95th percentile of the frame delay in milliseconds.
+    pub delay: Cell,
+    /// Where it stands among the others.
+    pub standing: Standing,
+}
+
+/// Where a controller stands among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// It is there to compare with.
+    Yardstick,
+    /// Somebody beats it.
+    Behind,
+    /// It is in the leading set.
+    Leading,
+    /// It is in the leading set, and recommended.
+    Recommended,
 }
 
 /// A metric of the summary.
@@ -165,7 +245,7 @@ pub struct Cell {
     pub ci95: Option<f64>,
     /// The two kinds of which the runs are; `None` where they are of one.
     pub kinds: Option<[Kind; 2]>,
-    /// Whether it is marked: not worse than the best of its column; of a difference that it is sure, and for the better.
+    /// Whether it is marked: nobody beats it in its column; of a difference that it is sure, and for the better.
     pub best: bool,
     /// Of a difference: whether it is sure, and for the worse.
     pub worse: bool,

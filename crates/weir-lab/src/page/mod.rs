@@ -7,11 +7,11 @@
 mod chip;
 mod decimate;
 mod embed;
-mod escape;
 mod figure;
 mod html;
 mod input;
 mod palette;
+mod scatter;
 mod table;
 
 use std::ffi::OsString;
@@ -20,10 +20,10 @@ use std::io;
 use std::path::Path;
 
 pub(crate) use decimate::extremes;
-pub(crate) use escape::html as escape_html;
 pub use input::{
     Best, CdfStep, Cell, Column, ControllerPanel, CoupledCurves, CouplingCurves, Differences, FlowCurves,
-    FlowRole, PageInput, PlacedTable, Row, RowKind, SignalBand, SummaryTable,
+    FlowRole, PageInput, PlacedTable, Row, RowKind, Scatter, ScatterPoint, SignalBand, Standing,
+    SummaryTable, kinds_below,
 };
 pub(crate) use palette::{COMPETITOR, IDEAL, css as palette_css, law as colour_of};
 pub use table::MARKED;

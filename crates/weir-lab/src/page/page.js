@@ -21,7 +21,8 @@ const all = (selector, within = document) => [...within.querySelectorAll(selecto
 const pick = () => {
   const boxes = all("input[data-pick]");
   view.hidden = new Set(boxes.filter((box) => !box.checked).map((box) => Number(box.dataset.pick)));
-  all("[data-law]").forEach((own) => { own.hidden = view.hidden.has(Number(own.dataset.law)); });
+  // A mark in the scatter is no HTML element: it has the attribute alone.
+  all("[data-law]").forEach((own) => { own.toggleAttribute("hidden", view.hidden.has(Number(own.dataset.law))); });
   document.getElementById("picked").textContent = `${boxes.length - view.hidden.size} of ${boxes.length} shown`;
   showCurves();
   zoom(...view.now);

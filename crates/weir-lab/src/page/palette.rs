@@ -10,6 +10,8 @@ type Colour = (&'static str, &'static str, &'static str);
 
 /// Of text and thin lines.
 pub(super) const INK: &str = "ink";
+/// Of what stands back.
+pub(super) const MUTED: &str = "muted";
 /// Of the upper edge of the capacity.
 pub(super) const CAPACITY_EDGE: &str = "capacity-edge";
 /// Competing flows.
@@ -19,7 +21,7 @@ pub(crate) const IDEAL: &str = "capacity-edge";
 
 const COMMON: [Colour; 11] = [
     (INK, "#1f2937", "#e5e8ee"),
-    ("muted", "#6b7280", "#98a1b0"),
+    (MUTED, "#6b7280", "#98a1b0"),
     ("line", "#e3e7ec", "#303744"),
     ("grid", "#eceff3", "#262d39"),
     ("panel", "#ffffff", "#161b24"),

@@ -1,7 +1,6 @@
 //! The controllers in numbers.
 
 use maud::{Markup, html};
-use weir_measure::results::stats::kinds_in_words;
 
 use super::chip::chip;
 use super::input::{Best, Cell, Column, PlacedTable, Row, RowKind, SummaryTable};
@@ -24,7 +23,13 @@ pub(super) fn summary(table: &SummaryTable) -> Markup {
             }
         }
         (meaning(table))
+        (kinds(table.kinds()))
     }
+}
+
+/// The runs of two kinds, below a table.
+fn kinds(sentence: Option<String>) -> Markup {
+    html! { @if let Some(sentence) = sentence { p.hint.below { (sentence) } } }
 }
 
 fn head(table: &SummaryTable) -> Markup {
@@ -72,10 +77,8 @@ fn drawn(table: &SummaryTable, index: usize, row: &Row) -> Markup {
 fn cell(column: &Column, cell: Option<Cell>, has_interval: bool) -> Markup {
     let half_width = cell.and_then(|cell| cell.ci95).filter(|width| width.is_finite());
     let interval = half_width.map(|width| format!("± {}", shown(width, column.decimals)));
-    let kinds = kinds_in_words(cell.and_then(|cell| cell.kinds), column.decimals);
     let rest = html! {
         @if has_interval { span.interval { (interval.unwrap_or_default()) } }
-        @if let Some(kinds) = kinds.strip_prefix("; ") { span.interval { (kinds) } }
     };
     html! {
         @match cell {
@@ -141,6 +144,7 @@ pub(crate) fn placed(tables: &[PlacedTable]) -> Markup {
                     tbody { @for (at, row) in &table.rows { (of_place(table, at, row)) } }
                 }
             }
+            (kinds(table.kinds()))
         }
         (meaning_of(&rows))
     }
@@ -165,8 +169,8 @@ fn of_place(table: &PlacedTable, at: &[String], row: &Row) -> Markup {
 }
 
 /// What a mark says.
-pub const MARKED: &str = "not worse than the best of its column by the 95 % interval of the differences, run by run; \
-     of single runs, what looks like the best. Where that holds of all, none is marked; yardsticks never are";
+pub const MARKED: &str = "nobody beats it: no other is ahead, run by run, by more than 1 % and 3.25 standard errors (of ten \
+     runs); of single runs, what looks like the best. Where that holds of all, none is marked; yardsticks never are";
 
 /// `value` with a true minus sign, and none before a zero.
 pub(super) fn shown(value: f64, decimals: usize) -> String {

@@ -10,6 +10,7 @@ fn example(controllers: usize, bins: usize, signals: usize) -> PageInput {
         source: "scenario tcp-competition, 30 runs, seeds 1 to 30".to_owned(),
         verdict: "GCC keeps the queue short; NADA takes more of the link.".to_owned(),
         scenario: "[link]\nrate = \"1Mbps\"\n".to_owned(),
+        scatter: None,
         summary: table(controllers),
         differences: Vec::new(),
         controllers: (0..controllers).map(|index| panel(index, bins, signals)).collect(),
@@ -242,13 +243,82 @@ fn markup_in_any_text_stays_text() {
 }
 
 #[test]
-fn runs_of_two_kinds_are_told_in_their_cell() {
+fn runs_of_two_kinds_are_told_below_the_table() {
     let mut input = example(2, 20, 0);
     let kind = |mean, runs| Kind { mean, runs };
     let cell = input.summary.rows[0].cells[0].as_mut().unwrap();
     cell.kinds = Some([kind(0.5, 3), kind(2.5, 7)]);
     let html = render(&input);
-    assert!(html.contains("<span class=\"interval\">two kinds: 0.50 (3), 2.50 (7)</span>"));
+    let (_, below) = html.split_once("</table>").unwrap();
+    assert!(below.contains("each kind with how many runs it has: controller 0, rate: 0.50 (3), 2.50 (7)."));
+}
+
+/// Two controllers of which the first leads, one that is behind both, and a yardstick.
+fn scatter() -> Scatter {
+    let point = |index: usize, name: &str, rate: f64, delay: f64, standing| {
+        let cell = |mean: f64, half: f64| Cell { ci95: Some(half), ..Cell::new(mean) };
+        ScatterPoint {
+            name: name.to_owned(),
+            index,
+            rate: cell(rate, 20.0),
+            delay: cell(delay, 40.0),
+            standing,
+        }
+    };
+    let points = vec![
+        point(0, "quick <b>", 590.0, 960.0, Standing::Recommended),
+        point(1, "slow", 596.0, 2056.0, Standing::Leading),
+        point(2, "behind", 400.0, 2300.0, Standing::Behind),
+        point(3, "fixed", 245.0, 1668.0, Standing::Yardstick),
+    ];
+    Scatter { points, note: "How sure that is.".to_owned() }
+}
+
+#[test]
+fn the_report_opens_with_the_scatter_and_then_the_sentence_and_the_table() {
+    let input = PageInput { scatter: Some(scatter()), ..example(3, 20, 0) };
+    let html = render(&input);
+    let place = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}"));
+    assert!(place("id=\"scatter\"") < place("class=\"verdict\""));
+    assert!(place("class=\"verdict\"") < place("id=\"table\""));
+    let svg = &html[place("id=\"scatter\"")..place("class=\"verdict\"")];
+    assert!(svg.contains("<title>quick &lt;b&gt;: 590 ± 20 kbit/s, 960 ± 40 ms</title>"), "{svg}");
+    assert_eq!(svg.matches("<circle class=\"o\"").count(), 2, "both leaders are ringed");
+    assert_eq!(svg.matches("<circle class=\"q\"").count(), 1, "a yardstick is hollow");
+    assert!(svg.contains("<text class=\"t\"") && svg.contains("How sure that is."));
+    // From the shortest delay to the highest rate: to the right, then up.
+    let frontier = svg.split("class=\"frontier\" d=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!((frontier.matches('h').count(), frontier.matches('v').count()), (1, 1), "{frontier}");
+    assert!(!render(&example(1, 20, 0)).contains("id=\"scatter\""));
+}
+
+#[test]
+fn names_in_the_scatter_stand_apart() {
+    let all: Vec<ScatterPoint> = (0..6)
+        .map(|index| {
+            let near = |value: f64| Cell::new(value + index as f64);
+            let standing = Standing::Behind;
+            ScatterPoint {
+                name: format!("law {index}"),
+                index,
+                rate: near(500.0),
+                delay: near(1000.0),
+                standing,
+            }
+        })
+        .chain(scatter().points)
+        .collect();
+    let html = render(&PageInput {
+        scatter: Some(Scatter { points: all, note: String::new() }),
+        ..example(1, 20, 0)
+    });
+    let svg = html.split("id=\"scatter\"").nth(1).unwrap().split("</figure>").next().unwrap();
+    let places: std::collections::BTreeSet<&str> = svg
+        .split("</title>")
+        .skip(1)
+        .filter_map(|mark| mark.split("<text ").nth(1)?.split('>').next())
+        .collect();
+    assert_eq!(places.len(), 10, "{places:?}");
 }
 
 #[test]
@@ -264,7 +334,7 @@ fn marked_cells_are_emphasised_and_explained_and_undefined_ones_are_dashes() {
         .collect();
     assert_eq!(emphasised, ["1.75"]);
     let (_, below) = html.split_once("</table>").unwrap();
-    assert!(below.contains("not worse than the best of its column"));
+    assert!(below.contains("nobody beats it"));
     assert!(html.contains("<span class=\"interval\">± 0.12</span>"));
     assert_eq!(html.matches("<span class=\"none\">–</span>").count(), 2);
 }

@@ -51,7 +51,7 @@ impl Law for Fixed {
     fn info() -> ControllerInfo {
         ControllerInfo {
             name: "fixed",
-            summary: "the start rate, whatever happens: what nobody's control is worth",
+            summary: "sends the start rate whatever happens, without congestion control",
             source: "a yardstick, no law",
             placement: "sender",
             feedback: "heeded by nobody",

@@ -9,8 +9,7 @@ use super::check::{
 use super::course::by_second;
 use super::results::Viewed;
 use crate::runs::Ran;
-use weir_measure::metrics::MeasurePlan;
-use weir_measure::results::Value;
+use weir_measure::results::{FlowKind, FlowMeasures, Value};
 
 /// What is found in a run of a suite. It depends on this run alone, so that runs can be made in any order and on several machines;
 /// verdicts come of all of them together.
@@ -41,7 +40,7 @@ impl Finding {
         Self {
             alone: checks.iter().map(|check| judged.alone(check.quantity)).collect(),
             against_tcp: against_tcp.then(|| judged.against_tcp()),
-            viewed: viewed(&ran.plan, &served),
+            viewed: viewed(ran, &served),
             served,
             course: if is_drawn { by_second(&ran.measured.receipts) } else { Vec::new() },
             receipts: Vec::new(),
@@ -92,11 +91,16 @@ impl Finding {
     }
 }
 
-/// What the viewers of a run got.
-fn viewed(plan: &MeasurePlan, served: &[Served]) -> Viewed {
-    let seconds = (plan.end.max(START_UP) - START_UP).secs_f64();
+/// What the viewers of a run got, and what was left to others.
+fn viewed(ran: &Ran, served: &[Served]) -> Viewed {
+    let seconds = (ran.plan.end.max(START_UP) - START_UP).secs_f64();
+    let flows = &ran.measured.metrics.flows;
+    let is_media = |flow: &&FlowMeasures<Value>| flow.kind == FlowKind::Media;
+    let (media, others): (Vec<_>, Vec<_>) = flows.iter().partition(is_media);
     Viewed {
         useful_bps: (seconds > 0.0).then(|| useful_bytes(served) as f64 * 8.0 / seconds),
         frame_delay_ms: worst_frame_delay(served),
+        freezes: media.iter().filter_map(|flow| flow.freezes).reduce(|a, b| a + b),
+        neighbour_bps: others.iter().map(|flow| flow.rate_bps.unwrap_or(0.0)).reduce(|a, b| a + b),
     }
 }

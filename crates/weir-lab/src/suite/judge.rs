@@ -3,6 +3,7 @@
 use super::cases::Case;
 use super::course::Course;
 use super::finding::Finding;
+use super::ranking::ranking;
 use super::results::{CaseResult, CheckResult, ControllerResult};
 use super::trials::Trial;
 use super::yardstick::{Attempt, Yardstick};
@@ -113,7 +114,8 @@ impl<'c> Judge<'c> {
         }
         let (name, title, swept) = (self.case.name.clone(), self.case.title.clone(), self.case.swept.clone());
         let omniscient = Some(beside.yardstick.result(checks));
-        Ok((CaseResult { name, title, swept, traces, controllers, omniscient }, courses))
+        let ranking = ranking(&controllers);
+        Ok((CaseResult { name, title, swept, traces, controllers, ranking, omniscient }, courses))
     }
 
     /// What comes of the first of [its trials](Self::trials), those that are not controllers'.

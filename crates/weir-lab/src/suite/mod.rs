@@ -13,6 +13,7 @@ mod finding;
 mod judge;
 mod moments;
 mod page;
+mod ranking;
 mod results;
 mod run;
 mod told;

@@ -10,7 +10,8 @@ use super::course::Course;
 use super::curves;
 use super::results::{CaseResult, ControllerResult, SuiteResult, Verdict};
 use super::run::SuiteRun;
-use crate::experiments::{FIGURE_CSS, figure};
+use crate::chart::CHART_CSS;
+use crate::experiments::figure;
 use crate::page::{COMPETITOR, IDEAL, PLACED_CSS, PlacedTable, colour_of, palette_css, placed};
 use weir_measure::metrics::FairShares;
 use weir_measure::results::FlowKind;
@@ -35,7 +36,7 @@ pub fn page(title: &str, run: &SuiteRun, begun: &[String]) -> String {
                 meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) }
-                style { (PreEscaped(palette_css())) (PreEscaped(include_str!("page.css"))) (PreEscaped(FIGURE_CSS)) (PreEscaped(PLACED_CSS)) }
+                style { (PreEscaped(palette_css())) (PreEscaped(include_str!("page.css"))) (PreEscaped(CHART_CSS)) (PreEscaped(PLACED_CSS)) }
             }
             body {
                 h1 { (title) }
@@ -48,6 +49,7 @@ pub fn page(title: &str, run: &SuiteRun, begun: &[String]) -> String {
                 }
                 @for note in result.notes() { p { (note) } }
                 (matrix(result, &names))
+                (leaders(result))
                 @for (case, plots) in curves::plots(&result.cases) {
                     section {
                         h2 { (case) " " small { "each check over the sweep" } }
@@ -93,6 +95,24 @@ fn matrix(result: &SuiteResult, names: &[&str]) -> Markup {
                                 }
                             }
                         }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Who leads each case.
+fn leaders(result: &SuiteResult) -> Markup {
+    let leaders = result.leaders();
+    html! {
+        @if !leaders.is_empty() {
+            section {
+                h2 { "Who leads" " " small { "in useful rate, from 20 s on; recommended: nobody that leads dominates it by frame delay and freezes" } }
+                div.matrix {
+                    table {
+                        thead { tr { th { "case" } th { "leading" } th { "recommended" } } }
+                        tbody { @for [case, leading, recommended] in &leaders { tr { th { (case) } td { (leading) } td { (recommended) } } } }
                     }
                 }
             }
@@ -256,6 +276,7 @@ mod tests {
             title: "<b>".to_owned(),
             traces: Vec::new(),
             controllers: vec![own("gcc"), own("nada")],
+            ranking: None,
             omniscient: None,
         };
         let result = SuiteResult {

@@ -11,6 +11,7 @@ use super::check::Limit;
 use super::told::{Less, SweptCase};
 use crate::build::{TraceUse, stand_ins, titled};
 use weir_measure::results::Value;
+use weir_measure::results::ranking::Ranking;
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words};
 
 /// A suite under one controller or several, all over the same seeds.
@@ -44,6 +45,9 @@ pub struct CaseResult {
     pub traces: Vec<TraceUse>,
     /// The controllers, in the order given.
     pub controllers: Vec<ControllerResult>,
+    /// Which of them lead by what viewers got; not told of a single one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranking: Option<Ranking>,
     /// The omniscient sender at the point that was taken, named with its preset if it has one; not told by results that
     /// were saved before there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,6 +80,12 @@ pub struct Viewed {
     /// 95th percentile from capture to the arrival of the last packet, in ms, of the worst media flow; null without a
     /// complete frame.
     pub frame_delay_ms: Value,
+    /// Freezes of all media flows over the whole run; not told by results that were saved before they were counted.
+    #[serde(default)]
+    pub freezes: Value,
+    /// What the flows that are no media received together, in bit/s over the whole run; null without such flows.
+    #[serde(default)]
+    pub neighbour_bps: Value,
 }
 
 /// What came of a check, or of a case, the worst first.
@@ -273,7 +283,8 @@ impl CheckResult {
     }
 
     fn kinds_in_words(&self) -> String {
-        kinds_in_words(self.kinds, decimals(self.limit))
+        let kinds = kinds_in_words(self.kinds, decimals(self.limit));
+        kinds.map_or_else(String::new, |kinds| format!("; two kinds: {kinds}"))
     }
 
     pub(super) fn limit(&self) -> Limit {
@@ -420,6 +431,16 @@ impl SuiteResult {
             void.map(|check| format!("{} {}", case.name, words(check))).collect::<Vec<_>>()
         };
         self.cases.iter().flat_map(of_case).collect()
+    }
+
+    /// Which controllers lead each case and which are recommended, in words: a row per case; nothing of a single controller, and where
+    /// the runs cannot tell.
+    pub fn leaders(&self) -> Vec<[String; 3]> {
+        let of_case = |case: &CaseResult| {
+            let ranking = case.ranking.as_ref().filter(|ranking| ranking.can_tell())?;
+            Some([case.name.clone(), ranking.leading.join(", "), ranking.recommended.join(", ")])
+        };
+        self.cases.iter().filter_map(of_case).collect()
     }
 
     /// In how many cases `verdict` is that on the controller at `index`.

@@ -3,6 +3,7 @@
 mod flow_kind;
 mod measures;
 mod over_runs;
+pub mod ranking;
 pub mod stats;
 mod summary;
 

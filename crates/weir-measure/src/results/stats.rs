@@ -67,16 +67,13 @@ pub fn two_kinds(values: &[f64]) -> Option<[Kind; 2]> {
     if wide && both { Some([kind(low)?, kind(high)?]) } else { None }
 }
 
-/// Both kinds in words, with so many decimals, as they stand behind a mean: `; two kinds: 40 (2), 100 (8)`, each with how many
-/// runs are of it. Empty where runs are of one kind, and where both look alike.
-pub fn kinds_in_words(kinds: Option<[Kind; 2]>, decimals: usize) -> String {
+/// Both kinds in words, with so many decimals, each with how many runs are of it: `40 (2), 100 (8)`. `None` where runs are of one
+/// kind, and where both look alike.
+pub fn kinds_in_words(kinds: Option<[Kind; 2]>, decimals: usize) -> Option<String> {
+    let [low, high] = kinds?;
     let mean = |kind: Kind| format!("{:.decimals$}", kind.mean);
-    match kinds {
-        Some([low, high]) if mean(low) != mean(high) => {
-            format!("; two kinds: {} ({}), {} ({})", mean(low), low.runs, mean(high), high.runs)
-        }
-        _ => String::new(),
-    }
+    let words = format!("{} ({}), {} ({})", mean(low), low.runs, mean(high), high.runs);
+    (mean(low) != mean(high)).then_some(words)
 }
 
 /// A mean with the half width of its 95 % confidence interval: all that a table, a suite or a claim says of runs.
@@ -121,16 +118,33 @@ pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
 
 /// The 97.5 % quantile of Student's t; infinite for no degree of freedom.
 fn t_quantile(freedom: usize) -> f64 {
-    static TABLE: OnceLock<[f64; TABULATED]> = OnceLock::new();
-    let table = TABLE.get_or_init(|| core::array::from_fn(compute_t_quantile));
-    table.get(freedom).copied().unwrap_or_else(|| compute_t_quantile(freedom))
+    static TABLE: Quantiles = Quantiles::of(1.0 - (1.0 - CONFIDENCE) / 2.0);
+    TABLE.at(freedom)
 }
 
-/// To twelve digits: the last ones of a series of transcendental functions differ between processors.
-fn compute_t_quantile(freedom: usize) -> f64 {
-    let upper = 1.0 - (1.0 - CONFIDENCE) / 2.0;
-    let quantile = StudentsT::new(0.0, 1.0, freedom as f64).map_or(f64::INFINITY, |t| t.inverse_cdf(upper));
-    (quantile * 1e12).round() / 1e12
+/// A quantile of Student's t by degrees of freedom, infinite for none.
+pub(super) struct Quantiles {
+    probability: f64,
+    table: OnceLock<[f64; TABULATED]>,
+}
+
+impl Quantiles {
+    /// The quantile for `probability`, in (0, 1).
+    pub(super) const fn of(probability: f64) -> Self {
+        Self { probability, table: OnceLock::new() }
+    }
+
+    pub(super) fn at(&self, freedom: usize) -> f64 {
+        let table = self.table.get_or_init(|| core::array::from_fn(|freedom| self.compute(freedom)));
+        table.get(freedom).copied().unwrap_or_else(|| self.compute(freedom))
+    }
+
+    /// To twelve digits: the last ones of a series of transcendental functions differ between processors.
+    fn compute(&self, freedom: usize) -> f64 {
+        let t = StudentsT::new(0.0, 1.0, freedom as f64);
+        let quantile = t.map_or(f64::INFINITY, |t| t.inverse_cdf(self.probability));
+        (quantile * 1e12).round() / 1e12
+    }
 }
 
 #[cfg(test)]
@@ -198,9 +212,9 @@ mod tests {
         assert_eq!((kinds[0].mean, kinds[0].runs, kinds[1].runs), (40.0, 2, 8));
         close(kinds[1].mean, 100.5, 1e-9);
         assert_eq!(Estimate::of(&runs).unwrap().kinds, Some(kinds));
-        assert_eq!(kinds_in_words(Some(kinds), 1), "; two kinds: 40.0 (2), 100.5 (8)");
+        assert_eq!(kinds_in_words(Some(kinds), 1).unwrap(), "40.0 (2), 100.5 (8)");
         let alike = kinds.map(|kind| Kind { mean: kind.mean / 1e3, ..kind });
-        assert_eq!((kinds_in_words(Some(alike), 0), kinds_in_words(None, 0)), (String::new(), String::new()));
+        assert_eq!((kinds_in_words(Some(alike), 0), kinds_in_words(None, 0)), (None, None));
         assert_eq!(two_kinds(&runs[1..]), None, "nine runs tell nothing");
         // One of ten is less than a fifth.
         runs[9] = 100.0;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::RunMetrics;
 use super::measures::Measures;
 use super::over_runs::{OverRuns, Statistic};
+use super::ranking::Ranking;
 
 /// A scenario's results under one or more controllers, each over the same seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,6 +17,9 @@ pub struct Summary {
     pub runs: usize,
     /// The seeds of the runs.
     pub seeds: Vec<u64>,
+    /// Which controllers lead, and which of them are recommended; left out of a single controller and where there is no media.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranking: Option<Ranking>,
     /// The controllers, in the order given.
     pub controllers: Vec<ControllerSummary>,
 }
@@ -76,6 +80,7 @@ impl Summary {
             scenario: scenario.to_owned(),
             runs: seeds.len(),
             seeds: seeds.to_vec(),
+            ranking: None,
             controllers: controllers.into_iter().map(summarise).collect::<Result<_, _>>()?,
         })
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::chart::Bounds;
 use crate::scenario::Named;
 
 /// A figure of the paper, drawn from our runs.
@@ -92,6 +93,12 @@ pub struct Axis {
     /// Whether it is logarithmic.
     #[serde(default)]
     pub log: bool,
+}
+
+impl Axis {
+    pub(in crate::experiments) fn bounds(&self) -> Bounds {
+        Bounds { from: self.from, to: self.to, log: self.log }
+    }
 }
 
 /// What a line is of.

@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use super::super::judge::Verdict;
 use super::super::results::ClaimResult;
-use crate::page::escape_html as html;
+use crate::chart::escape_html as html;
 
 const HEAD: [&str; 7] = ["claim", "what", "paper", "ours ± 95 %", "accepted", "places", "verdict"];
 

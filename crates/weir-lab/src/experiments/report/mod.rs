@@ -7,17 +7,14 @@ mod chart;
 mod claims;
 mod summary;
 
-pub use chart::tick_step;
-
 use core::fmt::{self, Write};
 
 use super::plots::PlotResult;
 use super::read::Experiment;
 use super::results::ClaimResult;
-use crate::page::{PLACED_CSS, PlacedTable, escape_html as html, placed};
+use crate::chart::{CHART_CSS, escape_html as html};
+use crate::page::{PLACED_CSS, PlacedTable, placed};
 
-/// How figures look.
-pub(crate) const FIGURE_CSS: &str = include_str!("chart/chart.css");
 /// Nothing may be loaded from anywhere, and nothing runs.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
@@ -29,7 +26,7 @@ pub fn report(experiments: &[Experiment], claims: &[ClaimResult], plots: &[PlotR
     page
 }
 
-/// A plot alone, in HTML, for a page that has [`FIGURE_CSS`] and the colours that it names.
+/// A plot alone, in HTML, for a page that has [`CHART_CSS`](crate::chart::CHART_CSS) and the colours that it names.
 pub(crate) fn figure(plot: &PlotResult) -> String {
     let mut figure = String::new();
     // Writing to a string does not fail.
@@ -67,7 +64,7 @@ fn write_head(out: &mut String, title: &str) -> fmt::Result {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>{}</title>\n<style>\n{}{FIGURE_CSS}{PLACED_CSS}</style>\n</head>\n<body>\n<main>\n",
+         <title>{}</title>\n<style>\n{}{CHART_CSS}{PLACED_CSS}</style>\n</head>\n<body>\n<main>\n",
         html(title),
         include_str!("report.css"),
     )

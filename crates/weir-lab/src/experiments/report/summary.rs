@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use super::super::judge::Verdict;
 use super::super::results::{ClaimResult, Count, counts};
-use crate::page::escape_html as html;
+use crate::chart::escape_html as html;
 
 const HEAD: [&str; 8] =
     ["paper", "class", "kind", "met", "claims", "undecided", "two kinds of runs", "not reproduced"];

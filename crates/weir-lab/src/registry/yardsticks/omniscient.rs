@@ -31,7 +31,7 @@ impl Law for OmniscientSender {
     fn info() -> ControllerInfo {
         ControllerInfo {
             name: NAME,
-            summary: "its share of the network as it was one round trip ago: what a sender could do who saw everything",
+            summary: "sends its share of the network as it was one round trip ago, which no controller knows: about what is possible",
             source: "a yardstick, no law",
             placement: "sender",
             feedback: "heeded by nobody",

@@ -30,6 +30,7 @@ fn result(values: &[f64]) -> SuiteResult {
         swept: None,
         traces: Vec::new(),
         controllers,
+        ranking: None,
         omniscient: None,
     };
     let (suite, skip_rule) = ("rfc8867".to_owned(), String::new());

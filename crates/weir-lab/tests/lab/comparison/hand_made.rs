@@ -24,6 +24,7 @@ pub(crate) fn empty_run(flows: &[(&str, FlowKind)]) -> RunMetrics {
 pub(crate) fn call(kbps: f64) -> RunMetrics {
     let mut run = empty_run(&[("video", FlowKind::Media)]);
     flow(&mut run, "video").useful_rate_bps = Some(kbps * 1e3);
+    run.media.rate_bps = Some(kbps * 1e3);
     run
 }
 
@@ -42,11 +43,8 @@ pub(crate) fn comparison(controllers: &[(&str, Vec<RunMetrics>)]) -> Comparison 
         let sample = Sample { plan: plan(&flows), delays, series: None };
         ControllerRuns { name: (*name).to_owned(), law: (*name).to_owned(), runs: runs.clone(), sample }
     };
-    Comparison {
-        summary: Summary::from_runs("hand/made", &seeds, runs).unwrap(),
-        controllers: controllers.iter().map(entry).collect(),
-        traces: Vec::new(),
-    }
+    let summary = Summary::from_runs("hand/made", &seeds, runs).unwrap();
+    Comparison::new(summary, controllers.iter().map(entry).collect(), Vec::new())
 }
 
 /// Calls at these useful rates in kbit/s, one run each.

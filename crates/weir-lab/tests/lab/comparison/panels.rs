@@ -14,7 +14,7 @@ use super::hand_made::{calls, comparison, empty_run};
 
 fn input(mut comparison: Comparison) -> PageInput {
     let scenario = Scenario::open("gcc-2016/variable-capacity", &[]).unwrap();
-    report_input(&scenario, &mut comparison, &RunTable::default(), "A verdict.".to_owned()).unwrap()
+    report_input(&scenario, &mut comparison, &RunTable::default(), (None, "A verdict.".to_owned())).unwrap()
 }
 
 /// A comparison of one run of these flows whose series have two bins; the flow `i` received `i` and `10 · i` bit/s.

@@ -158,12 +158,17 @@ fn freezes_of_the_demo_are_differences_stretch_by_stretch() {
     assert!(cell(&table, "nada", "frozen beyond fixed").unwrap().ci95.unwrap() > 1.0);
     assert_eq!(cell(&table, "fixed", "freezes beyond fixed").unwrap().ci95, Some(0.0));
     assert!(table.rows[1].is_yardstick && !table.rows[0].is_yardstick);
-    let words = demo::floor_in_words(&alone).unwrap();
+    let [floor, yardsticks] = demo::notes(&alone, &demo::table(&alone, &alone)).try_into().unwrap();
     assert!(
-        words.contains("sends 300 kbit/s") && words.contains("its 30.0 ± 2.5 freezes and 15.0 ± 1.2 s"),
-        "{words}"
+        floor.contains("sends 300 kbit/s") && floor.contains("its 30.0 ± 2.5 freezes and 15.0 ± 1.2 s"),
+        "{floor}"
     );
-    assert_eq!(demo::floor_in_words(&calls(&[("nada", &[800.0])])), None);
+    assert!(
+        yardsticks.starts_with("`fixed` sends the start rate") && !yardsticks.contains("omniscient"),
+        "{yardsticks}"
+    );
+    let without = calls(&[("nada", &[800.0])]);
+    assert!(demo::notes(&without, &demo::table(&without, &without)).is_empty());
 }
 
 #[test]

@@ -5,66 +5,92 @@ use weir_lab::comparison::Comparison;
 use weir_lab::comparison::demo;
 use weir_lab::results::{FlowKind, RunMetrics, Summary};
 
-use super::hand_made::{call, calls, comparison, empty_run};
+use super::hand_made::{call, calls, comparison, empty_run, flow};
 
-// Differences 100, 120 and 80: mean 100, s = √((0 + 400 + 400) / 2) = 20, half width 4.3027 · 20 / √3 = 49.68. The
-// means are 600 and 500.
-const AHEAD: [f64; 3] = [500.0, 620.0, 680.0];
-const BEHIND: [f64; 3] = [400.0, 500.0, 600.0];
+/// Six runs: `b` is 100 kbit/s behind `a` in each, though both scatter widely.
+const A: [f64; 6] = [500.0, 620.0, 680.0, 540.0, 560.0, 700.0];
+const B: [f64; 6] = [400.0, 520.0, 580.0, 440.0, 460.0, 600.0];
+
+fn of_demo(comparison: &Comparison) -> String {
+    demo::verdict(comparison, demo::ranking(comparison, comparison).as_ref())
+}
 
 #[test]
-fn a_lead_beyond_its_interval_is_a_verdict() {
-    let comparison = calls(&[("nada", &BEHIND), ("gcc-2016", &AHEAD)]);
+fn who_beats_the_others_leads() {
+    let comparison = calls(&[("nada", &B), ("gcc-2016", &A)]);
+    let ranking = comparison.summary.ranking.as_ref().unwrap();
+    assert_eq!((&ranking.leading, &ranking.recommended), (&vec!["gcc-2016".to_owned()], &ranking.leading));
     assert_eq!(
-        demo::verdict(&comparison),
-        "gcc-2016 would serve this call best: 600 kbit/s of video within 150 ms over 3 stretches of the \
-         drive, 100 ± 50 kbit/s (95 % interval) more than nada."
+        of_demo(&comparison),
+        "gcc-2016 leads with 600 kbit/s of video within 150 ms over 6 stretches of the drive; it beats nada."
     );
     assert_eq!(
         comparison.verdict(),
-        "gcc-2016 delivered most video in time: 600 kbit/s of video within 150 ms over 3 runs, \
-         100 ± 50 kbit/s (95 % interval) more than nada."
+        "gcc-2016 leads with 600 kbit/s of video within 150 ms over 6 runs; it beats nada."
     );
 }
 
 #[test]
-fn a_lead_within_its_interval_is_none() {
-    // Differences 100, −80 and 40: mean 20, s = √((80² + 100² + 20²) / 2) = 91.65, half width 227.68.
-    let comparison = calls(&[("gcc-2016", &[500.0, 420.0, 640.0]), ("nada", &BEHIND)]);
-    assert_eq!(
-        demo::verdict(&comparison),
-        "gcc-2016 and nada serve this call alike: 520 kbit/s of video within 150 ms by gcc-2016 over \
-         3 stretches of the drive, and its lead of 20 ± 228 kbit/s (95 % interval) includes zero."
-    );
-    assert!(
-        comparison.verdict().starts_with("gcc-2016 and nada deliver alike: "),
-        "{}",
-        comparison.verdict()
-    );
+fn a_further_candidate_turns_no_verdict_round() {
+    // c is a's equal, run by run 30 above or below it; a's twin is 2 kbit/s below a.
+    let c = [530.0, 590.0, 710.0, 510.0, 590.0, 670.0];
+    let twin = A.map(|rate| rate - 2.0);
+    let leading = |candidates: &[(&str, &[f64])]| {
+        let ranking = calls(candidates).summary.ranking.unwrap();
+        (ranking.leading, ranking.recommended)
+    };
+    let both = leading(&[("a", &A), ("c", &c)]);
+    assert_eq!(both.0, ["a", "c"]);
+    assert_eq!(leading(&[("a", &A), ("twin", &twin), ("c", &c)]).0, ["a", "c", "twin"]);
+    assert_eq!(leading(&[("a", &A), ("b", &B), ("c", &c)]), both, "who is beaten changes nothing");
 }
 
 #[test]
-fn equal_controllers_are_alike() {
-    let comparison = calls(&[("a", &BEHIND), ("b", &BEHIND)]);
-    assert!(demo::verdict(&comparison).contains("its lead of 0 ± 0 kbit/s (95 % interval) includes zero"));
+fn equal_controllers_lead_together() {
+    let sentence = of_demo(&calls(&[("a", &B), ("b", &B)]));
+    assert!(sentence.starts_with("a and b lead with 500 kbit/s"), "{sentence}");
+    assert!(sentence.ends_with("These runs tell no difference in frame delay or freezes."), "{sentence}");
 }
 
 #[test]
-fn one_run_decides_nothing() {
+fn few_runs_decide_nothing() {
     let comparison = calls(&[("a", &[600.0]), ("b", &[100.0])]);
     assert_eq!(
-        demo::verdict(&comparison),
-        "a delivered 600 kbit/s of video within 150 ms in one stretch of the drive, which says nothing \
-         about its difference to b."
+        of_demo(&comparison),
+        "One run cannot tell which controller leads: that takes 5 seeds, and better 10 (--runs 10). The highest \
+         useful rate in one stretch of the drive is that of a, 600 kbit/s."
     );
-    assert!(comparison.verdict().contains("in one run, which says nothing"), "{}", comparison.verdict());
+    let four = calls(&[("a", &A[..4]), ("b", &B[..4])]);
+    assert!(four.verdict().starts_with("These runs cannot tell"), "{}", four.verdict());
 }
 
 #[test]
-fn of_three_controllers_the_first_two_are_told() {
-    let comparison = calls(&[("slow", &[10.0, 11.0, 12.0]), ("nada", &BEHIND), ("gcc-2016", &AHEAD)]);
-    assert!(demo::verdict(&comparison).contains("100 ± 50 kbit/s (95 % interval) more than nada."));
-    assert!(!demo::verdict(&comparison).contains("slow"));
+fn who_delivered_nothing_is_named() {
+    let mut runs = vec![measured(900.0, 20.0, 0.01); 5];
+    for run in &mut runs {
+        flow(run, "video").useful_rate_bps = Some(8e5);
+    }
+    let idle = vec![measured(0.0, 0.0, 0.0); 5];
+    let sentence = comparison(&[("gcc", runs), ("silent", idle)]).verdict();
+    assert!(sentence.ends_with("it beats silent. Nothing was delivered by silent."), "{sentence}");
+}
+
+#[test]
+fn what_the_neighbour_is_left_is_told_of_those_recommended() {
+    let beside = |name: &'static str, call: f64, tcp: f64| {
+        let run = |seed: u32| {
+            let mut run = empty_run(&[("video", FlowKind::Media), ("bulk", FlowKind::Tcp)]);
+            run.media.rate_bps = Some(call);
+            flow(&mut run, "video").useful_rate_bps = Some(call + f64::from(seed));
+            flow(&mut run, "bulk").rate_bps = Some(tcp);
+            run
+        };
+        (name, (0..5).map(run).collect::<Vec<_>>())
+    };
+    let sentence = comparison(&[beside("kind", 1e6, 2e6), beside("greedy", 1e6, 1e6)]).verdict();
+    let expected =
+        "Recommended: kind and greedy. kind leaves its neighbour more (2000 kbit/s; greedy 1000 kbit/s).";
+    assert!(sentence.ends_with(expected), "{sentence}");
 }
 
 /// A call at this rate, queuing delay and loss.
@@ -109,10 +135,16 @@ fn without_media_the_bottleneck_is_told() {
 
 #[test]
 fn nothing_compared_is_said_so() {
-    let summary = Summary { scenario: String::new(), runs: 0, seeds: Vec::new(), controllers: Vec::new() };
+    let summary = Summary {
+        scenario: String::new(),
+        runs: 0,
+        seeds: Vec::new(),
+        ranking: None,
+        controllers: Vec::new(),
+    };
     let nothing = Comparison { summary, controllers: Vec::new(), traces: Vec::new() };
     assert_eq!(nothing.verdict(), "Nothing was compared.");
-    assert_eq!(demo::verdict(&nothing), "Nothing was compared.");
+    assert_eq!(of_demo(&nothing), "Nothing was compared.");
 }
 
 #[test]
@@ -146,11 +178,21 @@ fn a_trace_that_another_stood_in_for_is_told_once() {
 }
 
 #[test]
-fn a_yardstick_serves_nobody() {
-    let comparison = calls(&[("gcc", &[100.0, 101.0]), ("nada", &[50.0, 51.0]), ("fixed", &[900.0, 901.0])]);
-    let sentence = demo::verdict(&comparison);
-    assert!(
-        sentence.starts_with("gcc would serve this call best") && !sentence.contains("fixed"),
-        "{sentence}"
+fn a_yardstick_is_no_candidate() {
+    let comparison = calls(&[("gcc", &A), ("nada", &B), ("fixed", &[900.0; 6])]);
+    let sentence = of_demo(&comparison);
+    assert!(sentence.starts_with("gcc leads") && !sentence.contains("fixed"), "{sentence}");
+}
+
+#[test]
+fn runs_that_are_alike_are_said_to_be() {
+    let one = comparison(&[("nada", vec![measured(1000.0, 30.0, 0.02); 3])]);
+    assert!(one.runs_are_alike());
+    assert_eq!(
+        one.verdict(),
+        "nada carried 1000 kbit/s at a queuing delay of 30 ms (95th percentile) and a loss of 2.00 % over 3 runs, all of them \
+         alike."
     );
+    assert!(!calls(&[("a", &A), ("b", &[5.0; 6])]).runs_are_alike());
+    assert!(!calls(&[("a", &[1.0])]).runs_are_alike(), "of one run nobody knows");
 }

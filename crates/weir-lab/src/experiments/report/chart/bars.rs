@@ -2,11 +2,10 @@
 
 use core::fmt::{self, Write};
 
-use super::super::super::plots::{Axis, Drawn, PlotLine, PlotResult};
-use super::frame::Frame;
+use super::super::super::plots::{Drawn, PlotLine, PlotResult};
 use super::lines::interval;
-use super::scale::{Ends, Scale, said};
-use crate::page::escape_html as html;
+
+use crate::chart::{Bounds, Ends, Frame, Scale, escape_html as html, said};
 use weir_measure::results::Value;
 
 /// The widest a bar gets.
@@ -69,9 +68,9 @@ fn frame(plot: &PlotResult, bars: &[Bar<'_>]) -> Frame {
     let values: Vec<f64> = bars.iter().flat_map(ends).collect();
     // Above each bar stands its value.
     let most = values.iter().copied().fold(0.0, f64::max);
-    let y = Scale::of(&plot.y, values.into_iter().chain([most * 1.08]), Ends::Zero);
-    let x = Axis { from: Some(0.0), to: Some(bars.len().max(1) as f64), ..Axis::default() };
-    Frame::new(Scale::of(&x, core::iter::empty(), Ends::Tight), y)
+    let y = Scale::of(plot.y.bounds(), values.into_iter().chain([most * 1.08]), Ends::Zero);
+    let x = Bounds { from: Some(0.0), to: Some(bars.len().max(1) as f64), ..Bounds::default() };
+    Frame::new(Scale::of(x, core::iter::empty(), Ends::Tight), y)
 }
 
 /// Our bar with its interval, and the paper's to the right of it where there is one.

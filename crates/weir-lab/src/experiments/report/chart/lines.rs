@@ -3,10 +3,9 @@
 use core::fmt::{self, Write};
 
 use super::super::super::plots::{Drawn, PlotKind, PlotLine, PlotResult};
-use super::frame::Frame;
-use super::scale::{Ends, Scale, said};
-use super::{COLOURS, marker, path, style};
-use crate::page::escape_html as html;
+use super::{COLOURS, marker, style};
+
+use crate::chart::{Ends, Frame, Scale, escape_html as html, path, said};
 use weir_measure::results::Value;
 
 pub(super) fn draw(out: &mut String, plot: &PlotResult) -> fmt::Result {
@@ -32,10 +31,10 @@ fn frame(plot: &PlotResult) -> Frame {
         PlotKind::Course => Ends::Tight,
         _ => Ends::Loose,
     };
-    let x = Scale::of(&plot.x, plot.lines.iter().flat_map(across), x_ends);
+    let x = Scale::of(plot.x.bounds(), plot.lines.iter().flat_map(across), x_ends);
     let within = |at: &Value| at.is_some_and(|at| (x.from..=x.to).contains(&at));
     let y = Scale::of(
-        &plot.y,
+        plot.y.bounds(),
         plot.lines.iter().flat_map(|line| upwards(&line.drawn, &within)),
         if plot.kind == PlotKind::Cdf { Ends::Zero } else { Ends::Round },
     );

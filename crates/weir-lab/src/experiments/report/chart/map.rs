@@ -2,10 +2,9 @@
 
 use core::fmt::{self, Write};
 
-use super::super::super::plots::{Axis, Drawn, PlotResult};
-use super::frame::Frame;
-use super::scale::{Ends, Scale, step};
-use crate::page::escape_html as html;
+use super::super::super::plots::{Drawn, PlotResult};
+
+use crate::chart::{Bounds, Ends, Frame, Scale, escape_html as html, tick_step as step};
 use weir_measure::results::Value;
 
 /// Blocks of which the bands are made: so many to the right and upwards.
@@ -45,8 +44,8 @@ pub(super) fn draw(out: &mut String, plot: &PlotResult) -> fmt::Result {
     }) else {
         return Ok(());
     };
-    let x = Scale::of(&plot.x, grid.x.iter().copied(), Ends::Tight);
-    let y = Scale::of(&plot.y, grid.y.iter().copied(), Ends::Tight);
+    let x = Scale::of(plot.x.bounds(), grid.x.iter().copied(), Ends::Tight);
+    let y = Scale::of(plot.y.bounds(), grid.y.iter().copied(), Ends::Tight);
     let frame = Frame::new(x, y).with_room(BAR_ROOM, 0.0);
     let levels = Levels::of(&grid);
     frame.open(out, &plot.title)?;
@@ -160,8 +159,8 @@ fn bar(name: &str, levels: &Levels, frame: &Frame) -> Result<String, fmt::Error>
         )?;
     }
     let to = levels.from + levels.step * levels.bands as f64;
-    let ends = Axis { from: Some(levels.from), to: Some(to), ..Default::default() };
-    let scale = Scale::of(&ends, core::iter::empty(), Ends::Tight);
+    let ends = Bounds { from: Some(levels.from), to: Some(to), ..Default::default() };
+    let scale = Scale::of(ends, core::iter::empty(), Ends::Tight);
     drawn.push_str("<g>");
     for (value, text) in scale.ticks(levels.bands.min(8) as f64) {
         let Some(share) = scale.share(value) else { continue };
@@ -185,8 +184,8 @@ mod tests {
     fn between_places_a_value_is_between_theirs_and_beside_a_gap_there_is_none() {
         let z = vec![vec![Some(0.0), Some(10.0), None], vec![Some(20.0), Some(30.0), Some(0.0)]];
         let grid = Grid { x: &[0.0, 1.0, 2.0], y: &[0.0, 1.0], z: &z };
-        let axis = |to| Axis { from: Some(0.0), to: Some(to), ..Default::default() };
-        let scale = |to| Scale::of(&axis(to), core::iter::empty(), Ends::Tight);
+        let axis = |to| Bounds { from: Some(0.0), to: Some(to), log: false };
+        let scale = |to| Scale::of(axis(to), core::iter::empty(), Ends::Tight);
         let frame = Frame::new(scale(2.0), scale(1.0));
         // A quarter of the way to the right, half of that upwards: 5 of 10, and 10 of 20 more.
         assert_eq!(grid.value(0.25, 0.5, &frame), Some(15.0));

@@ -2,18 +2,13 @@
 //! the page, light or dark.
 
 mod bars;
-mod frame;
 mod lines;
 mod map;
-mod path;
-mod scale;
 
 use core::fmt::{self, Write};
 
 use super::super::plots::{Drawn, PlotKind, PlotLine, PlotResult};
-use crate::page::escape_html as html;
-use scale::said;
-pub use scale::step as tick_step;
+use crate::chart::{escape_html as html, said};
 
 /// Colours and dashes that the page has; the numbers have no common divisor, so that pairs of them repeat late.
 const COLOURS: usize = 9;

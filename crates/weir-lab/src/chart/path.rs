@@ -3,7 +3,7 @@
 use core::fmt::Write;
 
 /// The path through `points`; where one is missing it goes on behind it.
-pub(super) fn through(points: impl Iterator<Item = Option<(i32, i32)>>) -> String {
+pub(crate) fn through(points: impl Iterator<Item = Option<(i32, i32)>>) -> String {
     let mut path = String::new();
     let mut last: Option<(i32, i32)> = None;
     for point in points {
@@ -22,7 +22,7 @@ pub(super) fn through(points: impl Iterator<Item = Option<(i32, i32)>>) -> Strin
 }
 
 /// As [`through`], with steps: to the right first, then upwards.
-pub(super) fn steps(points: impl Iterator<Item = Option<(i32, i32)>>) -> String {
+pub(crate) fn steps(points: impl Iterator<Item = Option<(i32, i32)>>) -> String {
     let mut path = String::new();
     let mut last: Option<(i32, i32)> = None;
     for (x, y) in points.flatten() {

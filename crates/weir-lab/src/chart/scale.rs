@@ -2,19 +2,28 @@
 
 use core::fmt::Write;
 
-use super::super::super::plots::Axis;
+/// What is fixed of an axis; the rest comes of what it shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Bounds {
+    /// Where it begins.
+    pub(crate) from: Option<f64>,
+    /// Where it ends.
+    pub(crate) to: Option<f64>,
+    /// Whether it is logarithmic.
+    pub(crate) log: bool,
+}
 
 /// An axis from its first value to its last one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Scale {
-    pub(super) from: f64,
-    pub(super) to: f64,
+pub(crate) struct Scale {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
     log: bool,
 }
 
 /// How an axis that has no ends of its own ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ends {
+pub(crate) enum Ends {
     /// With its values.
     Tight,
     /// A little beyond them.
@@ -27,7 +36,7 @@ pub(super) enum Ends {
 
 impl Scale {
     /// The axis that shows `values`, between its own ends where it has them.
-    pub(super) fn of(axis: &Axis, values: impl Iterator<Item = f64>, ends: Ends) -> Self {
+    pub(crate) fn of(axis: Bounds, values: impl Iterator<Item = f64>, ends: Ends) -> Self {
         let shown = values.filter(|value| value.is_finite() && (!axis.log || *value > 0.0));
         let (least, most) = shown.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
             (least.min(value), most.max(value))
@@ -73,25 +82,25 @@ impl Scale {
     }
 
     /// How far along the axis `value` stands, from 0 to 1; none where a logarithmic axis cannot show it.
-    pub(super) fn share(self, value: f64) -> Option<f64> {
+    pub(crate) fn share(self, value: f64) -> Option<f64> {
         let on = |value: f64| if self.log { libm::log10(value) } else { value };
         let share = (on(value) - on(self.from)) / (on(self.to) - on(self.from));
         share.is_finite().then_some(share)
     }
 
     /// How much it shows.
-    pub(super) fn width(self) -> f64 {
+    pub(crate) fn width(self) -> f64 {
         self.to - self.from
     }
 
     /// The same with so much shown, about the same middle.
-    pub(super) fn widened(self, width: f64) -> Self {
+    pub(crate) fn widened(self, width: f64) -> Self {
         let more = (width - self.width()) / 2.0;
         Self { from: self.from - more, to: self.to + more, ..self }
     }
 
     /// Values with their texts, about so many.
-    pub(super) fn ticks(self, about: f64) -> Vec<(f64, String)> {
+    pub(crate) fn ticks(self, about: f64) -> Vec<(f64, String)> {
         let decades = if self.log { libm::log10(self.to / self.from) } else { 0.0 };
         if decades >= 1.0 { self.logarithmic(decades) } else { self.linear(about) }
     }
@@ -137,7 +146,7 @@ fn text(value: f64, decimals: usize) -> String {
 }
 
 /// A value as a label says it: four digits.
-pub(super) fn said(value: f64) -> String {
+pub(crate) fn said(value: f64) -> String {
     let mut said = String::new();
     let size = value.abs();
     let digits = if size < 1e-12 { 0 } else { 3 - libm::log10(size).floor().clamp(-9.0, 9.0) as i32 };
@@ -181,7 +190,7 @@ mod tests {
     #[test]
     fn an_axis_without_ends_has_those_of_its_values() {
         let of = |values: &[f64], ends| {
-            let scale = Scale::of(&Axis::default(), values.iter().copied(), ends);
+            let scale = Scale::of(Bounds::default(), values.iter().copied(), ends);
             (scale.from, scale.to)
         };
         assert_eq!(of(&[3.0, 297.0, f64::NAN], Ends::Tight), (3.0, 297.0));
@@ -197,8 +206,8 @@ mod tests {
 
     #[test]
     fn the_ends_that_a_file_gives_hold() {
-        let axis = Axis { from: Some(0.0), to: Some(120.0), ..Axis::default() };
-        let scale = Scale::of(&axis, [3.0, 500.0].into_iter(), Ends::Round);
+        let axis = Bounds { from: Some(0.0), to: Some(120.0), log: false };
+        let scale = Scale::of(axis, [3.0, 500.0].into_iter(), Ends::Round);
         assert_eq!((scale.from, scale.to), (0.0, 120.0));
         assert_eq!(scale.share(30.0), Some(0.25));
     }

@@ -2,11 +2,11 @@
 
 use core::fmt::{self, Write};
 
+use super::escape::html;
 use super::scale::Scale;
-use crate::page::escape_html as html;
 
 /// Lengths are in half pixels of a chart that is 600 pixels wide.
-pub(super) const WIDTH: f64 = 1200.0;
+pub(crate) const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 500.0;
 const LEFT: f64 = 130.0;
 const RIGHT: f64 = 30.0;
@@ -15,12 +15,12 @@ const BOTTOM: f64 = 104.0;
 
 /// The box of a chart with its axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Frame {
-    pub(super) x: Scale,
-    pub(super) y: Scale,
+pub(crate) struct Frame {
+    pub(crate) x: Scale,
+    pub(crate) y: Scale,
     /// Size of the box.
-    pub(super) width: f64,
-    pub(super) height: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
     /// What is left free to the right of the box.
     right: f64,
     /// What is left free below it.
@@ -28,17 +28,17 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub(super) fn new(x: Scale, y: Scale) -> Self {
+    pub(crate) fn new(x: Scale, y: Scale) -> Self {
         Self { x, y, width: WIDTH - LEFT - RIGHT, height: HEIGHT, right: RIGHT, bottom: BOTTOM }
     }
 
     /// The same, with so much left free to the right and so much more below.
-    pub(super) fn with_room(self, right: f64, below: f64) -> Self {
+    pub(crate) fn with_room(self, right: f64, below: f64) -> Self {
         Self { width: WIDTH - LEFT - right, right, bottom: BOTTOM + below, ..self }
     }
 
     /// The same, with a unit as long upwards as to the right.
-    pub(super) fn equal(self) -> Self {
+    pub(crate) fn equal(self) -> Self {
         let ratio = self.y.width() / self.x.width();
         let (most, least) = (1000.0, 360.0);
         let height = self.width * ratio;
@@ -50,7 +50,7 @@ impl Frame {
     }
 
     /// Where a point stands in the box; far outside it is as good as just outside.
-    pub(super) fn place(&self, x: f64, y: f64) -> Option<(i32, i32)> {
+    pub(crate) fn place(&self, x: f64, y: f64) -> Option<(i32, i32)> {
         let near = |share: f64| share.clamp(-2.0, 3.0);
         let across = near(self.x.share(x)?) * self.width;
         let up = (1.0 - near(self.y.share(y)?)) * self.height;
@@ -58,7 +58,7 @@ impl Frame {
     }
 
     /// Writes the head of the chart, its axes and the begin of the box, in which the rest is drawn.
-    pub(super) fn open(&self, out: &mut String, title: &str) -> fmt::Result {
+    pub(crate) fn open(&self, out: &mut String, title: &str) -> fmt::Result {
         let whole = (self.width + LEFT + self.right, self.height + TOP + self.bottom);
         writeln!(
             out,
@@ -70,7 +70,7 @@ impl Frame {
     }
 
     /// The axis to the right: ticks with their texts, and what is on it.
-    pub(super) fn across(&self, out: &mut String, label: &str) -> fmt::Result {
+    pub(crate) fn across(&self, out: &mut String, label: &str) -> fmt::Result {
         let (mut grid, mut texts) = (String::new(), String::new());
         let bottom = TOP + self.height;
         for (value, text) in self.x.ticks((self.width / 140.0).max(2.0)) {
@@ -83,13 +83,13 @@ impl Frame {
         self.label_across(out, label)
     }
 
-    pub(super) fn label_across(&self, out: &mut String, label: &str) -> fmt::Result {
+    pub(crate) fn label_across(&self, out: &mut String, label: &str) -> fmt::Result {
         let (at, below) = (LEFT + self.width / 2.0, TOP + self.height + self.bottom - 22.0);
         writeln!(out, "<text class=\"m a\" x=\"{at:.0}\" y=\"{below:.0}\">{}</text>", html(label))
     }
 
     /// The axis upwards.
-    pub(super) fn up(&self, out: &mut String, label: &str) -> fmt::Result {
+    pub(crate) fn up(&self, out: &mut String, label: &str) -> fmt::Result {
         let (mut grid, mut texts) = (String::new(), String::new());
         for (value, text) in self.y.ticks((self.height / 85.0).max(2.0)) {
             let Some(share) = self.y.share(value) else { continue };
@@ -107,7 +107,7 @@ impl Frame {
     }
 
     /// The box: what is drawn in it ends at its edges, and its places count from its upper left corner.
-    pub(super) fn inside(&self, out: &mut String, drawn: &str) -> fmt::Result {
+    pub(crate) fn inside(&self, out: &mut String, drawn: &str) -> fmt::Result {
         let (width, height) = (self.width, self.height);
         writeln!(
             out,
@@ -117,7 +117,7 @@ impl Frame {
     }
 
     /// Beside or below the box: its places count from the upper left corner, too.
-    pub(super) fn beside(out: &mut String, drawn: &str) -> fmt::Result {
+    pub(crate) fn beside(out: &mut String, drawn: &str) -> fmt::Result {
         writeln!(out, "<g transform=\"translate({LEFT:.0} {TOP:.0})\">\n{drawn}</g>")
     }
 }

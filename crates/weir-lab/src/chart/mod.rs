@@ -1,0 +1,15 @@
+//! Charts as drawings in SVG, which need no script, are sharp on paper and take their colours from the page, light or dark: axes,
+//! the box between them, and paths in it.
+
+mod escape;
+mod frame;
+pub(crate) mod path;
+mod scale;
+
+pub(crate) use escape::html as escape_html;
+pub(crate) use frame::Frame;
+pub use scale::step as tick_step;
+pub(crate) use scale::{Bounds, Ends, Scale, said};
+
+/// How charts look.
+pub(crate) const CHART_CSS: &str = include_str!("chart.css");

@@ -1,0 +1,90 @@
+//! The scatter of a table of runs: useful rate against frame delay, with who leads.
+
+use super::tables::{FRAME_DELAY_P95, FREEZES, USEFUL_RATE};
+use crate::page::{Cell, Scatter, ScatterPoint, Standing};
+use crate::paired::{RunRow, RunTable, estimate};
+use crate::registry;
+use weir_measure::results::Value;
+use weir_measure::results::ranking::{Candidate, Ranking};
+
+/// The scatter of `table`, whose controllers are ranked by `ranking`; `None` where nothing is ranked, or rate or delay is missing.
+pub(super) fn scatter(table: &RunTable, ranking: Option<&Ranking>) -> Option<Scatter> {
+    let ranking = ranking?;
+    let (rate, delay) = (place(table, USEFUL_RATE)?, place(table, FRAME_DELAY_P95)?);
+    let random = !table.runs_are_alike();
+    let cell = |row: &RunRow, at: usize| {
+        let cell = Cell::from(estimate(&row.values[at])?);
+        Some(Cell { ci95: cell.ci95.filter(|_| random), ..cell })
+    };
+    let point = |(index, row): (usize, &RunRow)| {
+        Some(ScatterPoint {
+            name: row.name.clone(),
+            index,
+            rate: cell(row, rate)?,
+            delay: cell(row, delay)?,
+            standing: standing(row, ranking),
+        })
+    };
+    let points = table.rows.iter().enumerate().filter_map(point).collect();
+    Some(Scatter { points, note: note(table, ranking) })
+}
+
+fn standing(row: &RunRow, ranking: &Ranking) -> Standing {
+    let within = |names: &[String]| names.contains(&row.name);
+    if registry::is_yardstick(&row.law) {
+        Standing::Yardstick
+    } else if !ranking.can_tell() || !within(&ranking.leading) {
+        Standing::Behind
+    } else if within(&ranking.recommended) {
+        Standing::Recommended
+    } else {
+        Standing::Leading
+    }
+}
+
+/// How sure the leading set is, and what the yardsticks are that stand in the picture.
+fn note(table: &RunTable, ranking: &Ranking) -> String {
+    let mut sentences = Vec::new();
+    if ranking.can_tell() {
+        sentences.push(format!(
+            "With {} controllers the truly best is in the leading set with a probability of at least {:.1} %.",
+            ranking.candidates.len(),
+            100.0 * ranking.confidence()
+        ));
+    }
+    sentences.extend(yardsticks_in_words(table));
+    sentences.join(" ")
+}
+
+/// What the yardsticks are that `table` shows; `None` where it shows none.
+pub(super) fn yardsticks_in_words(table: &RunTable) -> Option<String> {
+    let there = |name: &str| table.rows.iter().any(|row| row.law == name);
+    let words = registry::yardsticks().filter(|info| there(info.name));
+    let words: Vec<String> = words.map(|info| format!("`{}` {}", info.name, info.summary)).collect();
+    (!words.is_empty()).then(|| format!("{}.", words.join("; ")))
+}
+
+/// The rows of `table` as candidates, by the columns that controllers are ranked by; none where one is missing.
+pub(super) fn candidates(table: &RunTable) -> Vec<Candidate> {
+    let freezes = |label: &str| label == FREEZES || label.starts_with("freezes beyond ");
+    let (Some(rate), Some(delay), Some(freezes)) = (
+        place(table, USEFUL_RATE),
+        place(table, FRAME_DELAY_P95),
+        table.columns.iter().position(|column| freezes(&column.label)),
+    ) else {
+        return Vec::new();
+    };
+    let of = |row: &RunRow, at: usize| -> Vec<Value> { row.values.get(at).cloned().unwrap_or_default() };
+    let candidate = |row: &RunRow| Candidate {
+        name: row.name.clone(),
+        useful_rate_kbps: of(row, rate),
+        frame_delay_ms: of(row, delay),
+        freezes: of(row, freezes),
+        neighbour_rate_kbps: Vec::new(),
+    };
+    table.rows.iter().map(candidate).collect()
+}
+
+fn place(table: &RunTable, label: &str) -> Option<usize> {
+    table.columns.iter().position(|column| column.label == label)
+}

@@ -1,0 +1,215 @@
+//! The scatter at the top of a report: useful rate against frame delay, a mark for each controller.
+
+use core::fmt::Write;
+
+use maud::{Markup, PreEscaped, html};
+
+use super::input::{Cell, Scatter, ScatterPoint, Standing};
+use super::palette;
+use super::table::shown;
+use crate::chart::{Bounds, Ends, Frame, Scale, escape_html, path};
+
+/// About the width of a letter, and the height of a line, in half pixels.
+const LETTER: f64 = 12.0;
+const LINE: f64 = 26.0;
+/// How far a name stands from the middle of its mark.
+const GAP: f64 = 18.0;
+/// What is left free to the right of the box.
+const RIGHT: f64 = 40.0;
+
+/// The figure; nothing where fewer than two points can be drawn.
+pub(super) fn figure(scatter: &Scatter) -> Markup {
+    let drawable: Vec<&ScatterPoint> =
+        scatter.points.iter().filter(|point| point.delay.mean > 0.0 && point.rate.mean.is_finite()).collect();
+    if drawable.len() < 2 {
+        return html! {};
+    }
+    let frame = frame(&drawable);
+    let mut svg = String::new();
+    // Writing to a string does not fail.
+    let _ = frame.open(&mut svg, "Useful rate against frame delay, a mark for each controller");
+    let _ = frame.up(&mut svg, "useful rate (kbit/s)");
+    let _ = frame.across(&mut svg, "frame delay, 95th percentile (ms, logarithmic)");
+    let _ = frame.inside(&mut svg, &drawn(&drawable, &frame));
+    svg.push_str("</svg>");
+    let leads = |point: &&ScatterPoint| matches!(point.standing, Standing::Leading | Standing::Recommended);
+    html! {
+        figure.scatter.card id="scatter" {
+            (PreEscaped(svg))
+            figcaption.hint {
+                "Up and to the left is better. "
+                @if drawable.iter().any(leads) {
+                    "Ringed: the leading set, whom nobody beats in useful rate; its name in bold: recommended. "
+                }
+                "Lines: 95 % intervals. Dashed: the frontier, on which no controller has both more video in time and less delay. "
+                @if drawable.iter().any(|point| point.standing == Standing::Yardstick) {
+                    "Hollow: yardsticks, which are no controllers. "
+                }
+                (scatter.note)
+            }
+        }
+    }
+}
+
+/// The axes that show all points with their intervals.
+fn frame(points: &[&ScatterPoint]) -> Frame {
+    let ends = |cell: Cell| {
+        let half = cell.ci95.unwrap_or(0.0);
+        [cell.mean - half, cell.mean, cell.mean + half]
+    };
+    let delays = points.iter().flat_map(|point| ends(point.delay));
+    let rates = points.iter().flat_map(|point| ends(point.rate));
+    let x = Scale::of(Bounds { log: true, ..Bounds::default() }, delays, Ends::Loose);
+    let y = Scale::of(Bounds::default(), rates, Ends::Round);
+    Frame::new(x, y).with_room(RIGHT, 0.0)
+}
+
+fn drawn(points: &[&ScatterPoint], frame: &Frame) -> String {
+    let mut out = frontier(points, frame);
+    let mut names = Names { taken: Vec::new(), frame: *frame };
+    let mut order: Vec<&&ScatterPoint> = points.iter().collect();
+    // Names of those that matter most find room first.
+    order.sort_by_key(|point| core::cmp::Reverse(point.standing));
+    for point in &order {
+        if let Some((x, y)) = frame.place(point.delay.mean, point.rate.mean) {
+            names.taken.push(Area::around(f64::from(x), f64::from(y), 2.0 * GAP, LINE));
+        }
+    }
+    for point in order {
+        // Writing to a string does not fail.
+        let _ = mark(&mut out, point, frame, &mut names);
+    }
+    out
+}
+
+/// A mark with its intervals and its name.
+fn mark(
+    out: &mut String,
+    point: &ScatterPoint,
+    frame: &Frame,
+    names: &mut Names,
+) -> Result<(), core::fmt::Error> {
+    let Some((x, y)) = frame.place(point.delay.mean, point.rate.mean) else { return Ok(()) };
+    let name = escape_html(&point.name);
+    let colour = match point.standing {
+        Standing::Yardstick => palette::MUTED.to_owned(),
+        _ => palette::law(point.index),
+    };
+    write!(
+        out,
+        "<g data-law=\"{}\" style=\"--c:var(--{})\"><title>{name}: {} kbit/s, {} ms</title>",
+        point.index,
+        colour,
+        in_words(point.rate),
+        in_words(point.delay)
+    )?;
+    let end = |delay: f64, rate: f64| frame.place(delay, rate);
+    if let Some(half) = point.rate.ci95 {
+        let (low, high) =
+            (end(point.delay.mean, point.rate.mean - half), end(point.delay.mean, point.rate.mean + half));
+        if let (Some((_, low)), Some((_, high))) = (low, high) {
+            write!(out, "<path class=\"i\" d=\"M{x} {low}V{high}\"/>")?;
+        }
+    }
+    if let Some(half) = point.delay.ci95 {
+        let least = (point.delay.mean - half).max(frame.x.from);
+        let (low, high) = (end(least, point.rate.mean), end(point.delay.mean + half, point.rate.mean));
+        if let (Some((low, _)), Some((high, _))) = (low, high) {
+            write!(out, "<path class=\"i\" d=\"M{low} {y}H{high}\"/>")?;
+        }
+    }
+    let (class, text) = match point.standing {
+        Standing::Yardstick => ("q", "s"),
+        Standing::Behind | Standing::Leading => ("p", ""),
+        Standing::Recommended => ("p", "t"),
+    };
+    write!(out, "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"8\"/>")?;
+    if matches!(point.standing, Standing::Leading | Standing::Recommended) {
+        write!(out, "<circle class=\"o\" cx=\"{x}\" cy=\"{y}\" r=\"14\"/>")?;
+    }
+    let (at, baseline, end) = names.place(&point.name, (f64::from(x), f64::from(y)));
+    let anchor = if end { " e" } else { "" };
+    writeln!(out, "<text class=\"{text}{anchor}\" x=\"{at:.0}\" y=\"{baseline:.0}\">{name}</text></g>")
+}
+
+/// `596 ± 24`.
+fn in_words(cell: Cell) -> String {
+    let mean = shown(cell.mean, 0);
+    cell.ci95.map_or(mean.clone(), |half| format!("{mean} ± {half:.0}"))
+}
+
+/// From the best delay to the best rate, over the means of the controllers that no other has both more rate and less delay than.
+fn frontier(points: &[&ScatterPoint], frame: &Frame) -> String {
+    let mut by_delay: Vec<&&ScatterPoint> =
+        points.iter().filter(|point| point.standing != Standing::Yardstick).collect();
+    by_delay.sort_by(|a, b| a.delay.mean.total_cmp(&b.delay.mean));
+    let mut best = f64::NEG_INFINITY;
+    let mut on = Vec::new();
+    for point in by_delay {
+        if point.rate.mean > best {
+            best = point.rate.mean;
+            on.push(frame.place(point.delay.mean, point.rate.mean));
+        }
+    }
+    format!("<path class=\"frontier\" d=\"{}\"/>\n", path::steps(on.into_iter()))
+}
+
+/// Places for names, so that none stands on another or on a mark.
+struct Names {
+    taken: Vec<Area>,
+    frame: Frame,
+}
+
+#[derive(Clone, Copy)]
+struct Area {
+    left: f64,
+    top: f64,
+    right: f64,
+    bottom: f64,
+}
+
+impl Area {
+    fn around(x: f64, y: f64, width: f64, height: f64) -> Self {
+        Self {
+            left: x - width / 2.0,
+            top: y - height / 2.0,
+            right: x + width / 2.0,
+            bottom: y + height / 2.0,
+        }
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
+}
+
+impl Names {
+    /// Where the name of a mark at `(x, y)` stands, its baseline, and whether it ends there instead of beginning.
+    fn place(&mut self, name: &str, (x, y): (f64, f64)) -> (f64, f64, bool) {
+        let width = name.chars().count() as f64 * LETTER;
+        let steps = [0.0, -0.8, 0.8, -1.6, 1.6, -2.4, 2.4];
+        let places = steps.iter().flat_map(|step| [false, true].map(|end| (y + step * LINE, end)));
+        let area = |middle: f64, end: bool| {
+            let left = if end { x - GAP - width } else { x + GAP };
+            Area { left, right: left + width, top: middle - LINE / 2.0, bottom: middle + LINE / 2.0 }
+        };
+        let inside = |own: &Area| {
+            own.left >= 0.0
+                && own.right <= self.frame.width
+                && own.top >= 0.0
+                && own.bottom <= self.frame.height
+        };
+        // Its own mark is beside it.
+        let free = |own: &Area| !self.taken.iter().any(|other| other.overlaps(own));
+        let found = places.into_iter().find(|&(middle, end)| {
+            let own = area(middle, end);
+            inside(&own) && free(&own)
+        });
+        let (middle, end) = found.unwrap_or((y, x + GAP + width > self.frame.width));
+        self.taken.push(area(middle, end));
+        (if end { x - GAP } else { x + GAP }, middle + LINE / 3.0, end)
+    }
+}

@@ -1,0 +1,24 @@
+//! Which controllers lead a case, by what its viewers got.
+
+use super::results::{ControllerResult, Viewed};
+use crate::registry;
+use weir_measure::results::Value;
+use weir_measure::results::ranking::{Candidate, Ranking};
+
+/// The ranking of those of `controllers` that are no yardsticks; `None` of fewer than two.
+pub(super) fn ranking(controllers: &[ControllerResult]) -> Option<Ranking> {
+    let compared = controllers.iter().filter(|own| !registry::is_yardstick(&own.law));
+    let candidates: Vec<Candidate> = compared.map(candidate).collect();
+    (candidates.len() > 1).then(|| Ranking::of(&candidates))
+}
+
+fn candidate(own: &ControllerResult) -> Candidate {
+    let of = |value: &dyn Fn(&Viewed) -> Value| own.viewed.iter().map(value).collect();
+    Candidate {
+        name: own.name.clone(),
+        useful_rate_kbps: of(&|run| run.useful_bps.map(|bps| bps / 1e3)),
+        frame_delay_ms: of(&|run| run.frame_delay_ms),
+        freezes: of(&|run| run.freezes),
+        neighbour_rate_kbps: of(&|run| run.neighbour_bps.map(|bps| bps / 1e3)),
+    }
+}

@@ -1,0 +1,80 @@
+//! Rankings of runs that were made once: the demo's call and every case of three suites. `data/candidates.json` holds what eight
+//! controllers got in each run, of the call all fifteen (`weir run cellular/att-lte-uplink-2016`, `weir suite S --json`, as of
+//! 2026-11-26).
+
+use std::collections::BTreeMap;
+
+use weir_measure::results::ranking::{Candidate, Criterion, MARGIN, Ranking};
+
+const CALL: &str = "cellular/att-lte-uplink-2016";
+/// Whose subsets are looked at.
+const EIGHT: [&str; 8] =
+    ["gcc", "nada", "nada-at-sender", "scream-v2", "scream", "ledbat", "rap", "gcc-2016"];
+
+fn stored() -> BTreeMap<String, Vec<Candidate>> {
+    serde_json::from_str(include_str!("../data/candidates.json")).unwrap()
+}
+
+#[test]
+fn of_the_call_three_lead_and_one_is_recommended_and_no_other_controller_changes_that() {
+    let all = &stored()[CALL];
+    assert_eq!(all.len(), 15);
+    let three = ["nada", "nada-at-sender", "scream-v2"];
+    let (leaders, others): (Vec<Candidate>, Vec<Candidate>) =
+        all.iter().cloned().partition(|own| three.contains(&own.name.as_str()));
+    for present in 0..1_u32 << others.len() {
+        let with = others.iter().enumerate().filter(|(at, _)| present >> at & 1 == 1).map(|(_, own)| own);
+        let candidates: Vec<Candidate> = leaders.iter().chain(with).cloned().collect();
+        let ranking = Ranking::of(&candidates);
+        assert_eq!(ranking.leading, three);
+        assert_eq!(ranking.recommended, ["scream-v2"]);
+    }
+    let two: Vec<Candidate> = leaders.into_iter().filter(|own| own.name != "nada-at-sender").collect();
+    let ranking = Ranking::of(&two);
+    assert_eq!(
+        (ranking.leading, ranking.recommended.as_slice()),
+        (vec!["nada".to_owned(), "scream-v2".to_owned()], &["scream-v2".to_owned()][..])
+    );
+}
+
+#[test]
+fn who_is_beaten_changes_nothing_and_nobody_comes_back() {
+    for (place, all) in stored() {
+        let eight: Vec<Candidate> =
+            all.into_iter().filter(|own| EIGHT.contains(&own.name.as_str())).collect();
+        assert_eq!(eight.len(), EIGHT.len(), "{place}");
+        let of = |present: u32| {
+            let there = eight.iter().enumerate().filter(|(at, _)| present >> at & 1 == 1);
+            Ranking::of(&there.map(|(_, own)| own.clone()).collect::<Vec<_>>())
+        };
+        let rankings: Vec<Ranking> = (0..1 << eight.len()).map(of).collect();
+        for present in (0..1_u32 << eight.len()).filter(|present| present.count_ones() >= 3) {
+            let whole = &rankings[present as usize];
+            for (at, own) in eight.iter().enumerate().filter(|(at, _)| present >> at & 1 == 1) {
+                let without = &rankings[(present & !(1 << at)) as usize];
+                let (name, what) = (&own.name, format!("{place}: {} of {:?}", own.name, whole.candidates));
+                if !whole.leading.contains(name) {
+                    assert_eq!(
+                        (&whole.leading, &whole.recommended),
+                        (&without.leading, &without.recommended),
+                        "{what}"
+                    );
+                }
+                for other in eight.iter().filter(|other| other.name != *name) {
+                    let was_out = |of: fn(&Ranking) -> &Vec<String>| {
+                        let there = without.candidate(&other.name).is_some();
+                        there && !of(without).contains(&other.name)
+                    };
+                    assert!(!was_out(|own| &own.leading) || !whole.leading.contains(&other.name), "{what}");
+                    let returns = was_out(|own| &own.recommended) && whole.recommended.contains(&other.name);
+                    // It takes one that beats whoever dominated it.
+                    let dominated = without.candidate(&other.name).map_or(&[][..], |own| &own.dominated_by);
+                    let freed = eight.iter().any(|by| {
+                        dominated.contains(&by.name) && own.beats(by, Criterion::UsefulRate, MARGIN)
+                    });
+                    assert!(!returns || freed, "{what}: {} comes back", other.name);
+                }
+            }
+        }
+    }
+}
