@@ -16,8 +16,9 @@ const QUEUE: TimeDelta = TimeDelta::from_millis(300);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     call(|second, capacity, target, wait| {
-        let (rate, cause, wait) = (target.media_rate.bps() / 1000, target.cause.name(), wait.millis_f64());
-        println!("{second:>2} s: {rate:>4} kbit/s of {capacity}, {wait:>3.0} ms queued, limited by {cause}");
+        let (rate, factor, wait) =
+            (target.media_rate.bps() / 1000, target.limiting_factor.name(), wait.millis_f64());
+        println!("{second:>2} s: {rate:>4} kbit/s of {capacity}, {wait:>3.0} ms queued, limited by {factor}");
     })
 }
 

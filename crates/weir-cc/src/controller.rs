@@ -190,18 +190,18 @@ pub struct Target {
     /// The share of the media rate, in [0, 1), that the encoder should save by leaving out whole frames; zero for none. The
     /// media rate is that of the frames that are left.
     pub frame_drop: f64,
-    /// What limits the rate.
-    pub cause: Cause,
+    /// What keeps the rate from rising over the next second.
+    pub limiting_factor: LimitingFactor,
 }
 
 impl Target {
     /// `rate` for media and on the wire, unpaced, and nothing limits it; else as [`Self::at`].
     pub const fn rate(rate: DataRate) -> Self {
-        Self::at(rate, Pacing::Unpaced, Cause::RampUp)
+        Self::at(rate, Pacing::Unpaced, LimitingFactor::RampUp)
     }
 
     /// `rate` for media and on the wire, without burst, window, padding or dropped frames.
-    pub const fn at(rate: DataRate, pacing: Pacing, cause: Cause) -> Self {
+    pub const fn at(rate: DataRate, pacing: Pacing, limiting_factor: LimitingFactor) -> Self {
         Self {
             media_rate: rate,
             sending_rate: rate,
@@ -210,7 +210,7 @@ impl Target {
             window: None,
             padding: DataRate::ZERO,
             frame_drop: 0.0,
-            cause,
+            limiting_factor,
         }
     }
 }
@@ -262,55 +262,76 @@ pub enum Pacing {
     Exact(DataRate),
 }
 
-/// What limits the sending rate.
+/// What keeps the sending rate from rising over the next second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Cause {
-    /// Nothing yet: the law is still climbing.
+pub enum LimitingFactor {
+    /// Nothing but the controller's own rule of growth: the rate rises by more than 5 % in a second, and has done so until a second brings
+    /// less than 2 %.
     RampUp,
     /// Queuing delay or its gradient.
     Delay,
-    /// Loss.
+    /// Loss, or marks by ECN.
     Loss,
     /// The receiver's ceiling.
     Receiver,
+    /// Missing feedback.
+    Silence,
+    /// The controller lets the queue drain, so that it sees the path without one.
+    Drain,
     /// The source offers less.
     Application,
     /// The share that coupling gave: it is below what the law itself computed last.
     Coupling,
-    /// A probe's result.
-    Probe,
-    /// The configured minimum.
+    /// The configured minimum, at which the controller would go lower.
     Minimum,
     /// The configured maximum.
     Maximum,
 }
 
-impl Cause {
-    /// Every cause, in the order of declaration.
-    pub const ALL: [Self; 9] = [
+impl LimitingFactor {
+    /// Every factor, in the order of declaration.
+    pub const ALL: [Self; 10] = [
         Self::RampUp,
         Self::Delay,
         Self::Loss,
         Self::Receiver,
+        Self::Silence,
+        Self::Drain,
         Self::Application,
         Self::Coupling,
-        Self::Probe,
         Self::Minimum,
         Self::Maximum,
     ];
 
-    /// The cause in a word, for tables and files.
+    /// The factor in a word, for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::RampUp => "ramp-up",
             Self::Delay => "delay",
             Self::Loss => "loss",
             Self::Receiver => "receiver",
+            Self::Silence => "silence",
+            Self::Drain => "drain",
             Self::Application => "application",
             Self::Coupling => "coupling",
-            Self::Probe => "probe",
             Self::Minimum => "minimum",
             Self::Maximum => "maximum",
+        }
+    }
+
+    /// What limits the rate, in words that a sentence can have.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::RampUp => "nothing but the controller's own growth, by more than 5 % in a second",
+            Self::Delay => "queuing delay, or its growth",
+            Self::Loss => "loss, or marks by ECN",
+            Self::Receiver => "the receiver's ceiling",
+            Self::Silence => "missing feedback",
+            Self::Drain => "a drain of the queue, by which the controller sees the path without one",
+            Self::Application => "the source, which offers less",
+            Self::Coupling => "the share that coupling gave",
+            Self::Minimum => "the configured minimum, below which the controller would go",
+            Self::Maximum => "the configured maximum",
         }
     }
 }
@@ -407,17 +428,6 @@ impl RateLimits {
     pub fn round(&self, bps: f64) -> DataRate {
         self.clamp(DataRate::from_bps_f64(bps))
     }
-
-    /// `cause`, unless the rate stands at a bound.
-    pub fn cause(&self, rate: DataRate, cause: Cause) -> Cause {
-        if rate >= self.max {
-            Cause::Maximum
-        } else if rate <= self.min {
-            Cause::Minimum
-        } else {
-            cause
-        }
-    }
 }
 
 /// A quantity inside a law that is worth watching.
@@ -443,8 +453,5 @@ mod tests {
         assert!(RateLimits::new(r(0), r(30), r(2500)).is_err());
         let limits = RateLimits::new(r(50), r(300), r(2500)).unwrap();
         assert_eq!(limits.clamp_bps(f64::NAN), 50e3);
-        assert_eq!(limits.cause(r(2500), Cause::Delay), Cause::Maximum);
-        assert_eq!(limits.cause(r(50), Cause::Delay), Cause::Minimum);
-        assert_eq!(limits.cause(r(51), Cause::Delay), Cause::Delay);
     }
 }

@@ -9,7 +9,7 @@ pub struct Decision {
     pub rate: DataRate,
     /// The rate it started from: that of the decision before, or the share that it took since.
     pub base: DataRate,
-    /// What changed the rate. What limits it now is said by [`Target::cause`](crate::Target::cause).
+    /// What changed the rate. What limits it now is said by [`Target::limiting_factor`](crate::Target::limiting_factor).
     pub why: Why,
     /// The law's round-trip time, if it knows one.
     pub rtt: Option<TimeDelta>,
@@ -102,6 +102,11 @@ impl Why {
     /// Whether it tells of congestion on the path: flows that share it should yield together.
     pub const fn is_congestion(self) -> bool {
         matches!(self, Self::Delay | Self::Loss | Self::Mark | Self::Timeout)
+    }
+
+    /// Whether the law's own rule changed the rate, and neither a probe, nor bounds, nor another path.
+    pub(crate) const fn is_own_rule(self) -> bool {
+        !matches!(self, Self::Probe | Self::Limits | Self::Route)
     }
 
     /// Whether it lowers a rate.

@@ -26,8 +26,8 @@
 //!     if let Some(feedback) = history.join(ms(50), &report) {
 //!         controller.on_feedback(ms(50), &feedback, &state);
 //!     }
-//!     let target = controller.target(); // media rate, pacing, and the cause: what limits the rate now
-//!     println!("{} for the encoder, limited by {}", target.media_rate, target.cause.name());
+//!     let target = controller.target(); // media rate, pacing, and the limiting factor
+//!     println!("{} for the encoder, limited by {}", target.media_rate, target.limiting_factor.name());
 //!     // The path is another one; what left before tells nothing of it:
 //!     history.change_route(ms(60));
 //!     controller.on_event(ms(60), PathEvent::RouteChanged);
@@ -73,8 +73,8 @@ mod properties;
 
 pub use at_sender::AtSender;
 pub use controller::{
-    AtReceiver, Burst, Cause, Controller, LimitsOutOfOrder, Observer, Pacing, PathEvent, Probe, RateLimits,
-    Receiver, Signal, StreamsConfig, Target,
+    AtReceiver, Burst, Controller, LimitingFactor, LimitsOutOfOrder, Observer, Pacing, PathEvent, Probe,
+    RateLimits, Receiver, Signal, StreamsConfig, Target,
 };
 pub use decision::{Decision, Share, Why};
 pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};

@@ -126,11 +126,11 @@ impl Padding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::Cause;
+    use crate::controller::LimitingFactor;
 
     fn target(kbps: u64, pacing: Pacing, padding_kbps: u64) -> Target {
         let padding = DataRate::from_kbps(padding_kbps);
-        Target { padding, ..Target::at(DataRate::from_kbps(kbps), pacing, Cause::RampUp) }
+        Target { padding, ..Target::at(DataRate::from_kbps(kbps), pacing, LimitingFactor::RampUp) }
     }
 
     fn at(ms: i64) -> SendTime {

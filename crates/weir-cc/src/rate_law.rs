@@ -3,11 +3,17 @@
 //!
 //! A law is a [`Rule`]; a [`RateLaw`] makes a [`Controller`] of it. What both know of the flow is its [`Frame`].
 
+mod climb;
+mod limiting;
+mod standing;
+
+pub(crate) use standing::{Decided, Standing};
+
 use core::fmt::Debug;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::controller::{Cause, Controller, Pacing, PathEvent, RateLimits, Signal, Target};
+use crate::controller::{Controller, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target};
 use crate::decision::{Decision, Share, Why};
 use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::least_queued::LeastQueued;
@@ -64,6 +70,11 @@ pub trait Rule: Send + Sync + Debug {
     /// clock, phase, history or estimate of the path is touched.
     fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame);
 
+    /// The frame's rate as the last round trip bends it, for rules that do so.
+    fn instantaneous_rate(&self, frame: &Frame) -> DataRate {
+        frame.data_rate()
+    }
+
     /// What goes to encoder and pacer at the frame's rate.
     fn outlook(&self, frame: &Frame) -> Outlook;
 
@@ -97,8 +108,9 @@ pub struct Computed {
     pub rate: f64,
     /// What lowered it, if it is lower now.
     pub why: Why,
-    /// What limits it now.
-    pub cause: Cause,
+    /// What limits it where it does not rise: delay, loss or the receiver; `None` where the rule knows of nothing. Whether the rate
+    /// rises is the frame's to see ([`Target::limiting_factor`]).
+    pub limited_by: Option<LimitingFactor>,
 }
 
 /// What goes to encoder and pacer.
@@ -112,69 +124,14 @@ pub struct Outlook {
     pub pacing: Pacing,
     /// Bytes that may be in flight.
     pub window: Option<DataSize>,
+    /// Whether the rule lets the queue drain.
+    pub draining: bool,
 }
 
 impl Outlook {
     /// `rate` for encoder and wire alike, without a window.
     pub const fn at(rate: DataRate, pacing: Pacing) -> Self {
-        Self { media_rate: rate, sending_rate: rate, pacing, window: None }
-    }
-}
-
-/// Where a law stands: its rate between the limits, and the rate of its last decision.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing {
-    pub(crate) limits: RateLimits,
-    /// Of the last decision, or coupling's later word; the start rate before.
-    decided: DataRate,
-    /// What the law itself computed last; the start rate before.
-    computed: DataRate,
-    pub(crate) application_limited: bool,
-}
-
-impl Standing {
-    pub(crate) fn new(limits: RateLimits) -> Self {
-        Self { limits, decided: limits.start(), computed: limits.start(), application_limited: false }
-    }
-
-    /// The rate of the last decision, from which the next one starts.
-    pub(crate) fn decided(&self) -> DataRate {
-        self.decided
-    }
-
-    /// The law computed `rate`, or less than before where it is `lower`, for the reason `why`.
-    pub(crate) fn decide(
-        &mut self,
-        rate: DataRate,
-        lower: bool,
-        why: Why,
-        rtt: Option<TimeDelta>,
-    ) -> Decision {
-        self.computed = rate;
-        let base = core::mem::replace(&mut self.decided, rate);
-        Decision { rate, base, why: why.of(lower || rate < base), rtt }
-    }
-
-    /// Takes coupling's word: the share within the limits, and the factor by which the law has to scale, unless there is
-    /// nothing to do.
-    pub(crate) fn adopt(&mut self, share: Share) -> Option<(DataRate, f64)> {
-        let share = self.limits.clamp(share.rate);
-        let present = core::mem::replace(&mut self.decided, share);
-        (share != present).then(|| (share, share.bps_f64() / present.bps_f64()))
-    }
-
-    /// Whether the rate in force is a share below what the law itself computed last.
-    pub(crate) fn is_coupled(&self) -> bool {
-        self.decided < self.computed
-    }
-
-    /// What limits `rate`: coupling, else a bound, else the source, else `cause`.
-    pub(crate) fn cause(&self, rate: DataRate, cause: Cause) -> Cause {
-        if self.is_coupled() {
-            return Cause::Coupling;
-        }
-        let cause = if self.application_limited { Cause::Application } else { cause };
-        self.limits.cause(rate, cause)
+        Self { media_rate: rate, sending_rate: rate, pacing, window: None, draining: false }
     }
 }
 
@@ -184,8 +141,6 @@ pub struct Frame {
     standing: Standing,
     /// In bit/s, within the limits; [`Standing::decided`] before rounding.
     rate: f64,
-    /// What the rule found to limit the rate.
-    cause: Cause,
     queued: DataSize,
     least_queued: LeastQueued,
     rtt: Option<TimeDelta>,
@@ -203,7 +158,6 @@ impl Frame {
         Self {
             standing: Standing::new(limits),
             rate: limits.start().bps_f64(),
-            cause: Cause::RampUp,
             queued: DataSize::ZERO,
             least_queued: LeastQueued::NOTHING,
             rtt: None,
@@ -237,16 +191,6 @@ impl Frame {
         self.least_queued.get()
     }
 
-    /// What the rule found to limit the rate.
-    pub const fn cause(&self) -> Cause {
-        self.cause
-    }
-
-    /// The rate stays, and this limits it.
-    pub fn set_cause(&mut self, cause: Cause) {
-        self.cause = cause;
-    }
-
     /// The round-trip time, if one is known.
     pub const fn rtt(&self) -> Option<TimeDelta> {
         self.rtt
@@ -265,8 +209,7 @@ impl Frame {
     /// The rule begins at this rate (bit/s) and not at the start rate, before anything was sent.
     pub(crate) fn begin_at(&mut self, rate: f64) {
         self.rate = self.standing.limits.clamp_bps(rate);
-        self.standing.decided = self.standing.limits.round(self.rate);
-        self.standing.computed = self.standing.decided;
+        self.standing = Standing::at(self.standing.limits, self.standing.limits.round(self.rate));
     }
 
     /// The clock of missing feedback, if the frame has it.
@@ -279,13 +222,6 @@ impl Frame {
         if let Some(silence) = &mut self.silence {
             silence.end();
         }
-    }
-
-    fn decide(&mut self, Computed { rate, why, cause }: Computed) -> Decision {
-        let lower = rate < self.rate;
-        self.rate = self.standing.limits.clamp_bps(rate);
-        self.cause = cause;
-        self.standing.decide(self.standing.limits.round(self.rate), lower, why, self.rtt)
     }
 }
 
@@ -302,6 +238,16 @@ impl<R: Rule> RateLaw<R> {
         Self { frame, rule }
     }
 
+    fn decide(&mut self, now: SendTime, Computed { rate, why, limited_by }: Computed) -> Decision {
+        let frame = &mut self.frame;
+        let lower = rate < frame.rate;
+        frame.rate = frame.standing.limits.clamp_bps(rate);
+        let rate = frame.standing.limits.round(frame.rate);
+        let decision = frame.standing.decide(Decided { rate, lower, why, limited_by, rtt: frame.rtt });
+        frame.standing.follow(now, &decision, self.rule.instantaneous_rate(frame));
+        decision
+    }
+
     #[cfg(test)]
     pub(crate) fn rule(&self) -> &R {
         &self.rule
@@ -310,6 +256,12 @@ impl<R: Rule> RateLaw<R> {
     #[cfg(test)]
     pub(crate) fn rule_mut(&mut self) -> &mut R {
         &mut self.rule
+    }
+
+    /// What the rule found last to limit its rate.
+    #[cfg(test)]
+    pub(crate) fn found(&self) -> LimitingFactor {
+        self.frame.standing.found()
     }
 
     #[cfg(test)]
@@ -339,7 +291,7 @@ impl<R: Rule> Controller for RateLaw<R> {
         self.frame.set_queued(state.queued);
         self.frame.standing.application_limited = state.application_limited;
         let Heard::Rate(computed) = heard else { return None };
-        Some(self.frame.decide(computed))
+        Some(self.decide(now, computed))
     }
 
     fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
@@ -348,11 +300,11 @@ impl<R: Rule> Controller for RateLaw<R> {
         }
         let computed = if self.frame.silence.as_mut().is_some_and(|silence| silence.step(now)) {
             let rate = self.rule.on_silence(now, &mut self.frame);
-            Computed { rate, why: Why::Timeout, cause: Cause::Receiver }
+            Computed { rate, why: Why::Timeout, limited_by: Some(LimitingFactor::Silence) }
         } else {
             self.rule.on_timeout(now, state, &mut self.frame)?
         };
-        Some(self.frame.decide(computed))
+        Some(self.decide(now, computed))
     }
 
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
@@ -361,7 +313,7 @@ impl<R: Rule> Controller for RateLaw<R> {
             PathEvent::Limits(limits) => {
                 frame.standing.limits = limits;
                 let rate = self.rule.on_limits(frame);
-                Some(frame.decide(Computed { rate, why: Why::Limits, cause: frame.cause }))
+                Some(self.decide(now, Computed { rate, why: Why::Limits, limited_by: None }))
             }
             PathEvent::Paused | PathEvent::Resumed => {
                 frame.end_silence();
@@ -375,7 +327,8 @@ impl<R: Rule> Controller for RateLaw<R> {
                 frame.rate = frame.rate.min(frame.limits().start().bps_f64());
                 frame.rtt = None;
                 self.rule.forget_path(now, frame);
-                Some(frame.decide(Computed { rate: frame.rate, why: Why::Route, cause: Cause::RampUp }))
+                let rate = frame.rate;
+                Some(self.decide(now, Computed { rate, why: Why::Route, limited_by: None }))
             }
         }
     }
@@ -386,9 +339,9 @@ impl<R: Rule> Controller for RateLaw<R> {
     }
 
     fn target(&self) -> Target {
-        let Outlook { media_rate, sending_rate, pacing, window } = self.rule.outlook(&self.frame);
-        let cause = self.frame.standing.cause(self.frame.data_rate(), self.frame.cause);
-        Target { media_rate, window, ..Target::at(sending_rate, pacing, cause) }
+        let Outlook { media_rate, sending_rate, pacing, window, draining } = self.rule.outlook(&self.frame);
+        let limiting_factor = self.frame.standing.limiting_factor(draining);
+        Target { media_rate, window, ..Target::at(sending_rate, pacing, limiting_factor) }
     }
 
     fn stamp(&self) -> Option<Stamp> {

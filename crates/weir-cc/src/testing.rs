@@ -75,6 +75,7 @@ macro_rules! law_tests {
                 a_source_that_offers_little_on_an_empty_path_is_not_taken_for_congestion
                 a_share_outside_the_limits_is_clamped_and_the_next_decision_starts_there
                 coupling_is_the_cause_exactly_while_a_share_is_below_what_the_law_computed_last
+                a_rate_that_rises_is_not_limited_by_delay_or_loss
                 alone_in_an_exchange_a_flow_is_as_if_it_were_not_coupled
                 on_a_wide_link_copies_grow_as_fast_as_without_coupling
                 on_a_narrow_link_copies_carry_as_much_as_without_coupling

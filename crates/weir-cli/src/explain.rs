@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use serde::Serialize;
+use weir_cc::LimitingFactor;
 use weir_lab::comparison::glossary;
 use weir_lab::form::{KeyInfo, advice_of_many, keys};
 use weir_lab::metrics::SERIES_COLUMNS;
@@ -102,6 +103,12 @@ fn terms(registry: &Registry) -> Vec<Term> {
         definition: column.definition.to_owned(),
         stands_in: SERIES.to_owned(),
     }));
+    terms.extend(LimitingFactor::ALL.map(|factor| Term {
+        name: factor.name().to_owned(),
+        unit: String::new(),
+        definition: format!("a limiting factor, what keeps the rate from rising over the next second: {}", factor.meaning()),
+        stands_in: "the ribbon of the report, FLOW.limiting_factor of series, time_per_limiting_factor of results".to_owned(),
+    }));
     terms.extend(signals(registry));
     terms
 }
@@ -148,7 +155,7 @@ fn of_key(key: &KeyInfo, all: &[KeyInfo]) -> Option<Term> {
     let words = words.filter(|text| !(text.starts_with("[`") && text.contains("::") && !text.contains(' ')));
     let unit = name.split('.').rev().find_map(|part| {
         let unit = UNITS.iter().find(|(end, _)| part.ends_with(end)).map(|(_, unit)| *unit);
-        unit.or((part == "time_per_cause").then_some("s"))
+        unit.or((part == "time_per_limiting_factor").then_some("s"))
     });
     Some(Term {
         name: name.to_owned(),

@@ -27,8 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
         println!("{format:?}");
         call(format, |second, capacity, target| {
-            let (rate, cause) = (target.media_rate.bps() / 1000, target.cause.name());
-            println!("{second:>2} s: {rate:>4} kbit/s of {capacity}, limited by {cause}");
+            let (rate, factor) = (target.media_rate.bps() / 1000, target.limiting_factor.name());
+            println!("{second:>2} s: {rate:>4} kbit/s of {capacity}, limited by {factor}");
         })?;
     }
     Ok(())

@@ -37,7 +37,7 @@ fn interval(target: &Target, least: DataRate) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use weir_cc::{Cause, Pacing};
+    use weir_cc::{LimitingFactor, Pacing};
 
     use super::*;
 
@@ -47,7 +47,8 @@ mod tests {
 
     /// Of twelve frames those that are left out, by their places.
     fn dropped(rate: u64, share: f64) -> Vec<usize> {
-        let target = Target { frame_drop: share, ..Target::at(kbps(rate), Pacing::Unpaced, Cause::Delay) };
+        let target =
+            Target { frame_drop: share, ..Target::at(kbps(rate), Pacing::Unpaced, LimitingFactor::Delay) };
         let mut dropper = FrameDropper::default();
         (0..12).filter(|_| dropper.drops(&target, kbps(50))).collect()
     }

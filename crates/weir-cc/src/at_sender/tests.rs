@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::*;
-use crate::controller::{AtReceiver, Cause, Pacing, RateLimits, Receiver};
+use crate::controller::{AtReceiver, LimitingFactor, Pacing, RateLimits, Receiver};
 use crate::dccc::{self, DcccObserver};
 use crate::decision::Why;
 use crate::gcc;
@@ -77,7 +77,7 @@ impl Controller for Clerk {
     }
 
     fn target(&self) -> Target {
-        Target::at(self.rate(), Pacing::Unpaced, Cause::Delay)
+        Target::at(self.rate(), Pacing::Unpaced, LimitingFactor::Delay)
     }
 
     fn stamp(&self) -> Option<Stamp> {

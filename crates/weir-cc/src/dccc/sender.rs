@@ -5,7 +5,7 @@ use weir_units::{DataSize, TimeDelta};
 use super::config::{Config, DelayThreshold};
 use super::law::mismatch;
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::backlog::media_rate;
@@ -172,18 +172,15 @@ impl PriceRule {
             true => Why::Loss,
         };
         let present = frame.rate();
-        let cause = match is_loss {
-            // Nothing limits it while the prices are far below the utility.
-            _ if v + g < LIMITING_PRICE * self.config.marginal_utility(present) => Cause::RampUp,
-            true => Cause::Loss,
-            false => Cause::Delay,
-        };
+        // Nothing limits it while the prices are far below the utility.
+        let limits = v + g >= LIMITING_PRICE * self.config.marginal_utility(present);
+        let limited_by = limits.then_some(if is_loss { LimitingFactor::Loss } else { LimitingFactor::Delay });
         let most = match drained {
             true => present,
             false if self.config.source_is_ideal() => f64::INFINITY,
             false => present.max(MOST_OVER_SENT * rates.sent),
         };
-        Some(Computed { rate: self.config.step(present, v, g).min(most), why, cause })
+        Some(Computed { rate: self.config.step(present, v, g).min(most), why, limited_by })
     }
 
     /// Whether `g` stands for losses: neither for a queue that grows, as fast as the delay does, nor for the jitter of a

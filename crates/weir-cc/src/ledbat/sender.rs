@@ -6,7 +6,7 @@ use super::config::Config;
 use super::delay::QueuingDelay;
 use super::flight::Flight;
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::parts::backlog::media_rate;
@@ -139,7 +139,13 @@ impl WindowRule {
     }
 
     /// RFC 6817 §2.4.2, `on acknowledgment`. Returns what moved the window, `None` if nothing did.
-    fn adapt(&mut self, now: SendTime, acked: f64, state: &SendState, frame: &Frame) -> Option<(Why, Cause)> {
+    fn adapt(
+        &mut self,
+        now: SendTime,
+        acked: f64,
+        state: &SendState,
+        frame: &Frame,
+    ) -> Option<(Why, Option<LimitingFactor>)> {
         let (rtt, off_target) = (self.rtt?, self.off_target()?);
         let mss = self.mss();
         let grown = self.cwnd + self.config.gain * off_target * acked * mss / self.cwnd;
@@ -147,13 +153,9 @@ impl WindowRule {
         let allowed = self.config.flight_headroom * flight + self.config.allowed_increase * mss;
         let most = self.window_of(frame.limits().max().bps_f64(), &rtt) + mss;
         self.cwnd = grown.min(allowed).min(most).max(self.config.min_window * mss);
-        let cause = match frame.cause() {
-            _ if off_target < 0.0 => Cause::Delay,
-            Cause::Receiver => Cause::RampUp,
-            cause => cause,
-        };
+        let limited_by = (off_target < 0.0).then_some(LimitingFactor::Delay);
         let unused = state.application_limited && grown.min(most) > allowed;
-        Some((if unused { Why::Application } else { Why::Delay }, cause))
+        Some((if unused { Why::Application } else { Why::Delay }, limited_by))
     }
 
     /// At most once per round trip. RFC 6817 §2.4.2, `on data loss`. Whether it counted.
@@ -229,14 +231,14 @@ impl Rule for WindowRule {
             }
         }
         if (lost || marked) && self.on_congestion(now) {
-            moved = Some((if lost { Why::Loss } else { Why::Mark }, Cause::Loss));
+            moved = Some((if lost { Why::Loss } else { Why::Mark }, Some(LimitingFactor::Loss)));
         }
         self.blind_rate = frame.limits().clamp_bps(self.blind_rate);
         if first && !lost && !marked {
-            moved = moved.map(|(_, cause)| (Why::Start, cause));
+            moved = moved.map(|(_, limited_by)| (Why::Start, limited_by));
         }
-        let Some((why, cause)) = moved else { return Heard::Noted };
-        Heard::Rate(Computed { rate: self.rate(), why, cause })
+        let Some((why, limited_by)) = moved else { return Heard::Noted };
+        Heard::Rate(Computed { rate: self.rate(), why, limited_by })
     }
 
     /// `CTO`. RFC 6817 §2.4.2.
@@ -284,6 +286,7 @@ impl Rule for WindowRule {
             sending_rate,
             pacing: Pacing::Factor(self.config.pacing_factor),
             window,
+            draining: false,
         }
     }
 

@@ -1,9 +1,9 @@
 //! The rate by RFC 8698 §4.3.
 
 use super::config::Config;
-use super::sender::{Habits, Present, Sender, Variant};
+use super::sender::{Habits, Present, RateUpdate, Sender, Variant};
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, RateLimits, Signal};
+use crate::controller::{RateLimits, Signal};
 use crate::report::{LawReport, ReportKind};
 use crate::time::SendTime;
 
@@ -57,7 +57,7 @@ impl Rfc8698 {
 impl Variant for Rfc8698 {
     const HEARS: ReportKind = ReportKind::Nada;
 
-    fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)> {
+    fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<RateUpdate> {
         let LawReport::Nada(report) = report else { return None };
         let max = present.limits.max().bps_f64();
         let equilibrium = self.config.equilibrium(present.rate, max);
@@ -69,11 +69,11 @@ impl Variant for Rfc8698 {
             let rtt = present.rtt.unwrap_or_default();
             let received = report.receive_rate.bps_f64() * present.rescaled;
             let rate = self.config.ramp_up(present.rate, received, rtt);
-            return Some((rate, Cause::RampUp));
+            return Some(RateUpdate::RampUp(rate));
         }
         let update = self.config.gradual(present.rate, equilibrium, elapsed, x_curr, self.x_diff);
         self.x_offset = update.offset;
-        Some((update.rate, Cause::Delay))
+        Some(RateUpdate::Gradual(update.rate))
     }
 
     fn forget_congestion(&mut self) {

@@ -6,7 +6,7 @@ use weir_units::TimeDelta;
 
 use super::config::{NadaPacing, ShapingBuffer};
 use super::rate::Shaping;
-use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::{SendState, SentPacket};
 use crate::parts::drain::Drains;
@@ -26,7 +26,7 @@ pub trait Variant: Send + Sync + Debug {
 
     /// The rate in bit/s after `report`, not yet within the limits, and what limits it; `None` if the report is none
     /// of the variant's.
-    fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)>;
+    fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<RateUpdate>;
 
     /// Coupling scales the rate by `factor`, to `share` (bit/s).
     fn scale(&mut self, _share: f64, _factor: f64, _limits: &RateLimits) {}
@@ -58,6 +58,15 @@ pub struct Present {
     pub(super) rtt: Option<TimeDelta>,
     /// By how much coupling has scaled the rate since the packets left that the report tells of.
     pub(super) rescaled: f64,
+}
+
+/// A rate as a variant computed it, in bit/s, not yet within the limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RateUpdate {
+    /// By accelerated ramp-up, or a rule of growth in its place.
+    RampUp(f64),
+    /// By the gradual update.
+    Gradual(f64),
 }
 
 /// What a sender does besides its variant.
@@ -122,7 +131,7 @@ impl<V: Variant> Rule for NadaRule<V> {
         let rtt = rtt.or(frame.rtt());
         let rescaled = self.rescaled(now, rtt);
         let present = Present { rate: frame.rate(), limits: *frame.limits(), rtt, rescaled };
-        let Some((rate, cause)) = self.variant.on_report(now, report, &present) else {
+        let Some(update) = self.variant.on_report(now, report, &present) else {
             return Heard::Foreign;
         };
         frame.set_rtt(rtt);
@@ -131,10 +140,13 @@ impl<V: Variant> Rule for NadaRule<V> {
         if drained {
             self.variant.forget_congestion();
         }
-        let rate = if drained { rate.min(present.rate) } else { rate };
         // The report does not say what its congestion is made of; ramp-up goes by what was received.
-        let why = if cause == Cause::RampUp { Why::Ceiling } else { Why::Delay };
-        Heard::Rate(Computed { rate, why, cause })
+        let (rate, why, limited_by) = match update {
+            RateUpdate::RampUp(rate) => (rate, Why::Ceiling, None),
+            RateUpdate::Gradual(rate) => (rate, Why::Delay, Some(LimitingFactor::Delay)),
+        };
+        let rate = if drained { rate.min(present.rate) } else { rate };
+        Heard::Rate(Computed { rate, why, limited_by })
     }
 
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
@@ -171,7 +183,7 @@ impl<V: Variant> Rule for NadaRule<V> {
                 };
                 let shaped = self.habits.shaping.shape(frame.limits(), rate, queued);
                 let (media_rate, sending_rate) = (shaped.media, shaped.sending);
-                Outlook { media_rate, sending_rate, pacing: Pacing::Factor(1.0), window: None }
+                Outlook { media_rate, ..Outlook::at(sending_rate, Pacing::Factor(1.0)) }
             }
             NadaPacing::Factor(factor) => Outlook::at(rate, Pacing::Factor(factor)),
             NadaPacing::Unpaced => Outlook::at(rate, Pacing::Unpaced),

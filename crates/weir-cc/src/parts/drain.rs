@@ -113,6 +113,7 @@ impl Drains {
 
     /// What goes to encoder and pacer where `outlook` would.
     pub(crate) fn shape(&self, outlook: Outlook, limits: &RateLimits) -> Outlook {
+        let outlook = Outlook { draining: self.phase != Phase::Full, ..outlook };
         if !matches!(self.phase, Phase::Yielding(..)) {
             return outlook;
         }
@@ -228,7 +229,8 @@ mod tests {
         drains.on_rtt(at(0), ms(50));
         drains.on_rtt(at(60_000), ms(80));
         let outlook = Outlook::at(kbps(80), Pacing::Factor(1.0));
-        assert_eq!(drains.shape(outlook, &limits()), Outlook::at(kbps(50), Pacing::Factor(1.0)));
+        let half = Outlook { draining: true, ..Outlook::at(kbps(50), Pacing::Factor(1.0)) };
+        assert_eq!(drains.shape(outlook, &limits()), half);
         drains.end();
         assert_eq!(sent(&drains), kbps(1000));
         drains.restart();

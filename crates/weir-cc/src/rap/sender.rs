@@ -7,7 +7,7 @@ use weir_units::{DataRate, TimeDelta};
 use super::config::Config;
 use super::round_trip::RoundTrip;
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::parts::backlog::media_rate;
@@ -41,6 +41,8 @@ pub struct GapRule {
     sent: f64,
     /// Whether a report came since the rate last grew.
     heard: bool,
+    /// When the last report came.
+    heard_at: Option<SendTime>,
     /// When the step ends: ns-2's RTT timer.
     step_due: Option<SendTime>,
 }
@@ -61,6 +63,7 @@ impl Rap {
             next_id: 0,
             sent: 0.0,
             heard: false,
+            heard_at: None,
             step_due: None,
             config,
         };
@@ -149,23 +152,25 @@ impl GapRule {
     }
 
     /// All packets in flight belong to the same congestion; the rate does not grow for a round trip.
-    fn on_loss(&mut self, now: SendTime, why: Why, cause: Cause, limits: &RateLimits) -> Computed {
+    fn on_loss(&mut self, now: SendTime, why: Why, by: LimitingFactor, limits: &RateLimits) -> Computed {
         let lowered = self.gap / self.config.beta;
         self.set_gap(lowered, limits);
         self.active_from = self.next_id;
         self.begin_step(now);
-        Computed { rate: self.packet_bits() / lowered, why, cause }
+        Computed { rate: self.packet_bits() / lowered, why, limited_by: Some(by) }
     }
 
-    /// Timer-based detection: packets of which no report told in time. Returns whether that is news.
-    fn time_out(&mut self, now: SendTime) -> bool {
+    /// Timer-based detection: packets of which no report told in time. Returns when the first one left of which that is news.
+    fn time_out(&mut self, now: SendTime) -> Option<SendTime> {
         let timeout = self.rtt.timeout(&self.config);
-        let mut lost = false;
+        let mut lost = None;
         while let Some(&(id, at)) = self.outstanding.front()
             && at + timeout <= now
         {
             self.outstanding.pop_front();
-            lost |= id >= self.active_from;
+            if id >= self.active_from {
+                lost = lost.or(Some(at));
+            }
         }
         lost
     }
@@ -216,7 +221,7 @@ impl Rule for GapRule {
         while self.outstanding.front().is_some_and(|&(id, _)| id <= newest) {
             self.outstanding.pop_front();
         }
-        self.heard = true;
+        (self.heard, self.heard_at) = (true, Some(now));
         let (limits, known) = (*frame.limits(), self.rtt.is_known());
         match (at, rtt) {
             (None, Some(sample)) => self.measure_rtt(now, sample, &limits),
@@ -224,10 +229,10 @@ impl Rule for GapRule {
         }
         frame.set_rtt(self.rtt.is_known().then(|| self.rtt.smoothed()));
         if let Some(why) = self.congestion(results) {
-            return Heard::Rate(self.on_loss(now, why, Cause::Loss, &limits));
+            return Heard::Rate(self.on_loss(now, why, LimitingFactor::Loss, &limits));
         }
         if !known && self.rtt.is_known() && self.config.initial_gap.is_some() {
-            return Heard::Rate(Computed { rate: self.rate(), why: Why::Start, cause: frame.cause() });
+            return Heard::Rate(Computed { rate: self.rate(), why: Why::Start, limited_by: None });
         }
         Heard::Noted
     }
@@ -235,13 +240,17 @@ impl Rule for GapRule {
     fn on_timeout(&mut self, now: SendTime, _state: &SendState, frame: &mut Frame) -> Option<Computed> {
         self.next_timeout().filter(|&due| due <= now)?;
         let limits = *frame.limits();
-        let mut computed =
-            self.time_out(now).then(|| self.on_loss(now, Why::Timeout, Cause::Receiver, &limits));
+        let mut computed = self.time_out(now).map(|left| {
+            // Where reports have come since and told of others, the packet is lost.
+            let heard = self.heard_at.is_some_and(|heard| heard > left);
+            let by = if heard { LimitingFactor::Loss } else { LimitingFactor::Silence };
+            self.on_loss(now, Why::Timeout, by, &limits)
+        });
         if self.step_due.is_some_and(|due| due <= now) {
             let heard = self.heard;
             self.step(now, &limits);
             if heard {
-                computed = Some(Computed { rate: self.rate(), why: Why::Growth, cause: frame.cause() });
+                computed = Some(Computed { rate: self.rate(), why: Why::Growth, limited_by: None });
             }
         }
         computed
@@ -276,6 +285,10 @@ impl Rule for GapRule {
     fn scale(&mut self, _now: SendTime, factor: f64, frame: &Frame) {
         self.gap = self.gap_of(frame.rate());
         self.sent *= factor;
+    }
+
+    fn instantaneous_rate(&self, frame: &Frame) -> DataRate {
+        self.fine_grained_rate(frame.limits())
     }
 
     fn outlook(&self, frame: &Frame) -> Outlook {

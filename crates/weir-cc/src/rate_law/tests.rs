@@ -18,7 +18,8 @@ fn limits(min: u64, start: u64, max: u64) -> RateLimits {
 #[derive(Debug)]
 struct Obedient {
     why: Why,
-    cause: Cause,
+    limited_by: Option<LimitingFactor>,
+    draining: bool,
     /// In bytes.
     window: f64,
     scaled: usize,
@@ -38,7 +39,7 @@ impl Rule for Obedient {
             Feedback::Ceiling(rate) => {
                 frame.end_silence();
                 frame.set_rtt(Some(TimeDelta::from_millis(80)));
-                Heard::Rate(Computed { rate: rate.bps_f64(), why: self.why, cause: self.cause })
+                Heard::Rate(Computed { rate: rate.bps_f64(), why: self.why, limited_by: self.limited_by })
             }
             Feedback::Reception { .. } => Heard::Noted,
             _ => Heard::Foreign,
@@ -60,7 +61,7 @@ impl Rule for Obedient {
 
     fn outlook(&self, frame: &Frame) -> Outlook {
         let window = Some(DataSize::from_bytes_f64(self.window));
-        Outlook { window, ..Outlook::at(frame.data_rate(), Pacing::Unpaced) }
+        Outlook { window, draining: self.draining, ..Outlook::at(frame.data_rate(), Pacing::Unpaced) }
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -74,13 +75,35 @@ impl Rule for Obedient {
 
 /// 100 to 2000 kbit/s, from 500 kbit/s. Silence begins after 3 s.
 fn law() -> RateLaw<Obedient> {
-    let rule =
-        Obedient { why: Why::Delay, cause: Cause::Delay, window: 5000.0, scaled: 0, pauses: 0, routes: 0 };
+    let rule = Obedient {
+        why: Why::Delay,
+        limited_by: Some(LimitingFactor::Delay),
+        draining: false,
+        window: 5000.0,
+        scaled: 0,
+        pauses: 0,
+        routes: 0,
+    };
     RateLaw::new_by(rule, Frame::new(limits(100, 500, 2000), Some(TimeDelta::from_secs(3))))
 }
 
 fn tell(law: &mut RateLaw<Obedient>, rate: u64) -> Decision {
-    law.on_feedback(ms(0), &Feedback::Ceiling(kbps(rate)), &SendState::default()).unwrap()
+    tell_at(law, 0, rate)
+}
+
+fn tell_at(law: &mut RateLaw<Obedient>, at: i64, rate: u64) -> Decision {
+    law.on_feedback(ms(at), &Feedback::Ceiling(kbps(rate)), &SendState::default()).unwrap()
+}
+
+/// Told the same rate for 1.2 s, until time 0: it climbs no longer.
+fn settle(law: &mut RateLaw<Obedient>, rate: u64) {
+    for step in 0..=12 {
+        tell_at(law, 100 * step - 1200, rate);
+    }
+}
+
+fn factor(law: &RateLaw<Obedient>) -> LimitingFactor {
+    law.target().limiting_factor
 }
 
 fn send(law: &mut RateLaw<Obedient>, at: i64) {
@@ -105,15 +128,55 @@ fn way(decision: Decision) -> (u64, u64, Why) {
 #[test]
 fn each_decision_starts_from_the_one_before_and_keeps_to_the_limits() {
     let mut law = law();
-    assert_eq!((law.target().sending_rate, law.target().cause), (kbps(500), Cause::RampUp));
+    assert_eq!(law.target().sending_rate, kbps(500));
     assert_eq!(way(tell(&mut law, 800)), (500, 800, Why::Growth));
-    assert_eq!(law.target().cause, Cause::Delay);
     assert_eq!(way(tell(&mut law, 600)), (800, 600, Why::Delay));
     assert_eq!(way(tell(&mut law, 9000)), (600, 2000, Why::Growth));
-    assert_eq!(law.target().cause, Cause::Maximum);
     assert_eq!(way(tell(&mut law, 1)), (2000, 100, Why::Delay));
-    assert_eq!(law.target().cause, Cause::Minimum);
     assert_eq!(tell(&mut law, 700).rtt, Some(TimeDelta::from_millis(80)));
+}
+
+#[test]
+fn the_limiting_factor_is_what_keeps_the_rate_from_rising() {
+    let mut law = law();
+    assert_eq!(factor(&law), LimitingFactor::RampUp, "it begins so");
+    settle(&mut law, 800);
+    assert_eq!(factor(&law), LimitingFactor::Delay);
+    // 2 % up are a ripple, 4 % are a climb, whatever the rule finds.
+    tell_at(&mut law, 100, 816);
+    assert_eq!(factor(&law), LimitingFactor::Delay);
+    tell_at(&mut law, 200, 832);
+    assert_eq!(factor(&law), LimitingFactor::RampUp);
+    settle(&mut law, 1);
+    assert_eq!(factor(&law), LimitingFactor::Minimum);
+    tell_at(&mut law, 100, 9000);
+    assert_eq!(factor(&law), LimitingFactor::Maximum, "at once");
+    for (at, rate, expected) in [(200, 1820, LimitingFactor::Maximum), (300, 1810, LimitingFactor::RampUp)] {
+        tell_at(&mut law, at, rate);
+        assert_eq!(factor(&law), expected, "{rate}: a ripple of 10 % below it changes nothing");
+    }
+    // A rule that finds nothing was limited by what it found before.
+    settle(&mut law, 800);
+    law.rule_mut().limited_by = None;
+    tell_at(&mut law, 100, 800);
+    assert_eq!(factor(&law), LimitingFactor::Delay);
+    law.rule_mut().limited_by = Some(LimitingFactor::Loss);
+    tell_at(&mut law, 200, 800);
+    assert_eq!(factor(&law), LimitingFactor::Loss);
+    law.rule_mut().draining = true;
+    assert_eq!(factor(&law), LimitingFactor::Drain);
+}
+
+#[test]
+fn a_probe_is_a_reason_and_limits_nothing() {
+    let mut law = law();
+    settle(&mut law, 800);
+    law.rule_mut().why = Why::Probe;
+    assert_eq!(tell_at(&mut law, 100, 1200).why, Why::Probe);
+    assert_eq!(factor(&law), LimitingFactor::Delay, "it was no growth of the rule");
+    law.rule_mut().why = Why::Delay;
+    tell_at(&mut law, 200, 1270);
+    assert_eq!(factor(&law), LimitingFactor::RampUp, "this is");
 }
 
 #[test]
@@ -128,7 +191,7 @@ fn a_cut_at_the_minimum_still_says_its_reason() {
 fn the_present_rate_as_a_share_changes_nothing() {
     let (mut coupled, mut alone) = (law(), law());
     for law in [&mut coupled, &mut alone] {
-        law.rule_mut().cause = Cause::Loss;
+        law.rule_mut().limited_by = Some(LimitingFactor::Loss);
         tell(law, 800);
     }
     assert_eq!(adopt(&mut coupled, 800), kbps(800));
@@ -144,31 +207,30 @@ fn a_share_scales_the_rule_and_is_where_the_next_decision_starts() {
     // 5000 · 300/500 · 400/800.
     assert_eq!(adopt(&mut law, 400), kbps(400));
     let target = law.target();
-    assert_eq!((target.sending_rate, target.cause), (kbps(400), Cause::Coupling));
+    assert_eq!((target.sending_rate, target.limiting_factor), (kbps(400), LimitingFactor::Coupling));
     assert_eq!(target.window, Some(DataSize::from_bytes(1500)));
     assert_eq!(law.frame().rate(), 400e3);
     assert_eq!(way(tell(&mut law, 420)), (400, 420, Why::Growth));
-    assert_eq!(law.target().cause, Cause::Delay);
 }
 
 #[test]
 fn coupling_limits_the_rate_exactly_while_the_share_is_below_what_the_law_computed() {
     let mut law = law();
-    tell(&mut law, 800);
-    for (share, cause) in [
-        (400, Cause::Coupling),
-        (700, Cause::Coupling),
-        (800, Cause::Delay),
-        (900, Cause::Delay),
-        (799, Cause::Coupling),
-        (50, Cause::Coupling),
-        (5000, Cause::Maximum),
+    settle(&mut law, 800);
+    for (share, factor) in [
+        (400, LimitingFactor::Coupling),
+        (700, LimitingFactor::Coupling),
+        (800, LimitingFactor::Delay),
+        (900, LimitingFactor::Delay),
+        (799, LimitingFactor::Coupling),
+        (50, LimitingFactor::Coupling),
+        (5000, LimitingFactor::Maximum),
     ] {
         adopt(&mut law, share);
-        assert_eq!(law.target().cause, cause, "{share}");
+        assert_eq!(law.target().limiting_factor, factor, "{share}");
     }
-    tell(&mut law, 700);
-    assert_eq!(law.target().cause, Cause::Delay, "it is the law's own");
+    tell(&mut law, 1990);
+    assert_eq!(factor(&law), LimitingFactor::Maximum, "it is the law's own");
 }
 
 #[test]
@@ -177,8 +239,8 @@ fn a_share_beyond_the_limits_is_the_nearest_rate_within_them() {
     assert_eq!(adopt(&mut law, 9000), kbps(2000));
     // 5000 · 2000/500.
     assert_eq!(
-        (law.target().window, law.target().cause),
-        (Some(DataSize::from_bytes(20_000)), Cause::Maximum)
+        (law.target().window, law.target().limiting_factor),
+        (Some(DataSize::from_bytes(20_000)), LimitingFactor::Maximum)
     );
     assert_eq!(adopt(&mut law, 8000), kbps(2000));
     assert_eq!(law.rule().scaled, 1, "it stands there already");
@@ -208,7 +270,7 @@ fn silence_halves_the_rate_each_second_and_an_early_timeout_does_nothing() {
     assert_eq!(time_out(&mut law, 2999), None);
     assert_eq!((law.target(), law.next_timeout()), (before, Some(ms(3000))));
     assert_eq!(time_out(&mut law, 3000).map(way), Some((500, 250, Why::Timeout)));
-    assert_eq!(law.target().cause, Cause::Receiver);
+    assert_eq!(factor(&law), LimitingFactor::Silence);
     assert_eq!(time_out(&mut law, 3000), None, "twice is harmless");
     send(&mut law, 3500);
     assert_eq!(time_out(&mut law, 4000).map(way), Some((250, 125, Why::Timeout)));
@@ -216,6 +278,9 @@ fn silence_halves_the_rate_each_second_and_an_early_timeout_does_nothing() {
     assert_eq!(time_out(&mut law, 5000).map(way), Some((125, 100, Why::Timeout)));
     send(&mut law, 5500);
     assert_eq!(time_out(&mut law, 6000).map(way), Some((100, 100, Why::Timeout)), "a cut at the minimum");
+    assert_eq!(factor(&law), LimitingFactor::Silence, "also there");
+    tell_at(&mut law, 6100, 100);
+    assert_eq!(factor(&law), LimitingFactor::Minimum, "feedback ends it");
 }
 
 #[test]
@@ -224,11 +289,14 @@ fn limits_and_another_route_decide() {
     tell(&mut law, 800);
     let decision = law.on_event(ms(0), PathEvent::Limits(limits(100, 300, 600))).unwrap();
     assert_eq!(way(decision), (800, 600, Why::Limits));
-    assert_eq!(law.target().cause, Cause::Maximum);
+    assert_eq!(law.target().limiting_factor, LimitingFactor::Maximum);
     send(&mut law, 0);
     let decision = law.on_event(ms(10), PathEvent::RouteChanged).unwrap();
     assert_eq!((way(decision), decision.rtt), ((600, 300, Why::Route), None));
-    assert_eq!((law.target().cause, law.next_timeout(), law.rule().routes), (Cause::RampUp, None, 1));
+    assert_eq!(
+        (law.target().limiting_factor, law.next_timeout(), law.rule().routes),
+        (LimitingFactor::RampUp, None, 1)
+    );
     // Below the start rate it stays.
     tell(&mut law, 200);
     let decision = law.on_event(ms(20), PathEvent::RouteChanged).unwrap();
@@ -261,8 +329,14 @@ fn what_is_noted_or_foreign_decides_nothing() {
         SendState { queued: DataSize::from_bytes(900), application_limited: true, ..SendState::default() };
     let foreign = Feedback::packets(&[], None);
     assert_eq!(law.on_feedback(ms(0), &foreign, &state), None);
-    assert_eq!((law.frame().queued(), law.target().cause), (DataSize::ZERO, Cause::RampUp));
+    assert_eq!(
+        (law.frame().queued(), law.target().limiting_factor),
+        (DataSize::ZERO, LimitingFactor::RampUp)
+    );
     let noted = Feedback::Reception { report: crate::report::ReceptionReport::default(), rtt: None };
     assert_eq!(law.on_feedback(ms(0), &noted, &state), None);
-    assert_eq!((law.frame().queued(), law.target().cause), (DataSize::from_bytes(900), Cause::Application));
+    assert_eq!(
+        (law.frame().queued(), law.target().limiting_factor),
+        (DataSize::from_bytes(900), LimitingFactor::Application)
+    );
 }

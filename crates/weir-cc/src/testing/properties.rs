@@ -7,6 +7,7 @@ mod copies;
 mod coupling;
 mod exchange;
 mod kept;
+mod limiting;
 
 use core::fmt::Debug;
 
@@ -46,6 +47,7 @@ pub use coupling::{
 };
 pub use exchange::alone_in_an_exchange_a_flow_is_as_if_it_were_not_coupled;
 pub use kept::{a_word_floods_no_link_and_starves_no_flow_for_long, what_coupling_says_is_kept};
+pub use limiting::a_rate_that_rises_is_not_limited_by_delay_or_loss;
 
 /// Cases of what is arbitrary.
 const CASES: u32 = 150;

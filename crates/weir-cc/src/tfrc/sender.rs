@@ -8,7 +8,7 @@ use super::equation::packets_per_rtt;
 use super::receive_set::ReceiveSet;
 use super::round_trip::RoundTrip;
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::backlog::media_rate;
@@ -97,15 +97,12 @@ impl EquationRule {
             // §4.2: the first feedback.
             self.changed = Some(now);
             self.receive_set = ReceiveSet::of(f64::INFINITY, now);
-            return Some(Next { x: self.initial_rate(&rtt), why: Why::Start, cause: frame.cause() });
+            return Some(Next { x: self.initial_rate(&rtt), why: Why::Start, limited_by: None });
         }
         let received = bytes_per_second(report.receive_rate) * self.rescaled(now, &rtt);
         let recv_limit = self.recv_limit(now, received, &rtt, self.p > p_before);
         let x = x_of(frame);
-        let Some(x_bps) = self.x_bps else {
-            frame.set_cause(Cause::RampUp);
-            return self.slow_start(now, recv_limit, &rtt, x);
-        };
+        let Some(x_bps) = self.x_bps else { return self.slow_start(now, recv_limit, &rtt, x) };
         let by_loss = x_bps <= recv_limit || self.p > p_before;
         let why = if by_loss { Why::Loss } else { Why::Ceiling };
         let allowed = x_bps.min(recv_limit);
@@ -152,7 +149,7 @@ impl EquationRule {
             Increase::OnePacketPerRtt | Increase::AtOnce => f64::INFINITY,
         };
         self.changed = Some(now);
-        Next { x: allowed.min(x + rise), why: Why::Loss, cause: Cause::Loss }
+        Next { x: allowed.min(x + rise), why: Why::Loss, limited_by: Some(LimitingFactor::Loss) }
     }
 
     /// `None` where it is not time to double yet.
@@ -161,7 +158,7 @@ impl EquationRule {
         due.then(|| {
             self.changed = Some(now);
             let x = (2.0 * x).min(recv_limit).max(self.initial_rate(rtt));
-            Next { x, why: Why::Ceiling, cause: Cause::RampUp }
+            Next { x, why: Why::Ceiling, limited_by: None }
         })
     }
 
@@ -222,7 +219,7 @@ impl EquationRule {
     }
 
     /// `X_inst`. RFC 5348 §4.5.
-    fn instantaneous_rate(&self, frame: &Frame) -> DataRate {
+    fn x_inst(&self, frame: &Frame) -> DataRate {
         let factor = match &self.rtt {
             Some(rtt) if self.config.oscillation_prevention => rtt.oscillation_factor(),
             _ => 1.0,
@@ -236,12 +233,12 @@ impl EquationRule {
 struct Next {
     x: f64,
     why: Why,
-    cause: Cause,
+    limited_by: Option<LimitingFactor>,
 }
 
 impl Next {
     fn computed(self) -> Computed {
-        Computed { rate: self.x * 8.0, why: self.why, cause: self.cause }
+        Computed { rate: self.x * 8.0, why: self.why, limited_by: self.limited_by }
     }
 }
 
@@ -297,9 +294,9 @@ impl Rule for EquationRule {
         let (before, idle) = (x_of(frame), !self.sent);
         let x = self.on_nofeedback(now, before, frame.limits());
         self.restart_timer(now, within(frame.limits(), x));
-        let (why, cause) =
-            if idle { (Why::Application, frame.cause()) } else { (Why::Timeout, Cause::Receiver) };
-        (!idle || x != before).then(|| Next { x, why, cause }.computed())
+        let (why, limited_by) =
+            if idle { (Why::Application, None) } else { (Why::Timeout, Some(LimitingFactor::Silence)) };
+        (!idle || x != before).then(|| Next { x, why, limited_by }.computed())
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
@@ -323,8 +320,12 @@ impl Rule for EquationRule {
         self.words.on_word(now, factor);
     }
 
+    fn instantaneous_rate(&self, frame: &Frame) -> DataRate {
+        self.x_inst(frame)
+    }
+
     fn outlook(&self, frame: &Frame) -> Outlook {
-        let sending_rate = self.instantaneous_rate(frame);
+        let sending_rate = self.x_inst(frame);
         Outlook {
             media_rate: media_rate(frame.limits(), sending_rate, frame.queued(), self.config.drain_time),
             ..Outlook::at(sending_rate, Pacing::Factor(1.0))
@@ -365,7 +366,7 @@ impl Rule for EquationRule {
         let values = [
             frame.rate(),
             self.x_bps.map_or(f64::NAN, |x| x * 8.0),
-            self.instantaneous_rate(frame).bps_f64(),
+            self.x_inst(frame).bps_f64(),
             if x_recv.is_finite() { x_recv * 8.0 } else { f64::NAN },
             self.p,
             self.rtt.map_or(f64::NAN, |rtt| rtt.r * 1e3),

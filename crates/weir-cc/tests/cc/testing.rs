@@ -4,7 +4,7 @@ use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use weir_cc::testing::{Halves, Law, halves, law_tests, properties};
 use weir_cc::{
-    Cause, Controller, DataRate, Decision, Fate, Feedback, Pacing, PathEvent, RateLimits, SendState,
+    Controller, DataRate, Decision, Fate, Feedback, LimitingFactor, Pacing, PathEvent, RateLimits, SendState,
     SendTime, Share, Signal, Target, TimeDelta, Why,
 };
 
@@ -37,9 +37,13 @@ impl Rule for Aimd {
         let is_news = |at: SendTime| self.cut_at.is_none_or(|cut| at > cut);
         if results.iter().any(|result| result.fate == Fate::Missing && is_news(result.sent.at)) {
             self.cut_at = Some(now);
-            return Heard::Rate(Computed { rate: frame.rate() * CUT, why: Why::Loss, cause: Cause::Loss });
+            return Heard::Rate(Computed {
+                rate: frame.rate() * CUT,
+                why: Why::Loss,
+                limited_by: Some(LimitingFactor::Loss),
+            });
         }
-        Heard::Rate(Computed { rate: frame.rate() + STEP, why: Why::Growth, cause: frame.cause() })
+        Heard::Rate(Computed { rate: frame.rate() + STEP, why: Why::Growth, limited_by: None })
     }
 
     fn forget_path(&mut self, _: SendTime, _: &mut Frame) {
@@ -125,7 +129,8 @@ impl Controller for Broken {
 
     fn target(&self) -> Target {
         let target = self.law.target();
-        let exceeds = self.fault == Fault::ExceedsItsMaximum && target.cause == Cause::Maximum;
+        let exceeds =
+            self.fault == Fault::ExceedsItsMaximum && target.limiting_factor == LimitingFactor::Maximum;
         if exceeds { Target { media_rate: target.media_rate.scale(1.01), ..target } } else { target }
     }
 

@@ -71,7 +71,7 @@ fn its_columns_stand_in_their_order() {
         "time held by delay %",
         "time held by loss %",
         "time held by ramp-up %",
-        "time held by receiver %",
+        "time held by silence %",
         "time at minimum %",
     ];
     assert_eq!(headers(&outcome.stdout), expected, "{}", outcome.stdout);

@@ -190,7 +190,7 @@ fn a_metric_is_explained_by_the_name_of_its_column_or_key() {
     assert!(unknown.stderr.contains("did you mean `freezes`?"), "{}", unknown.stderr);
     let json: Value = serde_json::from_str(&place.weir("explain loss --json").stdout).unwrap();
     assert_eq!(json[0]["unit"], "%");
-    assert!(!json.to_string().contains("Cause"), "{json}");
+    assert!(!json.to_string().contains("LimitingFactor"), "{json}");
     // A name of which nothing is near: those that share a word, and no more than a handful.
     for (asked, told) in [("video.sender.queue share", "`queue"), ("wholly.unheard", "there are ")] {
         let outcome = place.call(&["explain", asked]);

@@ -1,11 +1,11 @@
 //! The demo: a call from a moving car, alone and beside an upload, under each controller.
 
-use weir_cc::Cause;
+use weir_cc::LimitingFactor;
 
 use super::Comparison;
 use super::scatter::yardsticks_in_words;
 use super::tables::{
-    Metric, call_metrics, cause_metric, freeze_metrics, loss_metric, media_sum, share_beside_tcp,
+    Metric, call_metrics, factor_metric, freeze_metrics, loss_metric, media_sum, share_beside_tcp,
 };
 use super::verdict::in_words;
 use crate::page::Best;
@@ -22,8 +22,14 @@ pub const BESIDE_CUBIC: &str = "cellular/att-lte-uplink-2016-beside-cubic";
 /// The yardstick whose freezes are the recording's own: no law can be blamed for them.
 pub const FLOOR: &str = "fixed";
 
-/// Causes that hold the rate down; at the maximum nothing does.
-const HOLDS: [Cause; 5] = [Cause::Delay, Cause::Loss, Cause::RampUp, Cause::Receiver, Cause::Minimum];
+/// Limiting factors that the table shows; at the maximum nothing holds the rate down.
+const HOLDS: [LimitingFactor; 5] = [
+    LimitingFactor::Delay,
+    LimitingFactor::Loss,
+    LimitingFactor::RampUp,
+    LimitingFactor::Silence,
+    LimitingFactor::Minimum,
+];
 
 /// Whom the demo shows: `controllers`, and behind them the yardsticks.
 pub fn contestants(controllers: &[String]) -> Vec<String> {
@@ -44,7 +50,7 @@ pub(super) enum From {
 }
 
 /// The table of the demo: useful rate, p95 frame delay, freezes beyond those of [`FLOOR`], share beside CUBIC, loss, time
-/// per cause. Both comparisons must be of the same controllers.
+/// per limiting factor. Both comparisons must be of the same controllers.
 pub fn table(alone: &Comparison, beside: &Comparison) -> RunTable {
     let columns = columns();
     let floor = floor(alone);
@@ -75,7 +81,7 @@ pub(super) fn columns() -> Vec<(From, Metric<'static>)> {
     );
     columns.push((From::BesideCubic, share));
     columns.push((From::Alone, loss_metric()));
-    columns.extend(HOLDS.map(|cause| (From::Alone, cause_metric(cause))));
+    columns.extend(HOLDS.map(|factor| (From::Alone, factor_metric(factor))));
     columns
 }
 

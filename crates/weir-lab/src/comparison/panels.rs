@@ -153,7 +153,7 @@ pub(super) fn drawn(
         capacity_bps: bottleneck.map_or_else(Vec::new, |link| take(&mut link.capacity_bps)),
         max_rate_bps: highest_rate(plan),
         subject: own.name.clone(),
-        cause: take(&mut own.cause),
+        limiting_factor: take(&mut own.limiting_factor),
         frame_delay_ms: take(&mut own.frame_delay_max_ms),
         loss_ratio: take(&mut own.loss_ratio),
         queuing_delay,
@@ -247,7 +247,7 @@ fn together(coupling: &CouplingSeries, plan: &MeasurePlan, series: &Series) -> C
             window,
             part_sent: sent.iter().zip(&all_sent).map(|(own, all)| own / all).collect(),
             part_wanted: part_wanted(place),
-            cause: own.cause.clone(),
+            limiting_factor: own.limiting_factor.clone(),
         }
     };
     CouplingCurves {

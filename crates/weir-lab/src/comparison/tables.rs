@@ -1,6 +1,6 @@
 //! Comparisons as tables: a row per controller, a column per metric, for the terminal and for the page.
 
-use weir_cc::Cause;
+use weir_cc::LimitingFactor;
 
 use super::Comparison;
 use crate::page::{Best, Column, Differences, Row, SummaryTable};
@@ -170,15 +170,18 @@ pub(crate) fn loss_metric<'a>() -> Metric<'a> {
     })
 }
 
-/// Share of the time for which `cause` limited the media flows' target rate, in per cent. That alone costs nothing.
-pub(crate) fn cause_metric<'a>(cause: Cause) -> Metric<'a> {
-    let definition = format!("share of the time in which {} limited the target rate", described(cause));
-    let word = if matches!(cause, Cause::Minimum | Cause::Maximum) { "at" } else { "held by" };
-    let label = format!("time {word} {}", cause.name());
+/// Share of the time in which `factor` limited the media flows' target rate, in per cent. That alone costs nothing.
+pub(crate) fn factor_metric<'a>(factor: LimitingFactor) -> Metric<'a> {
+    let definition = format!("share of the time in which this limited the target rate: {}", factor.meaning());
+    let word =
+        if matches!(factor, LimitingFactor::Minimum | LimitingFactor::Maximum) { "at" } else { "held by" };
+    let label = format!("time {word} {}", factor.name());
     Metric::new(&label, "%", 0, Best::Neither, &definition, move |run| {
-        let seconds = |cause| media(run).filter_map(move |flow| *flow.time_per_cause.get(cause)).sum::<f64>();
-        let all: f64 = Cause::ALL.into_iter().map(seconds).sum();
-        (all > 0.0).then(|| 100.0 * seconds(cause) / all)
+        let seconds = |factor| {
+            media(run).filter_map(move |flow| *flow.time_per_limiting_factor.get(factor)).sum::<f64>()
+        };
+        let all: f64 = LimitingFactor::ALL.into_iter().map(seconds).sum();
+        (all > 0.0).then(|| 100.0 * seconds(factor) / all)
     })
 }
 
@@ -190,20 +193,6 @@ pub(crate) fn share_beside_tcp(run: &RunMetrics) -> Option<f64> {
     };
     let (media, tcp) = (rate(FlowKind::Media), rate(FlowKind::Tcp));
     (media + tcp > 0.0).then(|| 100.0 * media / (media + tcp))
-}
-
-fn described(cause: Cause) -> &'static str {
-    match cause {
-        Cause::RampUp => "only the controller's own growth",
-        Cause::Delay => "queuing delay",
-        Cause::Loss => "loss",
-        Cause::Receiver => "the receiver, or its silence,",
-        Cause::Application => "the source",
-        Cause::Coupling => "coupling",
-        Cause::Probe => "a probe's result",
-        Cause::Minimum => "the configured minimum",
-        Cause::Maximum => "the configured maximum",
-    }
 }
 
 pub(super) fn media_metrics<'a>() -> Vec<Metric<'a>> {

@@ -1,8 +1,8 @@
 //! The sender half: a target each 100 ms by what is seen, and by nothing that is told.
 
 use weir_cc::{
-    Cause, Controller, DataRate, Decision, Feedback, Pacing, PathEvent, RateLimits, SendState, SendTime,
-    SentPacket, Share, Signal, Target, TimeDelta, Why,
+    Controller, DataRate, Decision, Feedback, LimitingFactor, Pacing, PathEvent, RateLimits, SendState,
+    SendTime, SentPacket, Share, Signal, Target, TimeDelta, Why,
 };
 use weir_net::Time;
 use weir_wire::media::UDP_IPV4_OVERHEAD;
@@ -131,8 +131,10 @@ impl Controller for Omniscient {
     }
 
     fn target(&self) -> Target {
-        let cause = self.limits.cause(self.rate, Cause::Receiver);
-        Target::at(self.rate, Pacing::Factor(PACING_FACTOR), cause)
+        // Its share of the network is what it sends without a queue.
+        let at_maximum = self.rate >= self.limits.max();
+        let limiting_factor = if at_maximum { LimitingFactor::Maximum } else { LimitingFactor::Delay };
+        Target::at(self.rate, Pacing::Factor(PACING_FACTOR), limiting_factor)
     }
 
     /// It knows its share; nobody's word changes that.

@@ -92,8 +92,8 @@ const addKeys = (keys, plot, u) => {
       return value;
     });
     return (time) => plot.lanes.forEach((lane, i) => {
-      const cause = time === null ? null : causeAt(lane, time);
-      items[i].textContent = cause === null ? "" : shared.causes[cause];
+      const factor = time === null ? null : factorAt(lane, time);
+      items[i].textContent = factor === null ? "" : shared.factors[factor];
     });
   }
   const items = plot.curves.map((curve, i) => {

@@ -1,7 +1,7 @@
 //! The page around the figures.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use weir_cc::Cause;
+use weir_cc::LimitingFactor;
 
 use super::chip::chip;
 use super::figure::{Figure, Figures, INTERACTIVE_MS, SHORTEST_MS, quantile_ms};
@@ -69,7 +69,7 @@ fn header(input: &PageInput) -> Markup {
     }
 }
 
-/// What stays in sight: where to go, what to show, and the colours of causes.
+/// What stays in sight: where to go, what to show, and the colours of factors.
 fn tools(input: &PageInput, figures: &Figures) -> Markup {
     let sections = [
         ("table", "Table", !input.summary.rows.is_empty()),
@@ -91,7 +91,7 @@ fn tools(input: &PageInput, figures: &Figures) -> Markup {
                 @if !input.controllers.is_empty() { (view_buttons()) }
             }
             @if input.controllers.len() > 1 { (picker(input)) }
-            @if !input.controllers.is_empty() { (causes(&input.controllers)) }
+            @if !input.controllers.is_empty() { (factors(&input.controllers)) }
         }
     }
 }
@@ -125,26 +125,27 @@ fn picker(input: &PageInput) -> Markup {
     }
 }
 
-fn causes(panels: &[ControllerPanel]) -> Markup {
-    let there: Vec<Cause> = Cause::ALL.into_iter().filter(|&cause| occurs(panels, cause)).collect();
+fn factors(panels: &[ControllerPanel]) -> Markup {
+    let there: Vec<LimitingFactor> =
+        LimitingFactor::ALL.into_iter().filter(|&factor| occurs(panels, factor)).collect();
     html! {
         @if !there.is_empty() {
             div.legend {
                 span.lead { "limited by" }
-                @for cause in there {
-                    span { i style=(format!("background:var(--{})", palette::cause(cause))) {} (cause.name()) }
+                @for factor in there {
+                    span title=(factor.meaning()) { i style=(format!("background:var(--{})", palette::factor(factor))) {} (factor.name()) }
                 }
             }
         }
     }
 }
 
-fn occurs(panels: &[ControllerPanel], cause: Cause) -> bool {
+fn occurs(panels: &[ControllerPanel], factor: LimitingFactor) -> bool {
     let of_coupled = |panel: &ControllerPanel| {
         let flows = panel.couplings.iter().flat_map(|coupling| &coupling.flows);
-        flows.into_iter().any(|flow| flow.cause.contains(&Some(cause)))
+        flows.into_iter().any(|flow| flow.limiting_factor.contains(&Some(factor)))
     };
-    panels.iter().any(|panel| panel.cause.contains(&Some(cause)) || of_coupled(panel))
+    panels.iter().any(|panel| panel.limiting_factor.contains(&Some(factor)) || of_coupled(panel))
 }
 
 /// Which run a curve shows, in words that begin a sentence.

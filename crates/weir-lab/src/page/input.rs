@@ -1,7 +1,7 @@
 //! What a report shows, as plain values.
 
 use serde::{Deserialize, Serialize};
-use weir_cc::Cause;
+use weir_cc::LimitingFactor;
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words};
 
 /// A comparison of controllers in one scenario. Columns over time have one entry per bin, NaN where there is no
@@ -282,7 +282,7 @@ pub struct ControllerPanel {
     /// The name of the flow that what follows is of: the first media flow.
     pub subject: String,
     /// What limited it.
-    pub cause: Vec<Option<Cause>>,
+    pub limiting_factor: Vec<Option<LimitingFactor>>,
     /// From capture to completion of its frames, in milliseconds, the longest in the bin.
     pub frame_delay_ms: Vec<f64>,
     /// Its packets lost over those lost and received.
@@ -326,7 +326,7 @@ pub struct CoupledCurves {
     /// The part that its weight asks for.
     pub part_wanted: Vec<f64>,
     /// What limited it.
-    pub cause: Vec<Option<Cause>>,
+    pub limiting_factor: Vec<Option<LimitingFactor>>,
 }
 
 /// The rates of a flow.

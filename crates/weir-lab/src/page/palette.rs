@@ -3,7 +3,7 @@
 
 use core::fmt::Write;
 
-use weir_cc::Cause;
+use weir_cc::LimitingFactor;
 
 /// A colour's name, and what it is on light and on dark ground.
 type Colour = (&'static str, &'static str, &'static str);
@@ -74,33 +74,35 @@ pub(super) fn fill(index: usize) -> String {
     }
 }
 
-/// The name of a cause's colour.
-pub(super) fn cause(cause: Cause) -> String {
-    format!("cause-{}", cause as usize)
+/// The name of a factor's colour.
+pub(super) fn factor(factor: LimitingFactor) -> String {
+    format!("factor-{}", factor as usize)
 }
 
-/// The colours of causes: those of Okabe and Ito, and greys for the limits.
-const fn of_cause(cause: Cause) -> (&'static str, &'static str) {
-    match cause {
-        Cause::RampUp => ("#009e73", "#14b88a"),
-        Cause::Delay => ("#e69f00", "#e69f00"),
-        Cause::Loss => ("#d55e00", "#f06c14"),
-        Cause::Receiver => ("#cc79a7", "#cc79a7"),
-        Cause::Application => ("#56b4e9", "#56b4e9"),
-        Cause::Coupling => ("#f0e442", "#f0e442"),
-        Cause::Probe => ("#0072b2", "#2c8fd6"),
-        Cause::Minimum => ("#33363d", "#f2f4f7"),
-        Cause::Maximum => ("#c3c7ce", "#4d5564"),
+/// The colours of factors: those of Okabe and Ito, a brown, and greys for the limits.
+const fn of_factor(factor: LimitingFactor) -> (&'static str, &'static str) {
+    match factor {
+        LimitingFactor::RampUp => ("#009e73", "#14b88a"),
+        LimitingFactor::Delay => ("#e69f00", "#e69f00"),
+        LimitingFactor::Loss => ("#d55e00", "#f06c14"),
+        LimitingFactor::Receiver => ("#cc79a7", "#cc79a7"),
+        LimitingFactor::Application => ("#56b4e9", "#56b4e9"),
+        LimitingFactor::Coupling => ("#f0e442", "#f0e442"),
+        LimitingFactor::Silence => ("#8c564b", "#b98a80"),
+        LimitingFactor::Drain => ("#0072b2", "#2c8fd6"),
+        LimitingFactor::Minimum => ("#33363d", "#f2f4f7"),
+        LimitingFactor::Maximum => ("#c3c7ce", "#4d5564"),
     }
 }
 
 /// All colours as CSS variables, for both grounds.
 pub(crate) fn css() -> String {
     let laws = LAWS.iter().enumerate().map(|(index, (light, dark))| (law(index), *light, *dark));
-    let causes =
-        Cause::ALL.into_iter().map(|cause| (self::cause(cause), of_cause(cause).0, of_cause(cause).1));
+    let factors = LimitingFactor::ALL
+        .into_iter()
+        .map(|factor| (self::factor(factor), of_factor(factor).0, of_factor(factor).1));
     let common = COMMON.iter().map(|(name, light, dark)| ((*name).to_owned(), *light, *dark));
-    let all: Vec<_> = common.chain(laws).chain(causes).collect();
+    let all: Vec<_> = common.chain(laws).chain(factors).collect();
     let (mut on_light, mut on_dark) = (String::new(), String::new());
     for (name, light, dark) in all {
         // Writing to a string does not fail.
@@ -117,9 +119,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_causes_and_no_two_of_nine_laws_share_a_colour_on_either_ground() {
-        for (i, a) in Cause::ALL.into_iter().map(of_cause).enumerate() {
-            for b in Cause::ALL.into_iter().map(of_cause).skip(i + 1) {
+    fn no_two_factors_and_no_two_of_nine_laws_share_a_colour_on_either_ground() {
+        for (i, a) in LimitingFactor::ALL.into_iter().map(of_factor).enumerate() {
+            for b in LimitingFactor::ALL.into_iter().map(of_factor).skip(i + 1) {
                 assert!(a.0 != b.0 && a.1 != b.1);
             }
         }
@@ -141,7 +143,7 @@ mod tests {
     #[test]
     fn every_colour_stands_in_the_sheet_once_for_each_ground() {
         let sheet = css();
-        for name in [law(0), law(8), cause(Cause::Maximum), INK.to_owned(), COMPETITOR.to_owned()] {
+        for name in [law(0), law(8), factor(LimitingFactor::Maximum), INK.to_owned(), COMPETITOR.to_owned()] {
             assert_eq!(sheet.matches(&format!("--{name}:")).count(), 2, "{name}");
         }
         assert!(sheet.contains("--law-0:#332288;") && sheet.contains("--law-0:#8f84ea;"));

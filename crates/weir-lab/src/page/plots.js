@@ -127,22 +127,22 @@ const drawGuide = (u, level) => {
 const drawLanes = (u, lanes) => {
   const { ctx, bbox } = u;
   const height = bbox.height / lanes.length;
-  lanes.forEach(({ edges, causes }, row) => {
-    causes.forEach((cause, i) => {
-      if (cause === null) return;
+  lanes.forEach(({ edges, factors }, row) => {
+    factors.forEach((factor, i) => {
+      if (factor === null) return;
       const from = Math.max(u.valToPos(edges[i], "x", true), bbox.left);
       const to = Math.min(u.valToPos(edges[i + 1], "x", true), bbox.left + bbox.width);
       if (to <= from) return;
-      ctx.fillStyle = colour(`cause-${cause}`);
+      ctx.fillStyle = colour(`factor-${factor}`);
       ctx.fillRect(from, bbox.top + row * height + 1, to - from, height - 2);
     });
   });
 };
 
-// The cause in `lane` at a time; null where there is none.
-const causeAt = ({ edges, causes }, time) => {
+// The factor in `lane` at a time; null where there is none.
+const factorAt = ({ edges, factors }, time) => {
   const after = edges.findIndex((edge) => edge > time);
-  return after > 0 ? causes[after - 1] : null;
+  return after > 0 ? factors[after - 1] : null;
 };
 
 const upright = (plot, width, range) => {

@@ -1,4 +1,4 @@
-use weir_cc::Cause;
+use weir_cc::LimitingFactor;
 
 use super::*;
 use weir_measure::results::stats::Kind;
@@ -76,7 +76,7 @@ fn panel(index: usize, bins: usize, signals: usize) -> ControllerPanel {
         max_rate_bps: Some(2.5e6),
         subject: "video".to_owned(),
         flows: vec![flow("video", FlowRole::Media, index), flow("tcp", FlowRole::Competitor, index + 7)],
-        cause: (0..bins).map(|bin| Some(Cause::ALL[bin / 3 % 9])).collect(),
+        limiting_factor: (0..bins).map(|bin| Some(LimitingFactor::ALL[bin / 3 % 10])).collect(),
         frame_delay_ms: noise(bins, index + 3).into_iter().map(|value| value * 300.0).collect(),
         loss_ratio: noise(bins, index + 5),
         queuing_delay: (1..=bins)
@@ -371,7 +371,8 @@ fn two_runs_have_their_rows_together_and_their_names_stay_text() {
 #[test]
 fn the_legend_names_the_causes_that_occur() {
     let mut input = example(1, 4, 0);
-    input.controllers[0].cause = vec![Some(Cause::Loss), None, Some(Cause::Application)];
+    input.controllers[0].limiting_factor =
+        vec![Some(LimitingFactor::Loss), None, Some(LimitingFactor::Application)];
     let html = render(&input);
     let legend = html.split_once("class=\"legend").unwrap().1.split_once("</div>").unwrap().0;
     assert!(legend.contains("</i>loss</span>") && legend.contains("</i>application</span>"), "{legend}");

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{
-    Cause, Controller, DataRate, Decision, Feedback, Pacing, PathEvent, RateLimits, Receiver, SendState,
-    SendTime, Share, Target, TimeDelta,
+    Controller, DataRate, Decision, Feedback, LimitingFactor, Pacing, PathEvent, RateLimits, Receiver,
+    SendState, SendTime, Share, Target, TimeDelta,
 };
 
 use super::ControllerInfo;
@@ -84,7 +84,7 @@ impl Controller for FixedRate {
     }
 
     fn target(&self) -> Target {
-        Target::at(self.rate, Pacing::Factor(PACING), Cause::Maximum)
+        Target::at(self.rate, Pacing::Factor(PACING), LimitingFactor::Maximum)
     }
 
     fn adopt(&mut self, _: SendTime, _: Share) -> DataRate {

@@ -1,6 +1,7 @@
 //! What every controller of the registry must manage, and the bars of `gcc`, through the whole of the endpoints:
 //! encoder, packetiser, pacer, RTCP as bytes on the reverse path.
 
+use weir_cc::LimitingFactor;
 use weir_lab::comparison::ComparisonRequest;
 use weir_lab::metrics::Series;
 use weir_lab::registry::Registry;
@@ -65,6 +66,44 @@ impl Run {
     /// Longest waits in the forward queue, by bins of 100 ms: (time in seconds, wait in ms).
     fn waits(&self) -> impl Iterator<Item = (f64, f64)> {
         self.series.time_s.iter().copied().zip(self.series.links[0].queue_max_ms.iter().copied())
+    }
+}
+
+/// A rate that rises by more than this within a second rises by the controller's own growth.
+const RISE: f64 = 1.05;
+
+/// How many whole seconds there are in which the target rises by more than 5 % and most bins are limited by delay or loss, and how often the limiting factor changes from
+/// `from` (in bins) on.
+fn mislabelled(series: &Series, from: usize) -> (usize, usize) {
+    let (rates, factors) = (&series.flows[0].target_rate_bps, &series.flows[0].limiting_factor);
+    let limited = |factor: &&Option<LimitingFactor>| {
+        matches!(factor, Some(LimitingFactor::Delay | LimitingFactor::Loss))
+    };
+    let wrong = |&second: &usize| {
+        let rises = rates[second + 9] > RISE * rates[second - 1];
+        rises && factors[second..second + 10].iter().filter(limited).count() > 5
+    };
+    let wrong = (10..rates.len() - 9).step_by(10).filter(wrong).count();
+    let changes = factors[from..].windows(2).filter(|pair| pair[0] != pair[1]).count();
+    (wrong, changes)
+}
+
+#[test]
+fn what_limits_the_rate_is_what_keeps_it_from_rising() {
+    for controller in Registry::standard().controller_names() {
+        let overrides = [format!("controllers=['{controller}']")];
+        let scenario = Scenario::open("cellular/att-lte-uplink-2016", &overrides).expect("it ships");
+        let request = ComparisonRequest { scenario: &scenario, seeds: &[1], jobs: 1, series: true };
+        let mut comparison = request.run(&TraceStore::find(&[]), &|| ()).expect("it runs");
+        assert!(comparison.stand_ins().is_empty(), "the recording is there");
+        let series = comparison.controllers[0].sample.series.take().unwrap().whole().unwrap();
+        let (wrong, changes) = mislabelled(&series, 0);
+        println!("{controller}: {wrong} seconds of 119, {changes} changes");
+        assert!(wrong <= 2 && changes <= 60, "{controller}: {wrong} seconds, {changes} changes");
+    }
+    for controller in ["nada", "ledbat", "scream-v2", "gcc"] {
+        let (_, changes) = mislabelled(&Run::of("steady", controller, &[]).series, 150);
+        assert!(changes <= 4, "{controller}: {changes} changes at rest");
     }
 }
 

@@ -60,8 +60,9 @@ fn while_one_flow_pauses_the_others_take_its_share_and_give_it_back() {
     near(second.frames_sent, 3000.0, 2.0);
     assert_eq!(second.freezes, Some(0.0), "a pause is no freeze");
     near(second.sent_rate_bps, second.sent.bytes.unwrap() * 8.0 / 100.0, 1e-6);
-    let causes = &second.time_per_cause;
-    let under_a_cause: f64 = weir_cc::Cause::ALL.iter().filter_map(|&cause| *causes.get(cause)).sum();
+    let factors = &second.time_per_limiting_factor;
+    let under_a_cause: f64 =
+        weir_cc::LimitingFactor::ALL.iter().filter_map(|&factor| *factors.get(factor)).sum();
     near(Some(under_a_cause), 100.0, 0.1);
     // The shares change when the second flow leaves, and when it is back: each flow is judged after each.
     let changes: Vec<f64> = metrics.flows[0].convergence.iter().filter_map(|c| c.at_seconds).collect();

@@ -2,21 +2,23 @@
 
 use core::mem::take;
 
-use weir_cc::Cause;
+use weir_cc::LimitingFactor;
 use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{Breaker, PacketMeta, TransferMeta};
 
 use super::bins::{Counts, Grid, Moment};
-use super::causes::Causes;
 use super::delays::FlowDelays;
 use super::frames::{Arrived, Frames};
 use super::histogram::Histogram;
+use super::limiting_factors::LimitingFactors;
 use super::link::share;
 use super::plan::FlowPlan;
 use super::span::{Span, Stretches};
 use crate::results::stats;
-use crate::results::{Convergence, FlowKind, FlowMeasures, PerCause, Stopped, Tally, Transfers, Value};
+use crate::results::{
+    Convergence, FlowKind, FlowMeasures, PerLimitingFactor, Stopped, Tally, Transfers, Value,
+};
 
 /// Bytes and packets, wire and payload.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,7 +80,7 @@ pub(super) struct FlowRecorder {
     feedback: Counted,
     rtt: Histogram,
     min_rtt: Option<TimeDelta>,
-    causes: Causes,
+    factors: LimitingFactors,
     pub(super) completed: Option<Time>,
     /// When a circuit breaker stopped its media, in seconds of the run.
     stopped: Stopped<Value>,
@@ -115,7 +117,7 @@ impl FlowRecorder {
             feedback: Counted::default(),
             rtt: Histogram::new(),
             min_rtt: None,
-            causes: Causes::new(live),
+            factors: LimitingFactors::new(live),
             completed: None,
             stopped: Stopped::default(),
             transfers: CountedTransfers::default(),
@@ -221,7 +223,7 @@ impl FlowRecorder {
     }
 
     pub(super) fn target(&mut self, now: Time, target: &weir_cc::Target) {
-        self.causes.target(now, target);
+        self.factors.target(now, target);
     }
 
     /// Hands the delays over; to be called once, after the run.
@@ -243,7 +245,7 @@ impl FlowRecorder {
 
     /// Counts the time since the last change of the target; to be called after the run.
     pub(super) fn settle(&mut self, active: &Stretches) {
-        self.causes.advance(active.end());
+        self.factors.advance(active.end());
     }
 
     /// The flow's metrics, after [`Self::settle`]. `active` is when it could send; `fair_share` its mean fair share
@@ -270,7 +272,7 @@ impl FlowRecorder {
             rate_bps: rate(self.received.bytes),
             payload_rate_bps,
             sent_rate_bps: rate(self.sent.bytes),
-            target_rate_bps: self.causes.mean_rate(),
+            target_rate_bps: self.factors.mean_rate(),
             rate_sd_bps: self.rate_sd(grid, &live),
             fair_share: payload_rate_bps.zip(fair_share).and_then(|(rate, fair)| share(rate, fair)),
             loss_ratio: share(self.lost.bytes as f64, bytes_with_fate as f64),
@@ -293,7 +295,9 @@ impl FlowRecorder {
             pictures: frames
                 .map(|frames| frames.pictures.measures(grid, &live, frames.sent))
                 .unwrap_or_default(),
-            time_per_cause: PerCause::from_fn(|cause: Cause| self.causes.seconds(cause)),
+            time_per_limiting_factor: PerLimitingFactor::from_fn(|factor: LimitingFactor| {
+                self.factors.seconds(factor)
+            }),
             feedback_rate_bps: rate(self.feedback.bytes),
             feedback_packet_rate: live.seconds().map(|seconds| self.feedback.packets as f64 / seconds),
             feedback_share: share(self.feedback.bytes as f64, self.sent.bytes as f64),

@@ -6,7 +6,6 @@
 //! sources of all metrics are in `docs/metrics.md`.
 
 mod bins;
-mod causes;
 mod contention;
 mod convergence;
 mod coupling;
@@ -17,6 +16,7 @@ mod fairness;
 mod flow;
 mod frames;
 mod histogram;
+mod limiting_factors;
 mod link;
 mod max_min;
 mod pictures;

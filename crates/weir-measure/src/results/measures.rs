@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_cc::Cause;
+use weir_cc::LimitingFactor;
 
 use super::flow_kind::FlowKind;
 use super::over_runs::{OverRuns, Statistic, Value, over_runs};
@@ -80,8 +80,8 @@ pub struct FlowMeasures<V> {
     pub freeze_seconds: V,
     /// What a viewer gets to see.
     pub pictures: Pictures<V>,
-    /// Seconds for which each cause limited the rate.
-    pub time_per_cause: PerCause<V>,
+    /// Seconds for which each factor limited the rate.
+    pub time_per_limiting_factor: PerLimitingFactor<V>,
     /// Bits of feedback per second of activity, on the wire.
     pub feedback_rate_bps: V,
     /// Packets of feedback per second of activity.
@@ -181,58 +181,62 @@ pub struct DelayStatistics<V> {
     pub max: V,
 }
 
-/// A value for each [`Cause`], by its name.
+/// A value for each [`LimitingFactor`], by its name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub struct PerCause<V> {
-    /// [`Cause::RampUp`].
+pub struct PerLimitingFactor<V> {
+    /// [`LimitingFactor::RampUp`].
     pub ramp_up: V,
-    /// [`Cause::Delay`].
+    /// [`LimitingFactor::Delay`].
     pub delay: V,
-    /// [`Cause::Loss`].
+    /// [`LimitingFactor::Loss`].
     pub loss: V,
-    /// [`Cause::Receiver`].
+    /// [`LimitingFactor::Receiver`].
     pub receiver: V,
-    /// [`Cause::Application`].
+    /// [`LimitingFactor::Silence`].
+    pub silence: V,
+    /// [`LimitingFactor::Drain`].
+    pub drain: V,
+    /// [`LimitingFactor::Application`].
     pub application: V,
-    /// [`Cause::Coupling`].
+    /// [`LimitingFactor::Coupling`].
     pub coupling: V,
-    /// [`Cause::Probe`].
-    pub probe: V,
-    /// [`Cause::Minimum`].
+    /// [`LimitingFactor::Minimum`].
     pub minimum: V,
-    /// [`Cause::Maximum`].
+    /// [`LimitingFactor::Maximum`].
     pub maximum: V,
 }
 
-impl<V> PerCause<V> {
-    /// The value of each cause.
-    pub fn from_fn(mut value: impl FnMut(Cause) -> V) -> Self {
+impl<V> PerLimitingFactor<V> {
+    /// The value of each factor.
+    pub fn from_fn(mut value: impl FnMut(LimitingFactor) -> V) -> Self {
         Self {
-            ramp_up: value(Cause::RampUp),
-            delay: value(Cause::Delay),
-            loss: value(Cause::Loss),
-            receiver: value(Cause::Receiver),
-            application: value(Cause::Application),
-            coupling: value(Cause::Coupling),
-            probe: value(Cause::Probe),
-            minimum: value(Cause::Minimum),
-            maximum: value(Cause::Maximum),
+            ramp_up: value(LimitingFactor::RampUp),
+            delay: value(LimitingFactor::Delay),
+            loss: value(LimitingFactor::Loss),
+            receiver: value(LimitingFactor::Receiver),
+            silence: value(LimitingFactor::Silence),
+            drain: value(LimitingFactor::Drain),
+            application: value(LimitingFactor::Application),
+            coupling: value(LimitingFactor::Coupling),
+            minimum: value(LimitingFactor::Minimum),
+            maximum: value(LimitingFactor::Maximum),
         }
     }
 
-    /// The value of `cause`.
-    pub const fn get(&self, cause: Cause) -> &V {
-        match cause {
-            Cause::RampUp => &self.ramp_up,
-            Cause::Delay => &self.delay,
-            Cause::Loss => &self.loss,
-            Cause::Receiver => &self.receiver,
-            Cause::Application => &self.application,
-            Cause::Coupling => &self.coupling,
-            Cause::Probe => &self.probe,
-            Cause::Minimum => &self.minimum,
-            Cause::Maximum => &self.maximum,
+    /// The value of `factor`.
+    pub const fn get(&self, factor: LimitingFactor) -> &V {
+        match factor {
+            LimitingFactor::RampUp => &self.ramp_up,
+            LimitingFactor::Delay => &self.delay,
+            LimitingFactor::Loss => &self.loss,
+            LimitingFactor::Receiver => &self.receiver,
+            LimitingFactor::Silence => &self.silence,
+            LimitingFactor::Drain => &self.drain,
+            LimitingFactor::Application => &self.application,
+            LimitingFactor::Coupling => &self.coupling,
+            LimitingFactor::Minimum => &self.minimum,
+            LimitingFactor::Maximum => &self.maximum,
         }
     }
 }
@@ -329,7 +333,7 @@ over_runs!(Measures {; flows, media, links, jain, windows });
 over_runs!(FlowMeasures { name, kind;
     rate_bps, payload_rate_bps, sent_rate_bps, target_rate_bps, rate_sd_bps, fair_share, loss_ratio,
     packet_loss_ratio, sent, received, owd_excess_ms, queue_wait_ms, rtt_excess_ms, min_rtt_ms, frame_delay_ms,
-    frames_sent, frames_skipped, key_frames, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, pictures, time_per_cause,
+    frames_sent, frames_skipped, key_frames, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, pictures, time_per_limiting_factor,
     feedback_rate_bps, feedback_packet_rate, feedback_share, completion_seconds, stopped, transfers, convergence,
     share_sent, share_received, share_wanted, refused_words,
 });
@@ -340,8 +344,8 @@ over_runs!(Stopped {; rtcp_timeout, media_timeout, congestion });
 over_runs!(Transfers {; completed, mean_bytes, mean_seconds, p95_seconds, max_seconds });
 over_runs!(Tally {; bytes, payload_bytes, packets });
 over_runs!(DelayStatistics {; mean, sd, p5, p50, p95, p99, max });
-over_runs!(PerCause {;
-    ramp_up, delay, loss, receiver, application, coupling, probe, minimum, maximum
+over_runs!(PerLimitingFactor {;
+    ramp_up, delay, loss, receiver, silence, drain, application, coupling, minimum, maximum
 });
 over_runs!(Convergence {; at_seconds, share_bps, seconds, not_converged });
 over_runs!(Pooled {;

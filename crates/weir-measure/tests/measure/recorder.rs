@@ -1,11 +1,11 @@
 //! Each metric from a run made by hand.
 
-mod causes;
 mod convergence;
 mod coupling;
 mod delays;
 mod fair_shares;
 mod frames;
+mod limiting_factors;
 mod links;
 mod series;
 mod shares;
@@ -13,7 +13,7 @@ mod stops;
 mod traffic;
 mod windows;
 
-use weir_cc::{Cause, Pacing, Target};
+use weir_cc::{LimitingFactor, Pacing, Target};
 use weir_measure::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
 use weir_measure::results::{FlowKind, RunMetrics, Value};
 use weir_net::{Service, Time};
@@ -81,8 +81,8 @@ impl Run {
         self.0.delivered(Time::from_millis(at_ms), 0, &packet);
     }
 
-    fn aims(&mut self, at_ms: u64, kbps: u64, cause: Cause) {
-        let target = Target::at(DataRate::from_kbps(kbps), Pacing::Unpaced, cause);
+    fn aims(&mut self, at_ms: u64, kbps: u64, factor: LimitingFactor) {
+        let target = Target::at(DataRate::from_kbps(kbps), Pacing::Unpaced, factor);
         self.0.target(Time::from_millis(at_ms), 0, &target);
     }
 

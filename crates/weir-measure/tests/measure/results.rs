@@ -125,8 +125,9 @@ fn the_keys_are_those_of_the_documentation() {
     let flow = &controller["flows"][0];
     assert_eq!(flow["kind"], "media");
     assert_eq!(keys(&flow["owd_excess_ms"]), ["mean", "sd", "p5", "p50", "p95", "p99", "max"]);
-    let causes: Vec<_> = weir_cc::Cause::ALL.into_iter().map(weir_cc::Cause::name).collect();
-    assert_eq!(keys(&flow["time_per_cause"]), causes);
+    let factors: Vec<_> =
+        weir_cc::LimitingFactor::ALL.into_iter().map(weir_cc::LimitingFactor::name).collect();
+    assert_eq!(keys(&flow["time_per_limiting_factor"]), factors);
     let documentation = include_str!("../../../../docs/metrics.md");
     for key in keys(flow)
         .iter()

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{
-    Arrival, ArrivalTime, Cause, Controller, Decision, Fate, Feedback, Pacing, PathEvent, Receiver, Report,
-    SendState, SendTime, Share, Stamp, Target,
+    Arrival, ArrivalTime, Controller, Decision, Fate, Feedback, LimitingFactor, Pacing, PathEvent, Receiver,
+    Report, SendState, SendTime, Share, Stamp, Target,
 };
 use weir_media::{AudioConfig, MediaConfig, PacketFormat};
 use weir_units::{DataRate, TimeDelta};
@@ -33,7 +33,7 @@ struct Listener {
 impl Listener {
     fn new(stamp: Option<Stamp>) -> (Self, Arc<Mutex<Vec<Heard>>>) {
         let rate = DataRate::from_mbps(2);
-        let target = Target::at(rate, Pacing::Exact(rate.scale(1.5)), Cause::RampUp);
+        let target = Target::at(rate, Pacing::Exact(rate.scale(1.5)), LimitingFactor::RampUp);
         let heard = Arc::default();
         (Self { target, stamp, heard: Arc::clone(&heard) }, heard)
     }

@@ -4,8 +4,8 @@
 use weir_cc::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use weir_cc::testing::{Law, halves, law_tests, properties};
 use weir_cc::{
-    Arrival, ArrivalTime, AtReceiver, Cause, DataRate, Feedback, LawReport, Observer, OwnReport, Pacing,
-    RateLimits, SendState, SendTime, Signal, TimeDelta, Why,
+    Arrival, ArrivalTime, AtReceiver, DataRate, Feedback, LawReport, LimitingFactor, Observer, OwnReport,
+    Pacing, RateLimits, SendState, SendTime, Signal, TimeDelta, Why,
 };
 use weir_wire::rtcp::{self, Message};
 
@@ -105,9 +105,13 @@ impl Rule for LossLaw {
         frame.set_rtt(*rtt);
         if counted.lost > 0 && self.rest_until.is_none_or(|until| until <= now) {
             self.rest_until = Some(now + rtt.unwrap_or(INTERVAL));
-            return Heard::Rate(Computed { rate: frame.rate() * CUT, why: Why::Loss, cause: Cause::Loss });
+            return Heard::Rate(Computed {
+                rate: frame.rate() * CUT,
+                why: Why::Loss,
+                limited_by: Some(LimitingFactor::Loss),
+            });
         }
-        Heard::Rate(Computed { rate: frame.rate() + STEP, why: Why::Growth, cause: frame.cause() })
+        Heard::Rate(Computed { rate: frame.rate() + STEP, why: Why::Growth, limited_by: None })
     }
 
     fn forget_path(&mut self, _: SendTime, _: &mut Frame) {

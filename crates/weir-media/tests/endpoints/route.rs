@@ -6,7 +6,7 @@ use weir_cc::ledbat::{self, Ledbat};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::rap::{self, Rap};
 use weir_cc::scream::{v1, v2};
-use weir_cc::{Cause, Controller};
+use weir_cc::{Controller, LimitingFactor};
 use weir_units::{DataRate, TimeDelta};
 
 use crate::rig::{Call, Halves, config, dccc, gcc_2016, limits, nada, tfrc};
@@ -49,12 +49,13 @@ fn a_longer_route_is_no_congestion() {
         let began = call.target_kbps();
         for step in 1..=20 {
             call.run(TimeDelta::from_millis(50));
-            let (rate, cause) = (call.target_kbps(), call.sender.target().cause);
+            let (rate, factor) = (call.target_kbps(), call.sender.target().limiting_factor);
             let at = step * 50;
             assert!(rate >= 0.9 * began, "{name} after {at} ms: {rate} of {began} kbit/s");
             // While DCCC climbs, what is sent is ahead of what is received, and that alone it calls loss.
-            let congested = name != "dccc" && matches!(cause, Cause::Delay | Cause::Loss | Cause::Receiver);
-            assert!(!congested, "{name} after {at} ms: {cause:?} at {rate} of {began} kbit/s");
+            let congested = name != "dccc"
+                && matches!(factor, LimitingFactor::Delay | LimitingFactor::Loss | LimitingFactor::Receiver);
+            assert!(!congested, "{name} after {at} ms: {factor:?} at {rate} of {began} kbit/s");
         }
     }
 }

@@ -84,7 +84,7 @@ fn it_begins_at_the_start_rate_paced_evenly() {
     let sender = dccc(Config::default());
     let target = sender.target();
     assert_eq!((target.media_rate, target.pacing), (kbps(1000), Pacing::Exact(kbps(1000))));
-    assert_eq!(target.cause, Cause::RampUp);
+    assert_eq!(target.limiting_factor, LimitingFactor::RampUp);
     assert_eq!(sender.stamp(), Some(Stamp { rtt: TimeDelta::ZERO, rate: kbps(1000) }));
 }
 
@@ -93,7 +93,7 @@ fn a_delay_above_the_threshold_lowers_the_rate() {
     let mut sender = dccc(fixed());
     // v = 0.1 · 30/150 = 0.02 = h/x: the rate stands.
     assert_eq!(tell_why(&mut sender, &TOLD), (kbps(1000), Why::Growth));
-    assert_eq!(sender.target().cause, Cause::Delay);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Delay);
     // e = 180, RTT = 200: v = 0.04: 1000 · (1 + 0.4 · (0.02 − 0.04)) = 992.
     assert_eq!(tell_why(&mut sender, &Told { delay: 180, ..TOLD }), (kbps(992), Why::Delay));
     assert_eq!(sender.stamp(), Some(Stamp { rtt: ms(200), rate: kbps(992) }));
@@ -103,7 +103,7 @@ fn a_delay_above_the_threshold_lowers_the_rate() {
 fn below_the_threshold_the_rate_rises_by_the_same_step() {
     let mut sender = dccc(fixed());
     assert_eq!(tell(&mut sender, &Told { delay: 60, ..TOLD }), kbps(1008));
-    assert_eq!(sender.target().cause, Cause::RampUp);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
     // As eq. (25) is printed: v = 0.1 · (−40/80): 1008 · (1 + 0.4 · 0.05) + 8 = 1036.16.
     let mut printed = dccc(Config { clamp_delay_price: false, ..fixed() });
     tell(&mut printed, &Told { delay: 100, ..TOLD });
@@ -115,10 +115,10 @@ fn receiving_less_than_was_sent_lowers_the_rate() {
     let mut sender = dccc(fixed());
     // g = 1000/800 − 1 = 0.25: 1000 · (1 − 0.1) + 8 = 908. The delay stands: loss.
     assert_eq!(tell_why(&mut sender, &Told { delay: 60, received: 800, ..TOLD }), (kbps(908), Why::Loss));
-    assert_eq!(sender.target().cause, Cause::Loss);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Loss);
     // The delay has grown by 20 ms within an RTT of 100 ms: the queue grows.
     assert_eq!(tell_why(&mut sender, &Told { delay: 80, received: 800, ..TOLD }).1, Why::Delay);
-    assert_eq!(sender.target().cause, Cause::Delay);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Delay);
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn one_bad_window_brings_the_rate_to_the_minimum_unless_bounded() {
     let lost = Told { delay: 60, received: 100, ..TOLD };
     let mut sender = dccc(fixed());
     assert_eq!(tell(&mut sender, &lost), kbps(10));
-    assert_eq!(sender.target().cause, Cause::Minimum);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Minimum);
     // 1000 · (1 − 0.4) + 8.
     assert_eq!(tell(&mut dccc(Config { g_max: Some(1.0), ..fixed() }), &lost), kbps(608));
 }
@@ -245,7 +245,7 @@ fn silence_halves_the_rate_each_round_trip_down_to_the_minimum() {
     assert_eq!(sender.on_timeout(at(1609), &state), None);
     let decision = sender.on_timeout(at(1610), &state).unwrap();
     assert_eq!((decision.base, decision.rate, decision.why), (kbps(1000), kbps(500), Why::Timeout));
-    assert_eq!(sender.target().cause, Cause::Receiver);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Silence);
     assert_eq!(sender.on_timeout(at(1610), &state), None, "twice is harmless");
     sender.on_sent(&sent(1700), &state);
     assert_eq!(sender.on_timeout(at(1760), &state).map(|decision| decision.rate), Some(kbps(250)));
@@ -268,11 +268,14 @@ fn silence_halves_the_rate_each_round_trip_down_to_the_minimum() {
 fn events_and_coupling_become_the_laws_own_state() {
     let mut sender = dccc(fixed());
     assert_eq!(sender.adopt(at(0), Share { rate: kbps(600) }), kbps(600));
-    assert_eq!((sender.target().media_rate, sender.target().cause), (kbps(600), Cause::Coupling));
+    assert_eq!(
+        (sender.target().media_rate, sender.target().limiting_factor),
+        (kbps(600), LimitingFactor::Coupling)
+    );
     assert_eq!(tell(&mut sender, &Told { delay: 60, ..TOLD }), kbps(608));
     let decision = sender.on_event(at(1100), PathEvent::Limits(limits(10, 300, 400))).unwrap();
     assert_eq!((decision.base, decision.rate, decision.why), (kbps(608), kbps(400), Why::Limits));
-    assert_eq!(sender.target().cause, Cause::Maximum);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Maximum);
 }
 
 #[test]
@@ -316,13 +319,13 @@ fn jitter_is_no_loss() {
         let (delay, received) = if round % 2 == 0 { (60, 900) } else { (55, 1125) };
         let now = 1000 + 50 * round;
         told_by(&mut sender, now, &Told { delay, received, ..TOLD }, 80);
-        assert!(round < 16 || sender.target().cause != Cause::Loss, "round {round}");
+        assert!(round < 16 || sender.target().limiting_factor != LimitingFactor::Loss, "round {round}");
     }
     // A tenth is lost, on average too.
     for round in 200..240 {
         told_by(&mut sender, 1000 + 50 * round, &Told { delay: 60, received: 900, ..TOLD }, 80);
     }
-    assert_eq!(sender.target().cause, Cause::Loss);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Loss);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::controller::Cause;
+use crate::controller::LimitingFactor;
 use crate::time::SendTime;
 
 /// Constants of the back-off.
@@ -101,16 +101,16 @@ impl RttBackoff {
 
     /// The factor by which to lower the rate at `now`, if a step is due, and why: the delay, or a receiver that is not
     /// heard. To be asked while above the limit.
-    pub fn step(&mut self, now: SendTime) -> Option<(f64, Cause)> {
+    pub fn step(&mut self, now: SendTime) -> Option<(f64, LimitingFactor)> {
         // A clock that was set back must not silence it.
         let due = self.lowered.is_none_or(|lowered| (now - lowered).abs() >= self.config.interval);
         due.then(|| {
             self.lowered = Some(now);
             self.unheard = true;
             if self.rtt > self.config.limit && self.waited() <= self.config.limit {
-                (self.config.factor, Cause::Delay)
+                (self.config.factor, LimitingFactor::Delay)
             } else {
-                (self.config.silence_factor, Cause::Receiver)
+                (self.config.silence_factor, LimitingFactor::Silence)
             }
         })
     }
@@ -157,12 +157,12 @@ mod tests {
     #[test]
     fn steps_are_a_second_apart_and_larger_in_silence() {
         let mut backoff = RttBackoff::new(RttBackoffConfig::default());
-        assert_eq!(backoff.step(at(-2000)), Some((0.5, Cause::Receiver)));
+        assert_eq!(backoff.step(at(-2000)), Some((0.5, LimitingFactor::Silence)));
         backoff.on_rtt(TimeDelta::from_secs(4));
-        assert_eq!(backoff.step(at(0)), Some((0.8, Cause::Delay)));
+        assert_eq!(backoff.step(at(0)), Some((0.8, LimitingFactor::Delay)));
         assert_eq!(backoff.step(at(999)), None);
-        assert_eq!(backoff.step(at(1000)), Some((0.8, Cause::Delay)));
-        assert_eq!(backoff.step(at(-5000)), Some((0.8, Cause::Delay)), "the clock was set back");
+        assert_eq!(backoff.step(at(1000)), Some((0.8, LimitingFactor::Delay)));
+        assert_eq!(backoff.step(at(-5000)), Some((0.8, LimitingFactor::Delay)), "the clock was set back");
     }
 
     #[test]
@@ -171,16 +171,20 @@ mod tests {
         backoff.on_rtt(TimeDelta::from_secs(4));
         backoff.on_sent(at(0));
         backoff.on_sent(at(3000));
-        assert_eq!(backoff.step(at(3000)), Some((0.8, Cause::Delay)), "3 s of waiting are within the limit");
+        assert_eq!(
+            backoff.step(at(3000)),
+            Some((0.8, LimitingFactor::Delay)),
+            "3 s of waiting are within the limit"
+        );
         backoff.on_sent(at(4000));
-        assert_eq!(backoff.step(at(4000)), Some((0.5, Cause::Receiver)));
+        assert_eq!(backoff.step(at(4000)), Some((0.5, LimitingFactor::Silence)));
         // 3 s alone are not above the limit either.
         backoff.on_rtt(TimeDelta::from_secs(3));
         assert!(!backoff.is_above_limit());
         // The wait of 4 s is above; the clock is set back, and the wait is nothing, but the rate stays down.
         backoff.on_sent(at(5000));
         backoff.on_sent(at(9000));
-        assert_eq!(backoff.step(at(9000)), Some((0.5, Cause::Receiver)));
+        assert_eq!(backoff.step(at(9000)), Some((0.5, LimitingFactor::Silence)));
         backoff.on_sent(at(-3_600_000));
         assert_eq!(backoff.corrected_rtt(), TimeDelta::from_secs(3));
         assert!(backoff.is_above_limit());

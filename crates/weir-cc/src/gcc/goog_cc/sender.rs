@@ -9,7 +9,7 @@ use super::reports::Reports;
 use super::target::TargetRate;
 use crate::config_error::ConfigError;
 use crate::controller::{
-    Burst, Cause, Controller, Pacing, PathEvent, Probe, RateLimits, Signal, StreamsConfig, Target,
+    Burst, Controller, LimitingFactor, Pacing, PathEvent, Probe, RateLimits, Signal, StreamsConfig, Target,
 };
 use crate::decision::{Decision, Share, Why};
 use crate::gcc::blocks::alr::AlrDetector;
@@ -22,7 +22,7 @@ use crate::gcc::blocks::push_back::PushBack;
 use crate::gcc::blocks::throughput::Throughput;
 use crate::packet::{Fate, PacketResult, SendState, SentPacket};
 use crate::parts::rescaling::Rescaling;
-use crate::rate_law::Standing;
+use crate::rate_law::{Decided, Standing};
 use crate::report::{Feedback, ReceptionReport, ReportKind};
 use crate::time::SendTime;
 
@@ -56,8 +56,6 @@ pub struct GoogCc {
     alr: AlrDetector,
     probing: ProbeController,
     probe_results: ProbeEstimator,
-    /// Whether the last change of the delay-based estimate was a probe's.
-    probed: bool,
     told: Told,
     /// The target has changed since it was told.
     untold: bool,
@@ -96,7 +94,6 @@ impl GoogCc {
             alr: AlrDetector::new(config.alr, limits.start()),
             probing: ProbeController::new(config.probing, limits),
             probe_results: ProbeEstimator::new(config.probe_result),
-            probed: false,
             told: Told { rate: limits.start().bps_f64(), pads: false },
             untold: false,
             tell_at: None,
@@ -112,30 +109,23 @@ impl GoogCc {
     }
 
     /// A rate was computed; `why` is what lowered it, if it is lower now.
-    fn decide(&mut self, why: Why) -> Decision {
+    fn decide(&mut self, now: SendTime, why: Why) -> Decision {
         let rate = self.rate();
         // A cut is one also where the minimum leaves nothing to cut.
         let at_minimum = rate <= self.standing.limits.min();
         let cut_by_delay = self.delay.take_cut();
         let lower = at_minimum && (cut_by_delay || self.target.is_cut_by_loss());
-        self.standing.decide(rate, lower, why, self.rtt)
+        let limited_by = self.target.limited_by();
+        self.standing.application_limited = limited_by.is_none() && self.alr.since().is_some();
+        let limited_by = limited_by.or_else(|| self.delay_limits().then_some(LimitingFactor::Delay));
+        let decision = self.standing.decide(Decided { rate, lower, why, limited_by, rtt: self.rtt });
+        self.standing.follow(now, &decision, rate);
+        decision
     }
 
-    /// What limits `rate`, the present one: coupling, else a bound, else loss or the round-trip time, else the source, else
-    /// what the delay-based estimate came from.
-    fn cause(&self, rate: DataRate) -> Cause {
-        if self.standing.is_coupled() {
-            return Cause::Coupling;
-        }
-        let aimd = self.delay.aimd();
-        let cause = match self.target.limited_by() {
-            Some(cause) => cause,
-            None if self.alr.since().is_some() => Cause::Application,
-            None if self.probed => Cause::Probe,
-            None if self.delay.usage() != Usage::Normal || aimd.capacity().mean().is_some() => Cause::Delay,
-            None => Cause::RampUp,
-        };
-        self.standing.limits.cause(rate, cause)
+    /// Whether the delay-based estimate has met the capacity of the path.
+    fn delay_limits(&self) -> bool {
+        self.delay.usage() != Usage::Normal || self.delay.aimd().capacity().mean().is_some()
     }
 
     /// The share of the target that push-back holds back: the encoder should save it, and it is not filled up either.
@@ -244,8 +234,6 @@ impl GoogCc {
         let packets = self.arrivals.iter().map(|arrival| &arrival.packet);
         let outcome = self.delay.on_feedback(packets, acknowledged, probe, now);
         if let Some(rate) = outcome.rate {
-            let fell = self.delay.usage() == Usage::Over;
-            self.probed = outcome.probe || (self.probed && !fell);
             self.target.set_delay_based(rate, outcome.probe);
         }
         outcome
@@ -291,7 +279,6 @@ impl GoogCc {
         self.push_back.restart();
         self.alr.restart(start);
         self.probe_results.restart();
-        self.probed = false;
         self.words = Rescaling::NONE;
         self.told.rate = self.target.rate();
         self.probing.restart(now, limits);
@@ -369,7 +356,7 @@ impl Controller for GoogCc {
             Feedback::Packets { .. } | Feedback::Law { .. } => return None,
         };
         self.keep_ticking(now);
-        Some(self.decide(why))
+        Some(self.decide(now, why))
     }
 
     fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
@@ -378,7 +365,7 @@ impl Controller for GoogCc {
             self.on_tick(now);
         }
         self.tell(now);
-        Some(self.decide(self.target.why()))
+        Some(self.decide(now, self.target.why()))
     }
 
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
@@ -389,7 +376,7 @@ impl Controller for GoogCc {
                 self.target.set_limits(limits);
                 self.probing.set_limits(now, limits);
                 self.tell(now);
-                Some(self.decide(Why::Limits))
+                Some(self.decide(now, Why::Limits))
             }
             PathEvent::Paused => {
                 (self.tick, self.tell_at) = (None, None);
@@ -403,7 +390,7 @@ impl Controller for GoogCc {
             }
             PathEvent::RouteChanged => {
                 self.change_route(now);
-                Some(self.decide(Why::Route))
+                Some(self.decide(now, Why::Route))
             }
         }
     }
@@ -423,7 +410,7 @@ impl Controller for GoogCc {
             // A rate beyond 2⁵³ bit/s may be rounded up.
             padding: if self.told.pads { rate.scale(1.0 - held_back).min(rate) } else { DataRate::ZERO },
             frame_drop: held_back,
-            ..Target::at(rate, self.pacing, self.cause(rate))
+            ..Target::at(rate, self.pacing, self.standing.limiting_factor(false))
         }
     }
 
@@ -455,7 +442,6 @@ impl Controller for GoogCc {
             self.push_back.scale(factor);
             self.words.on_word(now, factor);
             self.acknowledged = self.acknowledged.map(|rate| rate.scale(factor));
-            self.probed = false;
         }
         self.standing.decided()
     }

@@ -3,7 +3,7 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::config::Config;
-use crate::controller::{Cause, RateLimits};
+use crate::controller::{LimitingFactor, RateLimits};
 use crate::decision::Why;
 use crate::gcc::blocks::loss::LossVerdict;
 use crate::gcc::blocks::loss_based_v1::LossBasedV1;
@@ -29,7 +29,7 @@ pub(super) struct TargetRate {
     loss_state: LossState,
     rtt: TimeDelta,
     /// What set `rate`: loss, or the round-trip time.
-    limited_by: Option<Cause>,
+    limited_by: Option<LimitingFactor>,
 }
 
 impl TargetRate {
@@ -84,23 +84,23 @@ impl TargetRate {
     }
 
     /// What limits it, if it is not the delay-based estimate.
-    pub(super) fn limited_by(&self) -> Option<Cause> {
-        if self.rate > self.ceiling { Some(Cause::Receiver) } else { self.limited_by }
+    pub(super) fn limited_by(&self) -> Option<LimitingFactor> {
+        if self.rate > self.ceiling { Some(LimitingFactor::Receiver) } else { self.limited_by }
     }
 
     /// What lowers it, where it is lowered.
     pub(super) fn why(&self) -> Why {
         match self.limited_by {
             _ if self.rate > self.ceiling => Why::Ceiling,
-            Some(Cause::Loss) => Why::Loss,
-            Some(Cause::Receiver) => Why::Timeout,
+            Some(LimitingFactor::Loss) => Why::Loss,
+            Some(LimitingFactor::Silence) => Why::Timeout,
             _ => Why::Delay,
         }
     }
 
     /// Whether losses are lowering it.
     pub(super) fn is_cut_by_loss(&self) -> bool {
-        self.limited_by == Some(Cause::Loss) && self.loss_state == LossState::Decreasing
+        self.limited_by == Some(LimitingFactor::Loss) && self.loss_state == LossState::Decreasing
     }
 
     pub(super) fn loss_state(&self) -> LossState {
@@ -223,21 +223,21 @@ impl TargetRate {
     fn apply_loss(&mut self, now: SendTime) {
         if let Some((rate, state)) = self.v2.as_ref().and_then(LossBasedV2::result) {
             self.loss_state = state;
-            self.limited_by = (state != LossState::DelayBased).then_some(Cause::Loss);
+            self.limited_by = (state != LossState::DelayBased).then_some(LimitingFactor::Loss);
             self.set(rate);
             return;
         }
         let (rate, verdict) = self.v1.update(self.rate, self.rtt, now);
         let lossy = verdict != LossVerdict::Increase && self.v1.loss_ratio() > 0.0;
-        self.limited_by = lossy.then_some(Cause::Loss);
+        self.limited_by = lossy.then_some(LimitingFactor::Loss);
         self.set(rate);
     }
 
     fn back_off(&mut self, now: SendTime) {
         if self.rate > self.limits.min().bps_f64()
-            && let Some((factor, cause)) = self.backoff.step(now)
+            && let Some((factor, limited_by)) = self.backoff.step(now)
         {
-            self.limited_by = Some(cause);
+            self.limited_by = Some(limited_by);
             // The receiver's ceiling is no reason to begin further up.
             self.set(self.rate() * factor);
         }

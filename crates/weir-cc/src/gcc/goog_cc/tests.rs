@@ -4,7 +4,9 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::delay::DelayBased;
 use super::{Config, GoogCc};
-use crate::controller::{Burst, Cause, Controller, Pacing, PathEvent, Probe, RateLimits, StreamsConfig};
+use crate::controller::{
+    Burst, Controller, LimitingFactor, Pacing, PathEvent, Probe, RateLimits, StreamsConfig,
+};
 use crate::decision::Share;
 use crate::gcc::blocks::bursts::Received;
 use crate::packet::{Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket};
@@ -138,7 +140,7 @@ impl Call {
 fn it_begins_at_the_start_rate_and_asks_for_two_probes() {
     let mut call = Call::new(&Config::default());
     let target = call.sender.target();
-    assert_eq!((target.media_rate, target.cause), (kbps(300), Cause::RampUp));
+    assert_eq!((target.media_rate, target.limiting_factor), (kbps(300), LimitingFactor::RampUp));
     assert_eq!((target.pacing, target.padding), (Pacing::Factor(2.5), DataRate::ZERO));
     let burst = Burst { time: TimeDelta::from_millis(40), size: DataSize::from_bytes(63_000) };
     assert_eq!((target.burst, target.frame_drop), (burst, 0.0));
@@ -166,7 +168,7 @@ fn a_probes_result_becomes_the_rate_at_once() {
     }
     call.now_ms += 100;
     call.hear(|_| Some(0));
-    assert_eq!((call.rate(), call.sender.target().cause), (800, Cause::Probe));
+    assert_eq!((call.rate(), call.sender.target().limiting_factor), (800, LimitingFactor::RampUp));
 }
 
 #[test]
@@ -190,8 +192,9 @@ fn a_growing_queue_lowers_the_rate_below_what_arrives() {
     // The queue grows by 2 ms per 10 ms: 250 of 300 kbit/s arrive; 0.85·250 − 5 = 207.5.
     call.run(600, 375, |left| Some((left - 3000).max(0) / 5));
     assert!((180..290).contains(&call.rate()), "{}", call.rate());
-    assert_eq!(call.sender.target().cause, Cause::Delay);
     assert!(call.signal("C̄") > 200e3);
+    call.run(1000, 375, |left| Some((left - 3000).max(0) / 5));
+    assert_eq!(call.sender.target().limiting_factor, LimitingFactor::Delay);
 }
 
 #[test]
@@ -220,7 +223,10 @@ fn a_source_of_little_limits_the_rate_and_another_route_begins_at_what_it_carrie
     let mut call = Call::new(&Config::default());
     // 100 bytes each 10 ms: 80 kbit/s of 300.
     call.run(2000, 100, |_| Some(0));
-    assert_eq!((call.signal("ALR"), call.sender.target().cause), (1.0, Cause::Application));
+    assert_eq!(
+        (call.signal("ALR"), call.sender.target().limiting_factor),
+        (1.0, LimitingFactor::Application)
+    );
     assert_eq!((call.signal("R"), call.signal("RTT")), (80e3, 80.0));
     call.sender.on_event(at(2000), PathEvent::RouteChanged);
     assert_eq!((call.rate(), call.signal("ALR")), (80, 0.0));
@@ -228,7 +234,7 @@ fn a_source_of_little_limits_the_rate_and_another_route_begins_at_what_it_carrie
     // A source that fills its rate is not limited.
     let mut call = Call::new(&Config::default());
     call.run(2000, 375, |_| Some(0));
-    assert_eq!((call.signal("ALR"), call.sender.target().cause), (0.0, Cause::RampUp));
+    assert_eq!((call.signal("ALR"), call.sender.target().limiting_factor), (0.0, LimitingFactor::RampUp));
 }
 
 #[test]
@@ -237,7 +243,7 @@ fn heavy_loss_limits_and_padding_helps_to_come_back() {
     call.run(2000, 1250, |_| Some(0));
     // 40 % of 1 Mbit/s.
     call.run(8000, 1250, |left| (left / 10 % 5 < 3).then_some(0));
-    assert_eq!(call.sender.target().cause, Cause::Loss);
+    assert_eq!(call.sender.target().limiting_factor, LimitingFactor::Loss);
     assert!(call.signal("loss") > 0.35, "{}", call.signal("loss"));
     let padded = (0..100).any(|_| {
         call.run(100, 1250, |_| Some(0));
@@ -292,14 +298,14 @@ fn the_older_loss_controller_is_an_option() {
     let before = call.rate();
     call.run(5000, 1250, |left| (left / 10 % 5 < 3).then_some(0));
     assert!(call.rate() < before / 2, "{before} → {}", call.rate());
-    assert_eq!(call.sender.target().cause, Cause::Loss);
+    assert_eq!(call.sender.target().limiting_factor, LimitingFactor::Loss);
 }
 
 #[test]
 fn a_ceiling_bounds_the_target_until_it_is_taken_away() {
     let mut call = Call::new(&Config::default());
     call.sender.on_feedback(at(0), &Feedback::Ceiling(kbps(200)), &STATE);
-    assert_eq!((call.rate(), call.sender.target().cause), (200, Cause::Receiver));
+    assert_eq!((call.rate(), call.sender.target().limiting_factor), (200, LimitingFactor::Receiver));
     call.sender.on_feedback(at(0), &Feedback::Ceiling(DataRate::ZERO), &STATE);
     assert_eq!(call.rate(), 300);
 }
@@ -316,7 +322,7 @@ fn silence_halves_the_rate_each_second_and_feedback_ends_it() {
     }
     // 3 and 4 s after the last feedback.
     assert_eq!(call.rate(), before / 4);
-    assert_eq!(call.sender.target().cause, Cause::Receiver);
+    assert_eq!(call.sender.target().limiting_factor, LimitingFactor::Silence);
     call.hear(|_| Some(0));
     assert!(call.rate() > before / 2);
 }
@@ -358,12 +364,16 @@ fn events_and_coupling_become_the_laws_own_state() {
     let mut call = Call::new(&Config::default());
     call.run(2050, 375, |_| Some(0));
     call.sender.adopt(at(2050), Share { rate: kbps(700) });
-    assert_eq!((call.rate(), call.sender.target().cause), (700, Cause::RampUp), "more than it computed");
+    assert_eq!(
+        (call.rate(), call.sender.target().limiting_factor),
+        (700, LimitingFactor::RampUp),
+        "more than it computed"
+    );
     call.run(200, 875, |_| Some(0));
     assert!((690..=720).contains(&call.rate()), "{}", call.rate());
     let narrower = RateLimits::new(kbps(50), kbps(100), kbps(250)).unwrap();
     call.sender.on_event(at(2250), PathEvent::Limits(narrower));
-    assert_eq!((call.rate(), call.sender.target().cause), (250, Cause::Maximum));
+    assert_eq!((call.rate(), call.sender.target().limiting_factor), (250, LimitingFactor::Maximum));
     call.sender.on_event(at(2250), PathEvent::Limits(limits()));
     // At what the old path carried, or at the start rate if that is less: and probing begins anew.
     call.probes();

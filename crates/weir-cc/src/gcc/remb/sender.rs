@@ -4,7 +4,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, GrowOn};
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::gcc::blocks::loss::{LossConfig, LossVerdict};
 use crate::packet::SendState;
@@ -77,13 +77,13 @@ impl RembRule {
             _ => Why::Delay,
         };
         if self.starting {
-            self.bound(followed.min(most), why, Cause::RampUp)
+            self.bound(followed.min(most), why, None)
         } else if self.config.grow_on == GrowOn::ReportAndRemb {
             self.apply_loss(frame, why)
         } else if most < present {
-            self.bound(most, why, Cause::Delay)
+            self.bound(most, why, Some(LimitingFactor::Delay))
         } else {
-            self.bound(present, why, frame.cause())
+            self.bound(present, why, None)
         }
     }
 
@@ -105,22 +105,18 @@ impl RembRule {
             self.starting = false;
             self.relative.drop_factor();
         }
-        let cause = if verdict == LossVerdict::Increase { Cause::RampUp } else { Cause::Loss };
-        self.bound(rate, if lossy { Why::Loss } else { why }, cause)
+        let by_loss = (verdict != LossVerdict::Increase).then_some(LimitingFactor::Loss);
+        self.bound(rate, if lossy { Why::Loss } else { why }, by_loss)
     }
 
     /// `A_s` cannot exceed `A_r` (gcc-2016 §3.2).
-    fn bound(&self, rate: f64, why: Why, cause: Cause) -> Computed {
-        let Some(ceiling) = self.ceiling.map(DataRate::bps_f64) else { return Computed { rate, why, cause } };
-        let ceiling = self.raised(ceiling);
-        let cause = if rate >= ceiling && !self.starting {
-            Cause::Delay
-        } else if cause == Cause::Delay {
-            Cause::RampUp
-        } else {
-            cause
+    fn bound(&self, rate: f64, why: Why, found: Option<LimitingFactor>) -> Computed {
+        let Some(ceiling) = self.ceiling.map(DataRate::bps_f64) else {
+            return Computed { rate, why, limited_by: found };
         };
-        Computed { rate: rate.min(ceiling), why, cause }
+        let ceiling = self.raised(ceiling);
+        let limited_by = if rate >= ceiling && !self.starting { Some(LimitingFactor::Delay) } else { found };
+        Computed { rate: rate.min(ceiling), why, limited_by }
     }
 }
 
@@ -227,7 +223,7 @@ mod tests {
         // 13/256 = 5 %: hold. 64/256 = 25 %: 1050 · (1 − 0.125) = 918.75.
         assert_eq!(report(&mut s, 13), kbps(1050));
         assert_eq!(report(&mut s, 64), DataRate::from_bps(918_750));
-        assert_eq!(s.target().cause, Cause::Loss);
+        assert_eq!(s.found(), LimitingFactor::Loss);
     }
 
     #[test]
@@ -235,13 +231,13 @@ mod tests {
         let mut s = sender(Config::default());
         assert_eq!(ceiling(&mut s, kbps(1500)), kbps(1500));
         assert_eq!(ceiling(&mut s, kbps(2000)), kbps(2000));
-        assert_eq!(s.target().cause, Cause::RampUp);
+        assert_eq!(s.target().limiting_factor, LimitingFactor::RampUp);
         assert_eq!(ceiling(&mut s, kbps(1900)), kbps(1900), "noise of the receive rate");
-        assert_eq!(s.target().cause, Cause::RampUp);
+        assert_eq!(s.target().limiting_factor, LimitingFactor::RampUp);
         assert_eq!(ceiling(&mut s, kbps(1600)), kbps(1600));
-        assert_eq!(s.target().cause, Cause::Delay);
+        assert_eq!(s.found(), LimitingFactor::Delay);
         assert_eq!(ceiling(&mut s, kbps(2400)), kbps(1600), "from now on only reports let it grow");
-        assert_eq!(s.target().cause, Cause::RampUp);
+        assert_eq!(s.target().limiting_factor, LimitingFactor::RampUp);
         assert_eq!(report(&mut s, 0), kbps(1680));
     }
 
@@ -250,7 +246,7 @@ mod tests {
         let mut s = sender(Config { fast_start: false, ..Config::default() });
         assert_eq!(ceiling(&mut s, kbps(1020)), kbps(1000));
         assert_eq!(report(&mut s, 0), kbps(1020));
-        assert_eq!(s.target().cause, Cause::Delay);
+        assert_eq!(s.found(), LimitingFactor::Delay);
     }
 
     #[test]
@@ -258,7 +254,7 @@ mod tests {
         let mut s = sender(Config { fast_start: false, ..Config::default() });
         assert_eq!(ceiling(&mut s, kbps(2000)), kbps(1000));
         assert_eq!(ceiling(&mut s, kbps(800)), kbps(800));
-        assert_eq!(s.target().cause, Cause::Delay);
+        assert_eq!(s.found(), LimitingFactor::Delay);
     }
 
     #[test]
@@ -310,9 +306,9 @@ mod tests {
         let mut s = sender(Config::default());
         let state = SendState { application_limited: true, ..STATE };
         s.on_feedback(SendTime::ZERO, &Feedback::Ceiling(kbps(1200)), &state);
-        assert_eq!(s.target().cause, Cause::Application);
+        assert_eq!(s.target().limiting_factor, LimitingFactor::Application);
         assert_eq!(ceiling(&mut s, kbps(1200)), kbps(1200));
-        assert_eq!(s.target().cause, Cause::RampUp);
+        assert_eq!(s.target().limiting_factor, LimitingFactor::RampUp);
     }
 
     #[test]
@@ -321,9 +317,12 @@ mod tests {
         ceiling(&mut s, kbps(2000));
         assert_eq!(ceiling(&mut s, kbps(1500)), kbps(1500));
         s.on_event(SendTime::ZERO, PathEvent::RouteChanged);
-        assert_eq!((s.target().media_rate, s.target().cause), (kbps(1000), Cause::RampUp));
+        assert_eq!((s.target().media_rate, s.target().limiting_factor), (kbps(1000), LimitingFactor::RampUp));
         // No decrease, although it is less than the last ceiling by the other route.
-        assert_eq!((ceiling(&mut s, kbps(1100)), s.target().cause), (kbps(1100), Cause::RampUp));
+        assert_eq!(
+            (ceiling(&mut s, kbps(1100)), s.target().limiting_factor),
+            (kbps(1100), LimitingFactor::RampUp)
+        );
         s.adopt(SendTime::ZERO, Share { rate: kbps(600) });
         s.on_event(SendTime::ZERO, PathEvent::RouteChanged);
         assert_eq!(s.target().media_rate, kbps(600));
@@ -334,11 +333,11 @@ mod tests {
         let mut s = sender(Config::default());
         s.adopt(SendTime::ZERO, Share { rate: kbps(600) });
         assert_eq!(s.target().media_rate, kbps(600));
-        assert_eq!(s.target().cause, Cause::Coupling);
+        assert_eq!(s.target().limiting_factor, LimitingFactor::Coupling);
         assert_eq!(report(&mut s, 0), kbps(630));
         let limits = RateLimits::new(kbps(50), kbps(300), kbps(400)).unwrap();
         s.on_event(SendTime::ZERO, PathEvent::Limits(limits));
         assert_eq!(s.target().media_rate, kbps(400));
-        assert_eq!(s.target().cause, Cause::Maximum);
+        assert_eq!(s.target().limiting_factor, LimitingFactor::Maximum);
     }
 }

@@ -8,7 +8,7 @@ use weir_units::{DataRate, TimeDelta};
 use super::config::{Config, DelayOf, LossForm, SendSidePacing};
 use super::delay::DelaySignal;
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::gcc::blocks::aimd::Aimd;
 use crate::gcc::blocks::bursts::Received;
@@ -182,19 +182,19 @@ impl SendSideRule {
         (rate.min(delay), verdict) // A_s cannot exceed A_r.
     }
 
-    /// What the law found to limit the rate.
-    fn find_cause(&self, rate: f64, verdict: LossVerdict) -> Cause {
+    /// What limits the rate where it does not rise.
+    fn limited_by(&self, rate: f64, verdict: LossVerdict) -> Option<LimitingFactor> {
         let by_loss = match verdict {
             LossVerdict::Decrease => true,
             LossVerdict::Hold => self.loss_ratio >= self.config.loss_low,
             LossVerdict::Increase => false,
         };
         if by_loss && rate < self.aimd.rate() {
-            Cause::Loss
+            Some(LimitingFactor::Loss)
         } else if self.aimd.state() == RateState::Increase && self.aimd.capacity().mean().is_none() {
-            Cause::RampUp
+            None
         } else {
-            Cause::Delay
+            Some(LimitingFactor::Delay)
         }
     }
 
@@ -240,8 +240,8 @@ impl Rule for SendSideRule {
             _ if self.aimd.rate() < before && usage != Usage::Over => Why::Ceiling,
             _ => Why::Delay,
         };
-        let cause = self.find_cause(frame.limits().clamp_bps(rate), verdict);
-        Heard::Rate(Computed { rate, why, cause })
+        let limited_by = self.limited_by(frame.limits().clamp_bps(rate), verdict);
+        Heard::Rate(Computed { rate, why, limited_by })
     }
 
     fn on_silence(&mut self, now: SendTime, frame: &mut Frame) -> f64 {

@@ -3,7 +3,7 @@
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::{Config, DelayOf, LossForm, SendSideGcc};
-use crate::controller::{Cause, Controller, PathEvent, RateLimits};
+use crate::controller::{Controller, LimitingFactor, PathEvent, RateLimits};
 use crate::decision::Share;
 use crate::gcc::blocks::loss_count::Lost;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
@@ -94,7 +94,7 @@ fn a_constant_delay_lets_the_rate_grow_by_eight_per_cent_a_second() {
     heard.hear_well(20);
     let second = heard.sender.target().media_rate.bps_f64();
     assert!((second / first - 1.08).abs() < 1e-6, "{first} to {second}");
-    assert_eq!(heard.sender.target().cause, Cause::RampUp);
+    assert_eq!(heard.sender.target().limiting_factor, LimitingFactor::RampUp);
     assert_eq!(heard.signal("R"), 1e6);
     // R bounds it: 1.5 · 1 Mbit/s.
     heard.hear_well(200);
@@ -119,7 +119,7 @@ fn overuse_takes_the_rate_below_the_receive_rate_once_per_round_trip() {
         let rate = heard.hear(|id| Some(overload(id)));
         if rate < before {
             assert_eq!(rate.bps_f64(), (0.85 * heard.signal("R")).floor(), "β·R");
-            assert_eq!(heard.sender.target().cause, Cause::Delay);
+            assert_eq!(heard.sender.found(), LimitingFactor::Delay);
             falls.push(heard.now);
         }
         before = rate;
@@ -155,7 +155,7 @@ fn much_loss_lowers_the_rate_and_some_holds_it() {
     // 1 of 5: 51/256; 1 − 0.5·51/256 = 0.900390625. R falls with it, but not to a 1.5th.
     let after = heard.hear(|id| (id % 5 != 2).then_some(50)).bps_f64();
     assert!((after / before - 0.900_390_625).abs() < 1e-6, "{before} to {after}");
-    assert_eq!(heard.sender.target().cause, Cause::Loss);
+    assert_eq!(heard.sender.found(), LimitingFactor::Loss);
     assert_eq!(heard.signal("f_l"), 51.0 / 256.0);
     // Without loss 5 % per report, up to A_r.
     let again = heard.hear(|_| Some(50)).bps_f64();
@@ -177,7 +177,7 @@ fn the_loss_controller_of_libwebrtc_waits_for_twenty_packets_and_a_round_trip() 
     }
     // A second of 20 % loss, reports of 20 packets each 200 ms: a fall needs one of them and 300 ms + 100 ms.
     assert!((2..=3).contains(&falls), "{falls}");
-    assert_eq!(heard.sender.target().cause, Cause::Loss);
+    assert_eq!(heard.sender.found(), LimitingFactor::Loss);
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn silence_halves_the_rate_each_second_and_reports_of_nothing_are_silence() {
     heard.sender.on_timeout(due + TimeDelta::from_secs(1), &SendState::default());
     let target = heard.sender.target();
     assert!((target.media_rate.bps_f64() / rate.bps_f64() - 0.25).abs() < 1e-5);
-    assert_eq!(target.cause, Cause::Receiver);
+    assert_eq!(target.limiting_factor, LimitingFactor::Silence);
     // Two more seconds without a packet: grouping and the count of losses begin anew, and the rate grows again.
     heard.next += 400;
     heard.hear(|_| Some(250));
@@ -274,14 +274,14 @@ fn coupling_limits_and_a_new_route_become_the_laws_own_state() {
     heard.settle();
     heard.sender.adopt(heard.now, Share { rate: kbps(600) });
     assert_eq!(heard.sender.target().media_rate, kbps(600));
-    assert_eq!(heard.sender.target().cause, Cause::Coupling);
+    assert_eq!(heard.sender.target().limiting_factor, LimitingFactor::Coupling);
     // 600·1.08^0.05 = 602.31.
     let next = heard.hear(|_| Some(50)).bps_f64();
     assert!((602e3..603e3).contains(&next), "{next}");
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(400)).unwrap();
     heard.sender.on_event(heard.now, PathEvent::Limits(limits));
     assert_eq!(heard.sender.target().media_rate, kbps(400));
-    assert_eq!(heard.sender.target().cause, Cause::Maximum);
+    assert_eq!(heard.sender.target().limiting_factor, LimitingFactor::Maximum);
     heard.sender.on_event(heard.now, PathEvent::RouteChanged);
     assert_eq!(heard.sender.target().media_rate, kbps(300), "the start rate");
     assert!(heard.signal("R").is_nan() && heard.signal("C").is_nan());

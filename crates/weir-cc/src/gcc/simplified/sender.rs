@@ -4,7 +4,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::config::Config;
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::SendState;
 use crate::parts::relative::{Fall, Relative};
@@ -63,7 +63,7 @@ impl Rule for CeilingRule {
         let Feedback::Ceiling(ceiling) = *feedback else { return Heard::Foreign };
         frame.end_silence();
         let before = self.ceiling.replace(ceiling);
-        let cause = if before.is_none_or(|before| ceiling > before) { Cause::RampUp } else { Cause::Delay };
+        let fell = before.is_some_and(|before| ceiling <= before);
         let newest = now - frame.rtt().unwrap_or(USUAL_RTT);
         let rescaled = self.words.over(newest - self.config.rate_window, newest, now);
         let fall = Fall { yields_at: 1.0, cut_at: CUT, pays_back: true, rescaled };
@@ -74,7 +74,7 @@ impl Rule for CeilingRule {
         };
         let own = frame.limits().clamp(ceiling).bps_f64();
         let rate = self.relative.follow(own, frame.rate(), &fall);
-        Heard::Rate(Computed { rate, why, cause })
+        Heard::Rate(Computed { rate, why, limited_by: fell.then_some(LimitingFactor::Delay) })
     }
 
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
@@ -145,13 +145,13 @@ mod tests {
         assert_eq!(sender.target().media_rate, kbps(300));
         let decision = ceiling(&mut sender, kbps(500));
         assert_eq!((decision.base, decision.rate, decision.why), (kbps(300), kbps(500), Why::Growth));
-        assert_eq!(sender.target().cause, Cause::RampUp);
+        assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
         assert_eq!(sender.target().pacing, Pacing::Exact(kbps(500)));
         assert_eq!(ceiling(&mut sender, kbps(450)).why, Why::Delay);
-        assert_eq!(sender.target().cause, Cause::Delay);
+        assert_eq!(sender.found(), LimitingFactor::Delay);
         assert_eq!(ceiling(&mut sender, kbps(1)).rate, kbps(100));
         assert_eq!(ceiling(&mut sender, kbps(9000)).why, Why::Growth);
-        assert_eq!(sender.target().cause, Cause::Maximum);
+        assert_eq!(sender.target().limiting_factor, LimitingFactor::Maximum);
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
             sender.on_timeout(at(3000), &state).map(|d| (d.rate, d.why)),
             Some((kbps(400), Why::Timeout))
         );
-        assert_eq!(sender.target().cause, Cause::Receiver);
+        assert_eq!(sender.target().limiting_factor, LimitingFactor::Silence);
         sender.on_sent(&SentPacket { at: at(3500), ..packet }, &state);
         assert_eq!(sender.on_timeout(at(4000), &state).map(|d| d.rate), Some(kbps(200)));
         assert_eq!(sender.on_timeout(at(5000), &state), None, "nothing has left since");
@@ -186,18 +186,21 @@ mod tests {
         ceiling(&mut sender, kbps(700));
         let decision = sender.on_event(at(0), PathEvent::RouteChanged).unwrap();
         assert_eq!((decision.base, decision.rate, decision.why), (kbps(700), kbps(300), Why::Route));
-        assert_eq!(sender.target().cause, Cause::RampUp);
+        assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
         ceiling(&mut sender, kbps(400));
-        assert_eq!(sender.target().cause, Cause::RampUp, "the first one by this route");
+        assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp, "the first one by this route");
     }
 
     #[test]
     fn coupling_and_limits_become_its_own_state() {
         let mut sender = sender();
         assert_eq!(sender.adopt(at(0), Share { rate: kbps(900) }), kbps(900));
-        assert_eq!((sender.target().media_rate, sender.target().cause), (kbps(900), Cause::RampUp));
+        assert_eq!(
+            (sender.target().media_rate, sender.target().limiting_factor),
+            (kbps(900), LimitingFactor::RampUp)
+        );
         assert_eq!(sender.adopt(at(0), Share { rate: kbps(200) }), kbps(200));
-        assert_eq!(sender.target().cause, Cause::Coupling, "less than it computed");
+        assert_eq!(sender.target().limiting_factor, LimitingFactor::Coupling, "less than it computed");
         sender.adopt(at(0), Share { rate: kbps(900) });
         let limits = RateLimits::new(kbps(100), kbps(300), kbps(400)).unwrap();
         assert_eq!(sender.on_event(at(0), PathEvent::Limits(limits)).map(|d| d.rate), Some(kbps(400)));

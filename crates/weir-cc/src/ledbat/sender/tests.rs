@@ -58,7 +58,10 @@ fn ack(sender: &mut Ledbat, ids: core::ops::Range<u64>, at: i64, queue: i64, sta
 fn it_begins_at_the_start_rate_and_with_what_that_has_in_flight() {
     let mut sender = ledbat();
     let target = sender.target();
-    assert_eq!((target.media_rate, target.window, target.cause), (kbps(800), None, Cause::RampUp));
+    assert_eq!(
+        (target.media_rate, target.window, target.limiting_factor),
+        (kbps(800), None, LimitingFactor::RampUp)
+    );
     assert_eq!(ack(&mut sender, 0..1, 0, 0, &flying(100_000)), Why::Start);
     // 800 kbit/s · 100 ms = 10 000 bytes, and 1 · 1 · 1000 · 1000/10 000 = 100.
     assert_eq!(sender.rule().cwnd, 10_100.0);
@@ -85,7 +88,7 @@ fn the_window_moves_in_proportion_to_the_distance_from_the_target() {
     }
     let mut sender = settled();
     assert_eq!(ack(&mut sender, 1..3, 200, 150, &flying(100_000)), Why::Delay);
-    assert_eq!(sender.target().cause, Cause::Delay);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Delay);
     assert!((sender.rule().off_target().unwrap() + 0.5).abs() < 1e-12);
 }
 
@@ -123,7 +126,7 @@ fn a_loss_halves_the_window_once_per_round_trip() {
     let mut sender = settled();
     // The queue of the others is at the target: no other change.
     assert_eq!(lose(&mut sender, 10, 200), Why::Loss);
-    assert_eq!((sender.rule().cwnd, sender.target().cause), (5_000.0, Cause::Loss));
+    assert_eq!((sender.rule().cwnd, sender.target().limiting_factor), (5_000.0, LimitingFactor::Loss));
     assert_eq!(lose(&mut sender, 20, 299), Why::Growth);
     assert_eq!(sender.rule().cwnd, 5_000.0);
     assert_eq!(lose(&mut sender, 30, 300), Why::Loss);
@@ -182,7 +185,7 @@ fn silence_leaves_one_packet_and_then_halves() {
     let decision = sender.on_timeout(ms(1200), &flying(0)).unwrap();
     // 1000 bytes per 100 ms.
     assert_eq!((decision.rate, decision.why), (kbps(80), Why::Timeout));
-    assert_eq!(sender.target().cause, Cause::Receiver);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Silence);
     assert_eq!(sender.next_timeout(), Some(ms(3200)));
     sender.on_sent(&packet(11, 1300), &flying(0));
     sender.on_timeout(ms(3200), &flying(0));
@@ -205,7 +208,7 @@ fn what_is_outstanding_times_out_although_a_report_told_of_some() {
     assert_eq!(sender.next_timeout(), Some(ms(1300)));
     let decision = sender.on_timeout(ms(1300), &flying(19_000)).unwrap();
     assert_eq!((decision.rate, decision.why), (kbps(80), Why::Timeout));
-    assert_eq!(sender.target().cause, Cause::Receiver);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Silence);
     ack(&mut sender, 11..30, 1300, 0, &flying(19_000));
     assert_eq!(sender.next_timeout(), None, "nothing is outstanding");
 }
@@ -232,7 +235,7 @@ fn coupling_gives_the_rate_and_the_window_follows() {
     // 10 100 bytes at 808 kbit/s, times 400/808.
     assert_eq!(sender.adopt(ms(200), Share { rate: kbps(400) }), kbps(400));
     let target = sender.target();
-    assert_eq!((target.sending_rate, target.cause), (kbps(400), Cause::Coupling));
+    assert_eq!((target.sending_rate, target.limiting_factor), (kbps(400), LimitingFactor::Coupling));
     assert_eq!(target.window, Some(DataSize::from_bytes(5000)));
 }
 
@@ -267,5 +270,8 @@ fn a_slower_route_is_no_queue_and_has_no_losses_of_the_last_one() {
     // The new route is slower by 100 ms: that is no queue. Packet 10 would be lost by now, on the other one.
     (20..24).for_each(|id| sender.on_sent(&packet(id, 330), &flying(4_000)));
     ack(&mut sender, 20..24, 330, 100, &flying(4_000));
-    assert_eq!((sender.rule().delay.get(), sender.target().cause), (Some(TimeDelta::ZERO), Cause::RampUp));
+    assert_eq!(
+        (sender.rule().delay.get(), sender.target().limiting_factor),
+        (Some(TimeDelta::ZERO), LimitingFactor::RampUp)
+    );
 }

@@ -59,7 +59,7 @@ fn signals(sender: &Nada) -> [f64; 4] {
 fn it_begins_at_the_start_rate() {
     let target = nada().target();
     assert_eq!((target.media_rate, target.sending_rate), (kbps(500), kbps(500)));
-    assert_eq!(target.cause, Cause::RampUp);
+    assert_eq!(target.limiting_factor, LimitingFactor::RampUp);
     assert_eq!(nada().next_timeout(), None);
 }
 
@@ -69,11 +69,11 @@ fn ramp_up_goes_by_the_receive_rate_and_the_round_trip_time() {
     // gamma = 50/(80 + 220) = 1/6: 600·7/6 = 700.
     let decision = tell(&mut sender, 100, ramp_up(600), 0);
     assert_eq!((decision.base, decision.rate, decision.why), (kbps(500), kbps(700), Why::Growth));
-    assert_eq!(sender.target().cause, Cause::RampUp);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
     assert_eq!(decision.rtt, Some(TimeDelta::from_millis(80)));
     assert_eq!(tell(&mut sender, 200, ramp_up(0), 0).rate, kbps(700), "an unknown receive rate holds");
     tell(&mut sender, 300, ramp_up(1400), 0);
-    assert_eq!(sender.target().cause, Cause::Maximum);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Maximum);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_gradual_update_takes_the_change_since_the_last_report_of_either_mode() {
     // 500·(1 − 0.5·0.2·10/500 − 40/500) = 500·(1 − 0.002 − 0.08) = 459.
     let decision = tell(&mut sender, 200, gradual(40), 0);
     assert_eq!((decision.rate, decision.why), (kbps(459), Why::Delay));
-    assert_eq!(sender.target().cause, Cause::Delay);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Delay);
     let [x_curr, x_offset, x_diff, r_ref] = signals(&sender);
     assert_eq!((x_curr, x_diff), (40.0, 40.0));
     assert!((x_offset - 10.0).abs() < 1e-9 && (r_ref - 459e3).abs() < 1e-6);
@@ -95,7 +95,7 @@ fn the_rate_stays_within_the_limits() {
     let mut sender = nada();
     let decision = tell(&mut sender, 100, gradual(i64::MAX / 2_000_000), 0);
     assert_eq!((decision.rate, decision.why), (kbps(150), Why::Delay));
-    assert_eq!(sender.target().cause, Cause::Minimum);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Minimum);
     let backwards = tell(&mut sender, -100, gradual(0), 0);
     assert_eq!(backwards.rate, kbps(1500));
 }
@@ -173,12 +173,15 @@ fn a_source_without_data_is_not_taken_for_a_silent_path() {
 fn events_and_coupling_become_the_laws_own_state() {
     let mut sender = nada();
     assert_eq!(sender.adopt(ms(0), Share { rate: kbps(900) }), kbps(900));
-    assert_eq!((sender.target().media_rate, sender.target().cause), (kbps(900), Cause::RampUp));
+    assert_eq!(
+        (sender.target().media_rate, sender.target().limiting_factor),
+        (kbps(900), LimitingFactor::RampUp)
+    );
     assert_eq!(tell(&mut sender, 100, ramp_up(0), 0).base, kbps(900));
     let narrower = PathEvent::Limits(limits(100, 300, 600));
     let decision = sender.on_event(ms(200), narrower).unwrap();
     assert_eq!((decision.base, decision.rate, decision.why), (kbps(900), kbps(600), Why::Limits));
-    assert_eq!(sender.target().cause, Cause::Maximum);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Maximum);
     let decision = sender.on_event(ms(300), PathEvent::RouteChanged).unwrap();
     assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(300), Why::Route, None));
     assert_eq!(sender.on_event(ms(400), PathEvent::Resumed), None);
@@ -198,9 +201,9 @@ fn a_source_that_offers_less_is_what_limits_the_rate() {
     let feedback = Feedback::Law { report: LawReport::Nada(ramp_up(600)), rtt: None };
     let state = SendState { application_limited: true, ..SendState::default() };
     assert!(sender.on_feedback(ms(100), &feedback, &state).is_some());
-    assert_eq!(sender.target().cause, Cause::Application);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Application);
     tell(&mut sender, 200, ramp_up(600), 0);
-    assert_eq!(sender.target().cause, Cause::RampUp);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
 }
 
 #[test]

@@ -5,10 +5,10 @@ use weir_units::TimeDelta;
 use super::config::{Config, OffsetForm};
 use super::congestion::whole;
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, RateLimits, Signal};
+use crate::controller::{RateLimits, Signal};
 use crate::nada::config::ShapingBuffer;
 use crate::nada::rate::{Gains, Gradual, Shaping, gamma};
-use crate::nada::sender::{Habits, Present, Sender, Variant};
+use crate::nada::sender::{Habits, Present, RateUpdate, Sender, Variant};
 use crate::report::{LawReport, ReportKind};
 use crate::time::SendTime;
 
@@ -126,7 +126,7 @@ impl Rule2016 {
 impl Variant for Rule2016 {
     const HEARS: ReportKind = ReportKind::Nada;
 
-    fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)> {
+    fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<RateUpdate> {
         let LawReport::Nada(report) = report else { return None };
         let config = self.config;
         let x_n = report.congestion.millis_f64().max(0.0);
@@ -141,11 +141,11 @@ impl Variant for Rule2016 {
             let received = report.receive_rate.bps_f64() * present.rescaled;
             let ramped = config.ramp_up(received, self.reaction(rtt));
             // An unknown receive rate says nothing.
-            return Some((if received > 0.0 { ramped } else { present.rate }, Cause::RampUp));
+            return Some(RateUpdate::RampUp(if received > 0.0 { ramped } else { present.rate }));
         }
         let update = config.gradual(present.rate, &present.limits, elapsed, x_n, self.x_d);
         self.x_o = update.offset;
-        Some((update.rate, Cause::Delay))
+        Some(RateUpdate::Gradual(update.rate))
     }
 
     fn forget_congestion(&mut self) {

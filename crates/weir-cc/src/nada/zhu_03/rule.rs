@@ -4,10 +4,10 @@ use weir_units::TimeDelta;
 
 use super::config::Config;
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, RateLimits, Signal};
+use crate::controller::{RateLimits, Signal};
 use crate::nada::config::ShapingBuffer;
 use crate::nada::rate::Shaping;
-use crate::nada::sender::{Habits, Present, Sender, Variant};
+use crate::nada::sender::{Habits, Present, RateUpdate, Sender, Variant};
 use crate::parts::relative::{Fall, Relative};
 use crate::report::{LawReport, ReportKind};
 use crate::time::SendTime;
@@ -108,7 +108,7 @@ impl Variant for RuleZhu03 {
         self.begun = Some(self.begun.map_or(at, |begun| begun.min(at)));
     }
 
-    fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)> {
+    fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<RateUpdate> {
         let LawReport::NadaDelay(report) = report else { return None };
         let x_n = report.congestion.millis_f64();
         let x_d = x_n - self.x_n.replace(x_n).unwrap_or(x_n);
@@ -118,8 +118,13 @@ impl Variant for RuleZhu03 {
         let rate = self.config.rate(&present.limits, self.x_ref, self.x_hat);
         let since = now - *self.begun.get_or_insert(now);
         let allowed = self.config.slow_start(&present.limits, since.max(TimeDelta::ZERO));
-        let (own, cause) = if allowed < rate { (allowed, Cause::RampUp) } else { (rate, Cause::Delay) };
-        Some((self.relative.follow(present.limits.clamp_bps(own), present.rate, &CUT), cause))
+        let limits = &present.limits;
+        let mut follow = |own| self.relative.follow(limits.clamp_bps(own), present.rate, &CUT);
+        Some(if allowed < rate {
+            RateUpdate::RampUp(follow(allowed))
+        } else {
+            RateUpdate::Gradual(follow(rate))
+        })
     }
 
     fn scale(&mut self, share: f64, factor: f64, limits: &RateLimits) {
@@ -151,6 +156,7 @@ mod tests {
     use weir_units::{DataRate, DataSize};
 
     use super::*;
+    use crate::controller::LimitingFactor;
     use crate::controller::{Controller, Pacing, PathEvent};
     use crate::decision::{Decision, Why};
     use crate::packet::{SendState, SentPacket};
@@ -198,7 +204,7 @@ mod tests {
         // 0.1 + 5.9·25/105.357… = 1.5: capacity and equilibrium of dccc-2017. Here 0.1 + 5.9·25/100 = 1.575.
         let decision = tell(&mut sender, 100, 100, 25);
         assert_eq!((decision.base, decision.rate, decision.why), (kbps(300), kbps(1575), Why::Growth));
-        assert_eq!(sender.target().cause, Cause::Delay);
+        assert_eq!(sender.found(), LimitingFactor::Delay);
         assert_eq!(signals(&sender), [100.0, 100.0, 25.0, 1575e3]);
         assert_eq!(tell(&mut sender, 200, 100, 25).rate, kbps(1575));
     }
@@ -223,9 +229,12 @@ mod tests {
         // x̂ = 100 − 100·100/100 = 0.
         let decision = tell(&mut sender, 200, 100, 25);
         assert_eq!((decision.rate, decision.why), (kbps(6000), Why::Growth));
-        assert_eq!(sender.target().cause, Cause::Maximum);
+        assert_eq!(sender.target().limiting_factor, LimitingFactor::Maximum);
         assert_eq!(tell(&mut sender, 300, 100, -25).why, Why::Delay, "clocks that disagree");
-        assert_eq!(sender.target().cause, Cause::Minimum);
+        for step in 4..14 {
+            tell(&mut sender, 100 * step, 100, -25);
+        }
+        assert_eq!(sender.target().limiting_factor, LimitingFactor::Minimum);
     }
 
     #[test]
@@ -243,12 +252,12 @@ mod tests {
         // 0.1 + 2.5/10·5.9 = 1.575; 0.1 + 5/10·5.9 = 3.05.
         let decision = tell(&mut sender, 3500, 25, 25);
         assert_eq!((decision.rate, decision.why), (kbps(1575), Why::Growth));
-        assert_eq!(sender.target().cause, Cause::RampUp);
+        assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
         assert_eq!(tell(&mut sender, 6000, 25, 25).rate, kbps(3050));
         // A delay of four times the reference allows less than slow start: 1.575.
         let decision = tell(&mut sender, 9000, 100, 25);
         assert!(decision.rate < kbps(1575), "the delay is rising: {decision:?}");
-        assert_eq!((decision.why, sender.target().cause), (Why::Delay, Cause::Delay));
+        assert_eq!((decision.why, sender.found()), (Why::Delay, LimitingFactor::Delay));
         tell(&mut sender, 10_900, 25, 25);
         assert_eq!(tell(&mut sender, 11_000, 25, 25).rate, kbps(6000));
     }

@@ -121,7 +121,7 @@ fn all_losses_of_a_flight_halve_the_rate_once() {
     let report = [missing(1..3), arrived(3..6, 110)].concat();
     let decision = feed(&mut sender, 220, &report).unwrap();
     assert_eq!((decision.rate, decision.why), (kbps(200), Why::Loss));
-    assert_eq!(sender.target().cause, Cause::Loss);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Loss);
     assert_eq!(sender.rule().step_due, Some(ms(320)), "a whole round trip without growth");
     // Later losses among the twenty are the same congestion.
     let report = [missing(6..8), arrived(8..11, 110)].concat();
@@ -154,7 +154,7 @@ fn packets_without_news_are_lost_after_the_timeout_and_halve_the_rate_again_and_
     send(&mut sender, 3..4, 250);
     let decision = time_out(&mut sender, 330).unwrap();
     assert_eq!((decision.rate, decision.why), (kbps(200), Why::Timeout));
-    assert_eq!(sender.target().cause, Cause::Receiver);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Silence);
     // Packet 3 left before the reaction: the same congestion. Packet 4 is another.
     send(&mut sender, 4..5, 340);
     assert_eq!(time_out(&mut sender, 380), None);
@@ -192,7 +192,10 @@ fn fine_grain_follows_the_round_trip_time_and_leaves_the_gap() {
 fn coupling_gives_the_rate_and_the_next_step_adds_to_it() {
     let mut sender = settled(Config::default());
     assert_eq!(sender.adopt(ms(150), Share { rate: kbps(160) }), kbps(160));
-    assert_eq!((sender.target().sending_rate, sender.target().cause), (kbps(160), Cause::Coupling));
+    assert_eq!(
+        (sender.target().sending_rate, sender.target().limiting_factor),
+        (kbps(160), LimitingFactor::Coupling)
+    );
     send(&mut sender, 1..3, 150);
     assert_eq!(time_out(&mut sender, 210).unwrap().rate, kbps(240));
 }
@@ -206,7 +209,7 @@ fn another_route_has_no_losses_of_the_last_one() {
     let decision = sender.on_event(ms(225), PathEvent::RouteChanged).unwrap();
     // By then 3 to 9 would time out, on the other route.
     assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(400), Why::Route, None));
-    assert_eq!(sender.target().cause, Cause::RampUp);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
     assert_eq!(time_out(&mut sender, 2110), None);
     assert_eq!(sender.target().sending_rate, kbps(400));
     send(&mut sender, 10..20, 2200);

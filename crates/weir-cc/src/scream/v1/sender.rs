@@ -7,12 +7,12 @@ use super::rate::{self, RateControl};
 use super::trend::Trend;
 use super::window::{self, Window, counts};
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Controller, Pacing, PathEvent, RateLimits, Signal, Target};
+use crate::controller::{Controller, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target};
 use crate::decision::{Decision, Share, Why};
 use crate::packet::{PacketResult, SendState, SentPacket};
 use crate::parts::least_window::least_window;
 use crate::parts::silence::{self, Silence};
-use crate::rate_law::Standing;
+use crate::rate_law::{Decided, Standing};
 use crate::report::{Feedback, ReportKind};
 use crate::scream::competition::QdelayTarget;
 use crate::scream::loss::LossEventRate;
@@ -37,8 +37,7 @@ pub struct Scream {
     loss_at: Option<SendTime>,
     reduced_at: Option<SendTime>,
     /// What ended the last fast increase.
-    congestion: Cause,
-    cause: Cause,
+    congestion: LimitingFactor,
 }
 
 impl Scream {
@@ -61,8 +60,7 @@ impl Scream {
             payload_share: 1.0,
             loss_at: None,
             reduced_at: None,
-            congestion: Cause::Delay,
-            cause: Cause::RampUp,
+            congestion: LimitingFactor::Delay,
         })
     }
 
@@ -79,7 +77,6 @@ impl Scream {
         if let Some((window_factor, rate_factor)) = beta {
             self.window.on_congestion(now, &self.config, window_factor);
             self.rate.on_congestion(now, rate_factor, &self.standing.limits);
-            self.cause = self.congestion;
         } else if news.acked.is_some() {
             self.update_window(now);
         }
@@ -102,7 +99,7 @@ impl Scream {
             return None;
         }
         self.reduced_at = Some(now);
-        self.congestion = if news.lost { Cause::Loss } else { Cause::Delay };
+        self.congestion = if news.lost { LimitingFactor::Loss } else { LimitingFactor::Delay };
         let config = &self.config;
         Some(if news.lost { (config.beta_loss, config.beta_r) } else { (config.beta_ecn, config.beta_ecn) })
     }
@@ -116,7 +113,7 @@ impl Scream {
         };
         if self.window.update(&self.config, &seen) {
             self.rate.note_max(now);
-            self.congestion = Cause::Delay;
+            self.congestion = LimitingFactor::Delay;
         }
         self.window.resume(now, &self.config, self.trend.get());
     }
@@ -139,7 +136,6 @@ impl Scream {
         if !self.rate.update(now, config, &self.standing.limits, queued, &seen) {
             return None;
         }
-        self.cause = if seen.in_fast_increase { Cause::RampUp } else { self.congestion };
         // The target comes down to what was sent.
         Some(if state.application_limited { Why::Application } else { Why::Delay })
     }
@@ -180,9 +176,17 @@ impl Scream {
     }
 
     /// A rate was computed; `why` is what lowered it, if it is lower now. A loss or ECN event is a cut at the minimum, too.
-    fn decide(&mut self, why: Why) -> Decision {
+    fn decide(&mut self, now: SendTime, why: Why) -> Decision {
         let lower = matches!(why, Why::Loss | Why::Mark | Why::Timeout);
-        self.standing.decide(self.target_bitrate(), lower, why, self.network.rtt())
+        let limited_by = match why {
+            Why::Timeout => Some(LimitingFactor::Silence),
+            Why::Limits | Why::Route => None,
+            _ => (!self.window.in_fast_increase()).then_some(self.congestion),
+        };
+        let (rate, rtt) = (self.target_bitrate(), self.network.rtt());
+        let decision = self.standing.decide(Decided { rate, lower, why, limited_by, rtt });
+        self.standing.follow(now, &decision, rate);
+        decision
     }
 
     /// The path is another one: everything begins anew, at the start rate at most.
@@ -196,7 +200,7 @@ impl Scream {
         let target = self.rate.target().min(self.standing.limits.start().bps_f64());
         self.rate = RateControl::new(self.standing.limits.clamp_bps(target));
         (self.loss_at, self.reduced_at) = (None, None);
-        (self.congestion, self.cause) = (Cause::Delay, Cause::RampUp);
+        self.congestion = LimitingFactor::Delay;
         self.silence.end();
     }
 }
@@ -223,7 +227,7 @@ impl Controller for Scream {
         self.standing.application_limited = state.application_limited;
         let event = self.on_packets(now, results, rtt);
         self.silence.on_feedback(now, self.network.bytes_in_flight() > 0);
-        event.map(|why| self.decide(why))
+        event.map(|why| self.decide(now, why))
     }
 
     fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
@@ -231,19 +235,18 @@ impl Controller for Scream {
         if self.silence.step(now) {
             self.window.shrink(&self.config, silence::FACTOR);
             self.rate.set(self.standing.limits.clamp_bps(silence::FACTOR * self.rate.target()));
-            self.cause = Cause::Receiver;
             why = Some(Why::Timeout);
         }
         why = why.or(self.update_rate(now, state));
-        why.map(|why| self.decide(why))
+        why.map(|why| self.decide(now, why))
     }
 
-    fn on_event(&mut self, _now: SendTime, event: PathEvent) -> Option<Decision> {
+    fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
         match event {
             PathEvent::Limits(limits) => {
                 self.standing.limits = limits;
                 self.rate.set(limits.clamp_bps(self.rate.target()));
-                Some(self.decide(Why::Limits))
+                Some(self.decide(now, Why::Limits))
             }
             PathEvent::Paused | PathEvent::Resumed => {
                 self.silence.end();
@@ -251,7 +254,7 @@ impl Controller for Scream {
             }
             PathEvent::RouteChanged => {
                 self.begin_anew();
-                Some(self.decide(Why::Route))
+                Some(self.decide(now, Why::Route))
             }
         }
     }
@@ -266,7 +269,7 @@ impl Controller for Scream {
         // A closed window never opens by itself: during silence the pacing rate alone bounds what is sent.
         let window = (!self.silence.is_silent()).then(|| DataSize::from_bytes_f64(self.sendable()));
         let pacing = Pacing::Exact(self.pacing_rate());
-        Target { window, ..Target::at(rate, pacing, self.standing.cause(rate, self.cause)) }
+        Target { window, ..Target::at(rate, pacing, self.standing.limiting_factor(false)) }
     }
 
     fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {

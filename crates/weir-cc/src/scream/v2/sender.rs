@@ -7,12 +7,12 @@ use super::drain::Drain;
 use super::rate::Basis;
 use super::window::{RefWindow, Seen};
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Controller, Pacing, PathEvent, RateLimits, Signal, Target};
+use crate::controller::{Controller, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target};
 use crate::decision::{Decision, Share, Why};
 use crate::packet::{SendState, SentPacket};
 use crate::parts::least_window::least_window;
 use crate::parts::silence::{self, Silence};
-use crate::rate_law::Standing;
+use crate::rate_law::{Decided, Standing};
 use crate::report::{Feedback, ReportKind};
 use crate::scream::competition::QdelayTarget;
 use crate::scream::loss::LossEventRate;
@@ -34,8 +34,9 @@ pub struct ScreamV2 {
     target: f64,
     silence: Silence,
     /// What was last reacted to.
-    congestion: Cause,
-    cause: Cause,
+    congestion: LimitingFactor,
+    /// Whether the window has not been congested for a while.
+    calm: bool,
 }
 
 impl ScreamV2 {
@@ -55,8 +56,8 @@ impl ScreamV2 {
             drain: Drain::default(),
             target: limits.start().bps_f64(),
             silence: Silence::new(config.feedback_timeout),
-            congestion: Cause::Delay,
-            cause: Cause::RampUp,
+            congestion: LimitingFactor::Delay,
+            calm: true,
         })
     }
 
@@ -91,9 +92,10 @@ impl ScreamV2 {
         };
         let basis = Basis { ref_wnd: window.ref_wnd(), s_rtt, bytes_in_flight: in_flight as f64, compensate };
         self.target = self.standing.limits.clamp_bps(config.target_rate(&basis));
-        let cause = reaction.map(|why| if why == Why::Loss { Cause::Loss } else { Cause::Delay });
-        self.congestion = cause.unwrap_or(self.congestion);
-        self.cause = if window.is_calm(now, &config, s_rtt) { Cause::RampUp } else { self.congestion };
+        if let Some(why) = reaction {
+            self.congestion = if why == Why::Loss { LimitingFactor::Loss } else { LimitingFactor::Delay };
+        }
+        self.calm = window.is_calm(now, &config, s_rtt);
         self.loss_events.on_feedback(now, rtt, reaction == Some(Why::Loss));
         if news.acked.is_some() {
             self.on_qdelay(now, &seen, rtt);
@@ -133,9 +135,17 @@ impl ScreamV2 {
     }
 
     /// A rate was computed; `why` is what lowered it, if it is lower now. A loss or ECN event is a cut at the minimum, too.
-    fn decide(&mut self, why: Why) -> Decision {
+    fn decide(&mut self, now: SendTime, why: Why) -> Decision {
         let lower = matches!(why, Why::Loss | Why::Mark | Why::Timeout);
-        self.standing.decide(self.target_rate(), lower, why, self.network.rtt())
+        let limited_by = match why {
+            Why::Timeout => Some(LimitingFactor::Silence),
+            Why::Limits | Why::Route => None,
+            _ => (!self.calm).then_some(self.congestion),
+        };
+        let (rate, rtt) = (self.target_rate(), self.network.rtt());
+        let decision = self.standing.decide(Decided { rate, lower, why, limited_by, rtt });
+        self.standing.follow(now, &decision, rate);
+        decision
     }
 }
 
@@ -160,7 +170,7 @@ impl Controller for ScreamV2 {
         let in_flight = self.network.bytes_in_flight();
         let news = self.network.on_feedback(now, results, rtt);
         self.silence.on_feedback(now, self.network.bytes_in_flight() > 0);
-        self.on_news(now, &news, in_flight).map(|why| self.decide(why))
+        self.on_news(now, &news, in_flight).map(|why| self.decide(now, why))
     }
 
     fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
@@ -171,16 +181,15 @@ impl Controller for ScreamV2 {
         if let Some(window) = &mut self.window {
             window.set(&self.config, silence::FACTOR * window.ref_wnd());
         }
-        self.cause = Cause::Receiver;
-        Some(self.decide(Why::Timeout))
+        Some(self.decide(now, Why::Timeout))
     }
 
-    fn on_event(&mut self, _now: SendTime, event: PathEvent) -> Option<Decision> {
+    fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
         match event {
             PathEvent::Limits(limits) => {
                 self.standing.limits = limits;
                 self.target = limits.clamp_bps(self.target);
-                Some(self.decide(Why::Limits))
+                Some(self.decide(now, Why::Limits))
             }
             PathEvent::Paused | PathEvent::Resumed => {
                 self.silence.end();
@@ -194,9 +203,9 @@ impl Controller for ScreamV2 {
                 self.loss_events = LossEventRate::new();
                 self.drain = Drain::default();
                 self.target = limits.clamp_bps(self.target.min(limits.start().bps_f64()));
-                (self.congestion, self.cause) = (Cause::Delay, Cause::RampUp);
+                (self.congestion, self.calm) = (LimitingFactor::Delay, true);
                 self.silence.end();
-                Some(self.decide(Why::Route))
+                Some(self.decide(now, Why::Route))
             }
         }
     }
@@ -210,9 +219,10 @@ impl Controller for ScreamV2 {
         // A closed window never opens by itself: during silence the pacing rate alone bounds what is sent.
         let open = self.window.as_ref().filter(|_| !self.silence.is_silent());
         let window = open.map(|window| self.sendable(window));
-        let media_rate = limits.clamp(rate.scale(self.drain.share(&self.config)));
+        let share = self.drain.share(&self.config);
+        let media_rate = limits.clamp(rate.scale(share));
         let pacing = Pacing::Exact(self.pacing_rate());
-        Target { media_rate, window, ..Target::at(rate, pacing, self.standing.cause(rate, self.cause)) }
+        Target { media_rate, window, ..Target::at(rate, pacing, self.standing.limiting_factor(share < 1.0)) }
     }
 
     fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use weir_units::{DataRate, TimeDelta};
 
-use crate::controller::{Cause, RateLimits, Target};
+use crate::controller::{LimitingFactor, RateLimits, Target};
 use crate::decision::{Decision, Why};
 use crate::testing::closed_loop::{Loop, Source};
 use crate::testing::law::{Law, usual_limits};
@@ -144,8 +144,8 @@ pub fn coupling_is_the_cause_exactly_while_a_share_is_below_what_the_law_compute
             507 if ms % 3000 > 2000 => present = path.adopt(present.scale(2.0)),
             _ => {}
         }
-        let (cause, coupled) = (path.target().cause, present < computed);
-        assert_eq!(cause == Cause::Coupling, coupled, "{} at {ms} ms: {cause:?}", law.name);
+        let (factor, coupled) = (path.target().limiting_factor, present < computed);
+        assert_eq!(factor == LimitingFactor::Coupling, coupled, "{} at {ms} ms: {factor:?}", law.name);
         held += usize::from(coupled);
     }
     assert!(held >= 60, "{}: {held} ms", law.name);

@@ -87,7 +87,7 @@ fn after_a_loss_the_rate_is_that_of_the_equation_but_at_most_twice_what_is_recei
     let decision = tell(&mut sender, 400, 0.001, 500, false);
     // 38.38 packets: 3070 kbit/s; twice 500 is less.
     near(decision, 1000.0);
-    assert_eq!(sender.target().cause, Cause::Loss);
+    assert_eq!(sender.found(), LimitingFactor::Loss);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn without_feedback_the_rate_is_halved() {
     assert_eq!(sender.on_timeout(ms(1999), &state(false)), None);
     let decision = sender.on_timeout(ms(2000), &state(false)).unwrap();
     assert_eq!((decision.rate, decision.why), (kbps(100), Why::Timeout));
-    assert_eq!(sender.target().cause, Cause::Receiver);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Silence);
     // Two packets of 1000 bytes at 100 kbit/s: 160 ms.
     assert_eq!(sender.next_timeout(), Some(ms(2160)));
 }
@@ -199,7 +199,7 @@ fn coupling_gives_the_rate_and_the_law_goes_on_from_there() {
     }
     assert_eq!(sender.adopt(ms(650), Share { rate: kbps(300) }), kbps(300));
     let target = sender.target();
-    assert_eq!((target.sending_rate, target.cause), (kbps(300), Cause::Coupling));
+    assert_eq!((target.sending_rate, target.limiting_factor), (kbps(300), LimitingFactor::Coupling));
     // The 500 that were received are 150 at this rate: half of twice that is left by a silence.
     send(&mut sender, 700, false);
     sender.on_timeout(ms(1100), &state(false));

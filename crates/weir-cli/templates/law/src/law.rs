@@ -11,8 +11,8 @@ use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::parts::filters::WindowedMin;
 use weir_cc::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use weir_cc::{
-    Cause, Controller, Fate, Feedback, Pacing, RateLimits, Receiver, SendState, SendTime, Signal, TimeDelta,
-    Why,
+    Controller, Fate, Feedback, LimitingFactor, Pacing, RateLimits, Receiver, SendState, SendTime, Signal,
+    TimeDelta, Why,
 };
 use weir_lab::registry::{ControllerInfo, Half, Law};
 
@@ -132,14 +132,14 @@ impl Rule for MineRule {
         let elapsed = (now - before).secs_f64().clamp(0.0, 1.0);
         let lossy = f64::from(self.missing) > 0.02 * f64::from(self.packets);
         (self.decided, self.packets, self.missing) = (Some(now), 0, 0);
-        let (factor, why, cause) = if lossy {
-            (self.config.decrease, Why::Loss, Cause::Loss)
+        let (factor, why, limited_by) = if lossy {
+            (self.config.decrease, Why::Loss, Some(LimitingFactor::Loss))
         } else if rtt - least > self.config.threshold {
-            (self.config.decrease, Why::Delay, Cause::Delay)
+            (self.config.decrease, Why::Delay, Some(LimitingFactor::Delay))
         } else {
-            (1.0 + (self.config.growth - 1.0) * elapsed, Why::Growth, Cause::RampUp)
+            (1.0 + (self.config.growth - 1.0) * elapsed, Why::Growth, None)
         };
-        Heard::Rate(Computed { rate: factor * frame.rate(), why, cause })
+        Heard::Rate(Computed { rate: factor * frame.rate(), why, limited_by })
     }
 
     fn forget_path(&mut self, _: SendTime, _: &mut Frame) {

@@ -102,7 +102,7 @@ impl Rows<'_> {
     /// What limited each flow.
     fn ribbons(&self) -> Plot {
         let flows = &self.coupling.flows;
-        let lanes = flows.iter().map(|flow| self.grid.lane(&flow.name, &flow.cause)).collect();
+        let lanes = flows.iter().map(|flow| self.grid.lane(&flow.name, &flow.limiting_factor)).collect();
         let label = "limited by".to_owned();
         Plot { height: RIBBON * flows.len() + 8, label, lanes, ..Plot::default() }
     }
@@ -119,24 +119,24 @@ impl Rows<'_> {
 
 #[cfg(test)]
 mod tests {
-    use weir_cc::Cause;
+    use weir_cc::LimitingFactor;
 
     use super::*;
     use crate::page::input::CoupledCurves;
 
     fn panel() -> ControllerPanel {
-        let flow = |name: &str, cause| CoupledCurves {
+        let flow = |name: &str, factor| CoupledCurves {
             name: name.to_owned(),
             receive_rate_bps: vec![1e6, 2e6],
             share_bps: vec![f64::NAN, 2e6],
             part_sent: vec![0.5, 0.4],
             part_wanted: vec![0.5, 0.5],
-            cause: vec![Some(cause), None],
+            limiting_factor: vec![Some(factor), None],
             ..CoupledCurves::default()
         };
         let coupling = CouplingCurves {
             name: "call".to_owned(),
-            flows: vec![flow("a", Cause::Delay), flow("b", Cause::Coupling)],
+            flows: vec![flow("a", LimitingFactor::Delay), flow("b", LimitingFactor::Coupling)],
             receive_rate_bps: vec![2e6, 4e6],
             aggregate_bps: vec![f64::NAN, 4e6],
         };
@@ -154,8 +154,12 @@ mod tests {
         let [rates, parts, ribbons] = drawn.plots.as_slice() else { panic!("three plots") };
         assert_eq!(names(rates), ["a", "a, share", "b", "b, share", "together", "S_CR"]);
         assert_eq!(names(parts), ["a, part", "a, by weight", "b, part", "b, by weight"]);
-        let causes: Vec<_> = ribbons.lanes.iter().map(|lane| (lane.name.as_str(), lane.causes[0])).collect();
-        assert_eq!(causes, [("a", Some(Cause::Delay as usize)), ("b", Some(Cause::Coupling as usize))]);
+        let factors: Vec<_> =
+            ribbons.lanes.iter().map(|lane| (lane.name.as_str(), lane.factors[0])).collect();
+        assert_eq!(
+            factors,
+            [("a", Some(LimitingFactor::Delay as usize)), ("b", Some(LimitingFactor::Coupling as usize))]
+        );
     }
 
     #[test]

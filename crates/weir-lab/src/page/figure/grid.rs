@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use serde_json::Value;
-use weir_cc::Cause;
+use weir_cc::LimitingFactor;
 
 use super::{Lane, bin_seconds, coarse, seconds};
 use crate::page::decimate::{dominant, stretches};
@@ -71,15 +71,15 @@ impl<'a> Grid<'a> {
         self.x().iter().filter_map(Value::as_f64).collect()
     }
 
-    /// Stretches of one cause, each as long as it lasts.
-    pub(super) fn lane(&self, name: &str, causes: &[Option<Cause>]) -> Lane {
-        let len = self.time.len().min(causes.len());
+    /// Stretches of one factor, each as long as it lasts.
+    pub(super) fn lane(&self, name: &str, factors: &[Option<LimitingFactor>]) -> Lane {
+        let len = self.time.len().min(factors.len());
         let mut lane = Lane { name: name.to_owned(), ..Lane::default() };
         for bins in stretches(len, self.max_points) {
-            let present = dominant(&causes[bins.clone()]).flatten().map(|cause| cause as usize);
-            if lane.causes.last() != Some(&present) {
+            let present = dominant(&factors[bins.clone()]).flatten().map(|factor| factor as usize);
+            if lane.factors.last() != Some(&present) {
                 lane.edges.push(seconds(self.time[bins.start]));
-                lane.causes.push(present);
+                lane.factors.push(present);
             }
         }
         let end = len.checked_sub(1).map(|last| self.time[last] + bin_seconds(self.time, last));
@@ -128,11 +128,20 @@ mod tests {
     #[test]
     fn a_lane_has_a_stretch_per_change_of_cause() {
         let time = [0.0, 0.1, 0.2, 0.3, 0.4];
-        let causes = [Some(Cause::RampUp), Some(Cause::RampUp), None, Some(Cause::Loss), Some(Cause::Loss)];
-        let lane = Grid::of(&time, 2000).lane("video", &causes);
-        assert_eq!(lane.causes, [Some(Cause::RampUp as usize), None, Some(Cause::Loss as usize)]);
+        let factors = [
+            Some(LimitingFactor::RampUp),
+            Some(LimitingFactor::RampUp),
+            None,
+            Some(LimitingFactor::Loss),
+            Some(LimitingFactor::Loss),
+        ];
+        let lane = Grid::of(&time, 2000).lane("video", &factors);
+        assert_eq!(
+            lane.factors,
+            [Some(LimitingFactor::RampUp as usize), None, Some(LimitingFactor::Loss as usize)]
+        );
         assert_eq!(lane.edges, [json!(0.0), json!(0.2), json!(0.3), json!(0.5)]);
         let empty = Grid::of(&[], 2000).lane("video", &[]);
-        assert!(empty.edges.is_empty() && empty.causes.is_empty());
+        assert!(empty.edges.is_empty() && empty.factors.is_empty());
     }
 }

@@ -102,13 +102,13 @@ struct Curve {
     y: Vec<Value>,
 }
 
-/// Stretches of one cause each.
+/// Stretches of one factor each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Lane {
     name: String,
     /// Where the stretches begin, and where the last one ends.
     edges: Vec<Value>,
-    causes: Vec<Option<usize>>,
+    factors: Vec<Option<usize>>,
 }
 
 /// The figures of a report.
@@ -143,13 +143,13 @@ impl Figures {
         let signals = self.signals.iter().flatten();
         let couplings = self.couplings.iter().flatten();
         let all = self.timelines.iter().chain(couplings).chain(&self.queuing_delay).chain(signals);
-        let causes = weir_cc::Cause::ALL.map(weir_cc::Cause::name);
+        let factors = weir_cc::LimitingFactor::ALL.map(weir_cc::LimitingFactor::name);
         let Scales { time, rate_top, delay_ms, .. } = self.scales;
         json!({
             "time": [seconds(time.0), seconds(time.1)],
             "rate": [0, number(rate_top)],
             "delay": [number(delay_ms.0), number(delay_ms.1)],
-            "causes": causes,
+            "factors": factors,
             "figures": all.collect::<Vec<_>>(),
         })
         .to_string()

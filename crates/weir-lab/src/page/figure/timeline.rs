@@ -48,10 +48,10 @@ pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> 
 /// What limited the rate; of two runs in both.
 fn ribbons(panel: &ControllerPanel, grid: &Grid<'_>) -> Vec<Lane> {
     match &panel.other {
-        None => vec![grid.lane("limited by", &panel.cause)],
+        None => vec![grid.lane("limited by", &panel.limiting_factor)],
         Some(other) => {
             let second = Grid::of(&other.time_s, grid.len());
-            vec![grid.lane("first", &panel.cause), second.lane("second", &other.cause)]
+            vec![grid.lane("first", &panel.limiting_factor), second.lane("second", &other.limiting_factor)]
         }
     }
 }
@@ -175,7 +175,7 @@ fn losses(panel: &ControllerPanel, grid: &Grid<'_>) -> Curve {
         panel.loss_ratio.iter().map(|&loss| if loss > 0.0 { loss } else { f64::NAN }).collect();
     Curve {
         name: "loss".to_owned(),
-        colour: palette::cause(weir_cc::Cause::Loss),
+        colour: palette::factor(weir_cc::LimitingFactor::Loss),
         width: 1.2,
         form: Form::Ticks,
         unit: "share",
@@ -187,14 +187,20 @@ fn losses(panel: &ControllerPanel, grid: &Grid<'_>) -> Curve {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use weir_cc::Cause;
+    use weir_cc::LimitingFactor;
 
     use super::*;
 
     fn panel() -> ControllerPanel {
         ControllerPanel {
             time_s: vec![0.0, 0.1, 0.2, 0.3, 0.4],
-            cause: vec![Some(Cause::RampUp), Some(Cause::RampUp), None, Some(Cause::Loss), Some(Cause::Loss)],
+            limiting_factor: vec![
+                Some(LimitingFactor::RampUp),
+                Some(LimitingFactor::RampUp),
+                None,
+                Some(LimitingFactor::Loss),
+                Some(LimitingFactor::Loss),
+            ],
             frame_delay_ms: vec![20.0, 0.0, 40.0, f64::NAN, 60.0],
             loss_ratio: vec![0.0, 0.25, f64::NAN, 0.5, 0.0],
             ..ControllerPanel::default()

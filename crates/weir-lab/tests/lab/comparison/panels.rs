@@ -26,7 +26,7 @@ fn with_series(flows: &[(&str, FlowKind)]) -> Comparison {
         send_rate_bps: vec![i as f64, f64::NAN],
         receive_rate_bps: vec![i as f64, 10.0 * i as f64],
         target_rate_bps: vec![7.0, 7.0],
-        cause: vec![None, None],
+        limiting_factor: vec![None, None],
         loss_ratio: vec![0.0, 0.5],
         owd_excess_mean_ms: vec![0.0; 2],
         owd_excess_max_ms: vec![0.0; 2],

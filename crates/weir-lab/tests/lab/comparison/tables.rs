@@ -4,7 +4,7 @@ use weir_lab::comparison::Comparison;
 use weir_lab::comparison::demo;
 use weir_lab::comparison::tables::{self, flow_table};
 use weir_lab::page::{Best, Cell, SummaryTable};
-use weir_lab::results::{FlowKind, PerCause, RunMetrics};
+use weir_lab::results::{FlowKind, PerLimitingFactor, RunMetrics};
 
 use super::hand_made::{call, calls, comparison, empty_run, flow};
 
@@ -194,23 +194,27 @@ fn the_columns_of_the_demo_stand_in_their_order() {
         "time held by delay",
         "time held by loss",
         "time held by ramp-up",
-        "time held by receiver",
+        "time held by silence",
         "time at minimum",
     ];
     assert_eq!(labels(&table), expected);
     assert!(table.columns.iter().all(|column| !column.definition.is_empty()));
     let neither: Vec<&str> =
         table.columns.iter().filter(|c| c.best == Best::Neither).map(|c| c.label.as_str()).collect();
-    assert_eq!(neither.len(), 6, "share and causes are neither good nor bad: {neither:?}");
+    assert_eq!(neither.len(), 6, "share and factors are neither good nor bad: {neither:?}");
 }
 
 #[test]
 fn time_lost_is_a_share_of_all_time_under_the_controller() {
     // 2 s of 2 + 1 + 5 s are 25 %; at the maximum nothing is lost, but its time counts.
     let mut run = call(800.0);
-    let seconds =
-        PerCause { delay: Some(2.0), ramp_up: Some(1.0), maximum: Some(5.0), ..PerCause::default() };
-    flow(&mut run, "video").time_per_cause = seconds;
+    let seconds = PerLimitingFactor {
+        delay: Some(2.0),
+        ramp_up: Some(1.0),
+        maximum: Some(5.0),
+        ..PerLimitingFactor::default()
+    };
+    flow(&mut run, "video").time_per_limiting_factor = seconds;
     let alone = comparison(&[("nada", vec![run])]);
     let table = demo_table(&alone, &comparison(&[("nada", vec![contest(1.0, 1.0)])]));
     assert_eq!(mean(&table, "nada", "time held by delay"), Some(25.0));
@@ -221,7 +225,7 @@ fn time_lost_is_a_share_of_all_time_under_the_controller() {
 #[test]
 fn time_is_lost_by_nobody_who_never_had_a_target() {
     let mut run = call(800.0);
-    flow(&mut run, "video").time_per_cause = PerCause::default();
+    flow(&mut run, "video").time_per_limiting_factor = PerLimitingFactor::default();
     let table =
         demo_table(&comparison(&[("nada", vec![run])]), &comparison(&[("nada", vec![contest(1.0, 1.0)])]));
     assert_eq!(cell(&table, "nada", "time held by delay"), None);

@@ -1,6 +1,6 @@
 //! The columns of a run.
 
-use weir_cc::Cause;
+use weir_cc::LimitingFactor;
 use weir_world::Side;
 
 /// A run over time, in bins of 100 ms. All columns have one entry per bin; NaN where there is no value.
@@ -29,8 +29,8 @@ pub struct FlowSeries {
     pub receive_rate_bps: Vec<f64>,
     /// Time average of the target sending rate.
     pub target_rate_bps: Vec<f64>,
-    /// The cause that limited the rate for the longest part of the bin.
-    pub cause: Vec<Option<Cause>>,
+    /// What limited the rate for the longest part of the bin.
+    pub limiting_factor: Vec<Option<LimitingFactor>>,
     /// Packets lost over packets lost and received, by the time of loss or reception.
     pub loss_ratio: Vec<f64>,
     /// Mean over the packets received of one-way delay less propagation.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use weir_cc::Cause;
+use weir_cc::LimitingFactor;
 use weir_world::Side;
 
 use super::columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
@@ -13,7 +13,7 @@ use crate::metrics::histogram::Histogram;
 /// A column to be written.
 pub(super) enum Column<'a> {
     Numbers(&'a [f64]),
-    Causes(&'a [Option<Cause>]),
+    LimitingFactors(&'a [Option<LimitingFactor>]),
 }
 
 impl Recording {
@@ -80,8 +80,8 @@ impl Column<'_> {
                 Some(value) if value.is_finite() => write!(out, ",{value}"),
                 _ => write!(out, ","),
             },
-            Self::Causes(causes) => {
-                write!(out, ",{}", causes.get(row).copied().flatten().map_or("", Cause::name))
+            Self::LimitingFactors(factors) => {
+                write!(out, ",{}", factors.get(row).copied().flatten().map_or("", LimitingFactor::name))
             }
         }
     }
@@ -99,7 +99,8 @@ impl FlowSeries {
             ("frame_delay_max_ms", &self.frame_delay_max_ms),
         ];
         let mut columns = named(&self.name, &numbers);
-        columns.push((format!("{}.cause", self.name), Column::Causes(&self.cause)));
+        columns
+            .push((format!("{}.limiting_factor", self.name), Column::LimitingFactors(&self.limiting_factor)));
         columns.extend(self.share.iter().flat_map(|share| match share {
             Share::Rate(rates) => named(&self.name, &[("share_bps", rates)]),
             Share::Window(windows) => named(&self.name, &[("share_segments", windows)]),

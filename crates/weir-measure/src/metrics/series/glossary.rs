@@ -37,7 +37,11 @@ pub const SERIES_COLUMNS: [SeriesColumn; 20] = [
         "ms",
         "the longest time from capture to completion of the frames completed",
     ),
-    column("FLOW.cause", "", "what limited the rate for the longest part of the bin"),
+    column(
+        "FLOW.limiting_factor",
+        "",
+        "the limiting factor of the longest part of the bin: what keeps the rate from rising",
+    ),
     column("FLOW.share_bps", "bit/s", "the rate that its coupler ordered last"),
     column("FLOW.share_segments", "segments", "the window that its coupler ordered last"),
     column("LINK.capacity_bps", "bit/s", "what the link could carry"),

@@ -16,7 +16,7 @@ use super::recording::Recording;
 
 impl Recording {
     /// Writes the series as a Parquet file, uncompressed, a row group for each 32 768 bins: `time_s`, then the columns of
-    /// [`Self::write_csv`] in the same order; quantities as DOUBLE, causes as strings.
+    /// [`Self::write_csv`] in the same order; quantities as DOUBLE, factors as strings.
     ///
     /// # Errors
     /// Those of `out`; a block of a long run cannot be read.
@@ -82,10 +82,10 @@ impl<W: Write + Send> Rows<W> {
                         writer.typed::<DoubleType>().write_batch(&present, Some(&defined), None)?;
                     }
                 }
-                Column::Causes(causes) => {
-                    for part in causes.chunks(AT_ONCE) {
+                Column::LimitingFactors(factors) => {
+                    for part in factors.chunks(AT_ONCE) {
                         let (present, defined) =
-                            present(part, |cause| cause.map(|cause| ByteArray::from(cause.name())));
+                            present(part, |factor| factor.map(|factor| ByteArray::from(factor.name())));
                         writer.typed::<ByteArrayType>().write_batch(&present, Some(&defined), None)?;
                     }
                 }
@@ -106,7 +106,7 @@ impl Column<'_> {
     fn field(&self, name: &str) -> Result<TypePtr, ParquetError> {
         let (physical, converted) = match self {
             Self::Numbers(_) => (Physical::DOUBLE, ConvertedType::NONE),
-            Self::Causes(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
+            Self::LimitingFactors(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
         };
         let builder = Type::primitive_type_builder(name, physical);
         Ok(Arc::new(builder.with_repetition(Repetition::OPTIONAL).with_converted_type(converted).build()?))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_cc::Cause;
+use weir_cc::LimitingFactor;
 use weir_world::Side;
 
 use super::columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
@@ -31,7 +31,7 @@ pub enum ReadSeriesError {
 impl core::fmt::Display for ReadSeriesError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Cell { line, text } => write!(f, "line {line}: `{text}` is neither a number nor a cause"),
+            Self::Cell { line, text } => write!(f, "line {line}: `{text}` is neither a number nor a factor"),
             Self::Length { line } => write!(f, "line {line} has more or fewer cells than the first"),
             Self::Column(name) => write!(f, "there is no column `{name}`"),
         }
@@ -83,7 +83,7 @@ struct Columns(BTreeMap<String, Vec<Cell>>);
 #[derive(Clone, Copy)]
 enum Cell {
     Number(f64),
-    Cause(Cause),
+    LimitingFactor(LimitingFactor),
 }
 
 impl Columns {
@@ -114,7 +114,7 @@ impl Columns {
     fn numbers(&self, name: String) -> Result<Vec<f64>, ReadSeriesError> {
         let number = |cell: &Cell| match cell {
             Cell::Number(number) => *number,
-            Cell::Cause(_) => f64::NAN,
+            Cell::LimitingFactor(_) => f64::NAN,
         };
         Ok(self.cells(name)?.iter().map(number).collect())
     }
@@ -122,8 +122,8 @@ impl Columns {
     fn flow(&self, plan: &FlowPlan, all: &MeasurePlan) -> Result<FlowSeries, ReadSeriesError> {
         let name = &plan.name;
         let numbers = |quantity: &str| self.numbers(format!("{name}.{quantity}"));
-        let cause = |cell: &Cell| match cell {
-            Cell::Cause(cause) => Some(*cause),
+        let factor = |cell: &Cell| match cell {
+            Cell::LimitingFactor(factor) => Some(*factor),
             Cell::Number(_) => None,
         };
         let index = all.flows.iter().position(|flow| flow.name == *name);
@@ -154,7 +154,7 @@ impl Columns {
             send_rate_bps: numbers("send_rate_bps")?,
             receive_rate_bps: numbers("receive_rate_bps")?,
             target_rate_bps: numbers("target_rate_bps")?,
-            cause: self.cells(format!("{name}.cause"))?.iter().map(cause).collect(),
+            limiting_factor: self.cells(format!("{name}.limiting_factor"))?.iter().map(factor).collect(),
             loss_ratio: numbers("loss_ratio")?,
             owd_excess_mean_ms: numbers("owd_excess_mean_ms")?,
             owd_excess_max_ms: numbers("owd_excess_max_ms")?,
@@ -195,8 +195,9 @@ impl Cell {
         if text.is_empty() {
             return Some(Self::Number(f64::NAN));
         }
-        let cause = || Cause::ALL.into_iter().find(|cause| cause.name() == text).map(Self::Cause);
-        text.parse().ok().map(Self::Number).or_else(cause)
+        let factor =
+            || LimitingFactor::ALL.into_iter().find(|factor| factor.name() == text).map(Self::LimitingFactor);
+        text.parse().ok().map(Self::Number).or_else(factor)
     }
 }
 
@@ -250,7 +251,7 @@ mod tests {
             viewed_from: weir_net::Time::ZERO,
         };
         let error = |text: &str, flows| Series::read_csv(text, &plan(flows)).unwrap_err().to_string();
-        assert_eq!(error("time_s\n0\nx\n", vec![]), "line 3: `x` is neither a number nor a cause");
+        assert_eq!(error("time_s\n0\nx\n", vec![]), "line 3: `x` is neither a number nor a factor");
         assert_eq!(error("time_s,a\n0\n", vec![]), "line 2 has more or fewer cells than the first");
         assert_eq!(error("time_s\n0\n1,2\n", vec![]), "line 3 has more or fewer cells than the first");
         let video = FlowPlan::new("video", FlowKind::Media);

@@ -4,7 +4,7 @@ use core::mem;
 use core::ops::Range;
 
 use weir_cc::coupled::{Aggregate, Order, Word};
-use weir_cc::{Cause, Target};
+use weir_cc::{LimitingFactor, Target};
 use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{PacketMeta, Side};
@@ -226,7 +226,7 @@ impl FlowColumns {
         name: &str,
         receipts: &Counts,
     ) -> (FlowSeries, Option<Aggregates>) {
-        let (target_rate_bps, cause) = self.target.take(grid, own, next);
+        let (target_rate_bps, limiting_factor) = self.target.take(grid, own, next);
         let [sent, lost] =
             [&mut self.sent, &mut self.lost_packets].map(|counts| mem::replace(counts, Counts::new(next)));
         let [owd_excess, frame_delay] = [&mut self.owd_excess, &mut self.frame_delay]
@@ -242,7 +242,7 @@ impl FlowColumns {
             send_rate_bps: rates(grid, own, |bin, _| f64::from(sent.get(bin - own.start))),
             receive_rate_bps: rates(grid, own, |bin, _| f64::from(receipts.get(bin))),
             target_rate_bps,
-            cause,
+            limiting_factor,
             loss_ratio: (0..own.len()).map(loss).collect(),
             owd_excess_mean_ms: owd_excess.means(),
             owd_excess_max_ms: owd_excess.maxima(),
@@ -320,18 +320,18 @@ impl SignalSeries {
     }
 }
 
-/// The target rate and its cause, which hold until they change.
+/// The target rate and its factor, which hold until they change.
 #[derive(Debug)]
 struct TargetColumns {
     /// The flow has no target any more.
     stop: Time,
-    since: Option<(Time, Cause, f64)>,
-    /// Nanoseconds for which each cause has held in the current bin.
-    held: [u64; Cause::ALL.len()],
+    since: Option<(Time, LimitingFactor, f64)>,
+    /// Nanoseconds for which each factor has held in the current bin.
+    held: [u64; LimitingFactor::ALL.len()],
     bin: usize,
     /// Integral of the rate over the bin, in bit/s · ns, and the time it covers.
     rate_time: Vec<(f64, u64)>,
-    causes: Vec<Option<Cause>>,
+    factors: Vec<Option<LimitingFactor>>,
 }
 
 impl TargetColumns {
@@ -339,57 +339,62 @@ impl TargetColumns {
         Self {
             stop,
             since: None,
-            held: [0; Cause::ALL.len()],
+            held: [0; LimitingFactor::ALL.len()],
             bin: 0,
             rate_time: vec![(0.0, 0); bins],
-            causes: vec![None; bins],
+            factors: vec![None; bins],
         }
     }
 
     /// `first` is the first bin of the block.
     fn change(&mut self, grid: &Grid, first: usize, now: Time, target: &Target) {
         self.advance(grid, first, now);
-        self.since = Some((now, target.cause, target.sending_rate.bps_f64()));
+        self.since = Some((now, target.limiting_factor, target.sending_rate.bps_f64()));
     }
 
     /// Spreads the time since the last change over the bins.
     fn advance(&mut self, grid: &Grid, first: usize, now: Time) {
         let now = now.min(self.stop);
-        let Some((mut from, cause, rate)) = self.since else { return };
+        let Some((mut from, factor, rate)) = self.since else { return };
         while from < now {
             let bin = grid.bin(from);
             let part = Span::new(from, now.min(grid.span(bin).to));
             if bin >= grid.len() || part.nanos() == 0 {
                 break;
             }
-            self.hold(bin - first, cause, rate, part.nanos());
+            self.hold(bin - first, factor, rate, part.nanos());
             from = part.to;
         }
-        self.since = Some((from.max(now), cause, rate));
+        self.since = Some((from.max(now), factor, rate));
     }
 
-    fn hold(&mut self, bin: usize, cause: Cause, rate: f64, nanos: u64) {
+    fn hold(&mut self, bin: usize, factor: LimitingFactor, rate: f64, nanos: u64) {
         if bin != self.bin {
             self.bin = bin;
-            self.held = [0; Cause::ALL.len()];
+            self.held = [0; LimitingFactor::ALL.len()];
         }
-        self.held[cause as usize] += nanos;
+        self.held[factor as usize] += nanos;
         let (integral, time) = &mut self.rate_time[bin];
         *integral += rate * nanos as f64;
         *time += nanos;
-        let longest = self.causes[bin].map_or(0, |longest| self.held[longest as usize]);
-        if self.held[cause as usize] > longest {
-            self.causes[bin] = Some(cause);
+        let longest = self.factors[bin].map_or(0, |longest| self.held[longest as usize]);
+        if self.held[factor as usize] > longest {
+            self.factors[bin] = Some(factor);
         }
     }
 
     /// The columns of the bins `own`; the `next` ones begin.
-    fn take(&mut self, grid: &Grid, own: &Range<usize>, next: usize) -> (Vec<f64>, Vec<Option<Cause>>) {
+    fn take(
+        &mut self,
+        grid: &Grid,
+        own: &Range<usize>,
+        next: usize,
+    ) -> (Vec<f64>, Vec<Option<LimitingFactor>>) {
         self.advance(grid, own.start, grid.span(own.end.saturating_sub(1)).to);
         self.bin = 0;
-        self.held = [0; Cause::ALL.len()];
-        let causes = mem::replace(&mut self.causes, vec![None; next]);
+        self.held = [0; LimitingFactor::ALL.len()];
+        let factors = mem::replace(&mut self.factors, vec![None; next]);
         let rate_time = mem::replace(&mut self.rate_time, vec![(0.0, 0); next]);
-        (rate_time.into_iter().map(|(integral, time)| integral / time as f64).collect(), causes)
+        (rate_time.into_iter().map(|(integral, time)| integral / time as f64).collect(), factors)
     }
 }

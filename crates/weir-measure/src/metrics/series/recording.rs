@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use weir_cc::Cause;
+use weir_cc::LimitingFactor;
 
 use super::columns::Series;
 use super::values::Values;
@@ -56,8 +56,8 @@ impl Spool {
                 Values::Numbers(numbers, _) => {
                     numbers.iter().try_for_each(|number| file.write_all(&number.to_le_bytes()))?;
                 }
-                Values::Causes(causes) => {
-                    causes.iter().try_for_each(|cause| file.write_all(&[code(*cause)]))?;
+                Values::LimitingFactors(factors) => {
+                    factors.iter().try_for_each(|factor| file.write_all(&[code(*factor)]))?;
                 }
             }
         }
@@ -156,7 +156,7 @@ impl Recording {
 impl Series {
     /// As much as a page shows, and how many bins became one for it: one each of no more than 32 768, of a longer run the power of
     /// two that makes so few of them. Rates, mean delays and losses are means then, greatest and least values what they are of all,
-    /// the cause is that of most.
+    /// the factor is that of most.
     pub fn for_a_page(mut self) -> (Self, usize) {
         let bins = joined_for_a_page(self.time_s.len());
         if bins > 1 {
@@ -201,12 +201,12 @@ fn read(file: &mut impl Read, block: &mut Series) -> io::Result<()> {
                     *number = f64::from_le_bytes(bytes);
                 }
             }
-            Values::Causes(causes) => {
-                causes.resize(BLOCK, None);
-                for cause in causes {
+            Values::LimitingFactors(factors) => {
+                factors.resize(BLOCK, None);
+                for factor in factors {
                     let mut byte = [0];
                     file.read_exact(&mut byte)?;
-                    *cause = Cause::ALL.get(usize::from(byte[0])).copied();
+                    *factor = LimitingFactor::ALL.get(usize::from(byte[0])).copied();
                 }
             }
         }
@@ -215,6 +215,6 @@ fn read(file: &mut impl Read, block: &mut Series) -> io::Result<()> {
 }
 
 /// Its place among all, or one behind the last.
-fn code(cause: Option<Cause>) -> u8 {
-    cause.map_or(Cause::ALL.len() as u8, |cause| cause as u8)
+fn code(factor: Option<LimitingFactor>) -> u8 {
+    factor.map_or(LimitingFactor::ALL.len() as u8, |factor| factor as u8)
 }

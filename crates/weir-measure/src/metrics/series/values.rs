@@ -1,13 +1,13 @@
 //! The columns of a series as plain values: what is done with all of them alike.
 
-use weir_cc::Cause;
+use weir_cc::LimitingFactor;
 
 use super::columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share};
 
 /// A column.
 pub(super) enum Values<'a> {
     Numbers(&'a mut Vec<f64>, Join),
-    Causes(&'a mut Vec<Option<Cause>>),
+    LimitingFactors(&'a mut Vec<Option<LimitingFactor>>),
 }
 
 /// What becomes of the values of several bins where these are joined; of those that are there.
@@ -54,7 +54,7 @@ impl Series {
                 Values::Numbers(numbers, how) => {
                     *numbers = numbers.chunks(bins).map(|some| how.of(some)).collect();
                 }
-                Values::Causes(causes) => *causes = causes.chunks(bins).map(most).collect(),
+                Values::LimitingFactors(factors) => *factors = factors.chunks(bins).map(most).collect(),
             }
         }
     }
@@ -64,7 +64,7 @@ impl Series {
         for (own, later) in self.values().into_iter().zip(later.values()) {
             match (own, later) {
                 (Values::Numbers(own, _), Values::Numbers(later, _)) => own.append(later),
-                (Values::Causes(own), Values::Causes(later)) => own.append(later),
+                (Values::LimitingFactors(own), Values::LimitingFactors(later)) => own.append(later),
                 _ => {}
             }
         }
@@ -88,7 +88,12 @@ fn of_flow(flow: &mut FlowSeries) -> impl Iterator<Item = Values<'_>> {
         .signals
         .iter_mut()
         .flat_map(|signal| [(&mut signal.min, Join::Least), (&mut signal.max, Join::Greatest)].map(numbered));
-    numbers.map(numbered).into_iter().chain([Values::Causes(&mut flow.cause)]).chain(share).chain(signals)
+    numbers
+        .map(numbered)
+        .into_iter()
+        .chain([Values::LimitingFactors(&mut flow.limiting_factor)])
+        .chain(share)
+        .chain(signals)
 }
 
 fn of_link(link: &mut LinkSeries) -> [Values<'_>; 4] {
@@ -115,11 +120,11 @@ fn numbered((values, how): (&mut Vec<f64>, Join)) -> Values<'_> {
     Values::Numbers(values, how)
 }
 
-/// The cause of most bins, the first of those that are so often.
-fn most(causes: &[Option<Cause>]) -> Option<Cause> {
-    let times = |cause: Cause| causes.iter().filter(|own| **own == Some(cause)).count();
-    let known = causes.iter().copied().flatten();
-    known.rev().max_by_key(|&cause| times(cause))
+/// The factor of most bins, the first of those that are so often.
+fn most(factors: &[Option<LimitingFactor>]) -> Option<LimitingFactor> {
+    let times = |factor: LimitingFactor| factors.iter().filter(|own| **own == Some(factor)).count();
+    let known = factors.iter().copied().flatten();
+    known.rev().max_by_key(|&factor| times(factor))
 }
 
 #[cfg(test)]
@@ -133,7 +138,7 @@ mod tests {
             [Join::First, Join::Mean, Join::Least, Join::Greatest, Join::Last].map(|how| how.of(&values));
         assert_eq!(joined, [2.0, 3.0, 1.0, 6.0, 6.0]);
         assert!(Join::Mean.of(&[f64::NAN]).is_nan() && Join::Last.of(&[]).is_nan());
-        let (delay, loss) = (Some(Cause::Delay), Some(Cause::Loss));
+        let (delay, loss) = (Some(LimitingFactor::Delay), Some(LimitingFactor::Loss));
         assert_eq!(most(&[loss, delay, None, None, delay]), delay);
         assert_eq!((most(&[loss, delay]), most(&[None])), (loss, None));
     }

@@ -30,9 +30,9 @@ fn measured() -> Measured {
     run.captures(0, 10, 1, 1000);
     run.brings(0, 190);
     // 1000 kbit/s for 150 ms, then 400 kbit/s: bin 1 has half of each, and delay for the longer part of it.
-    run.aims(0, 1000, Cause::RampUp);
-    run.aims(130, 1000, Cause::Delay);
-    run.aims(150, 400, Cause::Delay);
+    run.aims(0, 1000, LimitingFactor::RampUp);
+    run.aims(130, 1000, LimitingFactor::Delay);
+    run.aims(150, 400, LimitingFactor::Delay);
     for (at, wait) in [(40, 6), (60, 2)] {
         run.0.link_exit(Time::from_millis(at), 0, 1250, TimeDelta::from_millis(wait));
     }
@@ -79,7 +79,10 @@ fn the_target_is_averaged_and_the_cause_is_the_longest() {
     let series = series();
     let flow = &series.flows[0];
     column(&flow.target_rate_bps, [1e6, 7e5, 4e5]);
-    assert_eq!(flow.cause, [Some(Cause::RampUp), Some(Cause::Delay), Some(Cause::Delay)]);
+    assert_eq!(
+        flow.limiting_factor,
+        [Some(LimitingFactor::RampUp), Some(LimitingFactor::Delay), Some(LimitingFactor::Delay)]
+    );
 }
 
 #[test]
@@ -112,7 +115,7 @@ fn a_file_has_a_line_per_bin_and_a_column_per_quantity() {
     assert_eq!(
         lines[0],
         "time_s,video.send_rate_bps,video.receive_rate_bps,video.target_rate_bps,video.loss_ratio,\
-         video.owd_excess_mean_ms,video.owd_excess_max_ms,video.frame_delay_max_ms,video.cause,\
+         video.owd_excess_mean_ms,video.owd_excess_max_ms,video.frame_delay_max_ms,video.factor,\
          video.sender.A_hat.min,video.sender.A_hat.max,\"video.sender.m, filtered.min\",\
          \"video.sender.m, filtered.max\",video.receiver.x.min,video.receiver.x.max,\
          bottleneck.capacity_bps,bottleneck.rate_bps,bottleneck.queue_mean_ms,bottleneck.queue_max_ms"
@@ -139,7 +142,7 @@ fn recordings_are_the_same_where_their_values_are() {
             run.passes(0, at, at + 30, 1250);
             run.captures(at as u32, at, 1, 1000);
             run.brings(at as u32, at + 30);
-            run.aims(at, 1000, Cause::RampUp);
+            run.aims(at, 1000, LimitingFactor::RampUp);
             run.0.link_exit(Time::from_millis(at), 0, 1250, TimeDelta::ZERO);
         }
         run
@@ -234,14 +237,14 @@ fn a_run_of_hours_is_recorded_as_a_short_one() {
         series: true,
         ..plan(last, vec![FlowPlan { sender_signals: names, ..media("video") }])
     });
-    run.aims(0, 1000, Cause::RampUp);
+    run.aims(0, 1000, LimitingFactor::RampUp);
     for (number, &end) in (1..).zip(&ends) {
         for at in [end - 20.min(end), end + 30] {
             run.passes(0, at, at + 15, 1250);
             run.0.signals(Time::from_millis(at + 15), 0, Side::Sender, &[number as f64]);
         }
         // Half of the bin before the end of the block, and all of the next ones.
-        run.aims(end + 50, 1000 + 100 * number, Cause::Delay);
+        run.aims(end + 50, 1000 + 100 * number, LimitingFactor::Delay);
     }
     let recording = run.0.finish().series.unwrap();
     let series = recording.clone().whole().unwrap();
@@ -254,7 +257,10 @@ fn a_run_of_hours_is_recorded_as_a_short_one() {
     assert_eq!(bins(&flow.receive_rate_bps, [65_535, 65_536, 65_537]), [100e3, 100e3, 0.0]);
     assert_eq!(bins(&flow.target_rate_bps, [0, 1, 32_767]), [1050e3, 1100e3, 1100e3]);
     assert_eq!(bins(&flow.target_rate_bps, [32_768, 65_536, 65_999]), [1150e3, 1250e3, 1300e3]);
-    assert_eq!((flow.cause[0], flow.cause[65_999]), (Some(Cause::RampUp), Some(Cause::Delay)));
+    assert_eq!(
+        (flow.limiting_factor[0], flow.limiting_factor[65_999]),
+        (Some(LimitingFactor::RampUp), Some(LimitingFactor::Delay))
+    );
     assert_eq!(bins(&flow.signals[0].max, [32_767, 32_768, 65_536]), [2.0, 2.0, 3.0]);
     // The files have a line, or a row, for each bin, and a page a point for each four.
     let mut csv = Vec::new();

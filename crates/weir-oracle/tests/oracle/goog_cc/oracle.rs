@@ -15,8 +15,8 @@ use goog_cc::units;
 use goog_cc::{GoogCcConfig, GoogCcNetworkController, LossBasedBweV2Config};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{
-    ArrivalTime, Burst, Cause, Controller, Fate, Feedback, Pacing, Probe, ProbeId, RateLimits, Receiver,
-    ReceptionReport, SendState, SendTime, SentPacket, Target,
+    ArrivalTime, Burst, Controller, Fate, Feedback, LimitingFactor, Pacing, Probe, ProbeId, RateLimits,
+    Receiver, ReceptionReport, SendState, SendTime, SentPacket, Target,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -334,7 +334,7 @@ impl Sender for GoogCc {
             burst: BURST,
             padding: self.padding,
             frame_drop: self.frame_drop,
-            ..Target::at(self.target, pacing, Cause::RampUp)
+            ..Target::at(self.target, pacing, LimitingFactor::RampUp)
         }
     }
 

@@ -1,6 +1,7 @@
 use weir_units::{DataRate, DataSize};
 
 use super::*;
+use crate::controller::LimitingFactor;
 use crate::controller::{Controller, Pacing, PathEvent, Target};
 use crate::decision::{Decision, Why};
 use crate::nada::NadaPacing;
@@ -57,7 +58,7 @@ fn ramp_up_follows_the_receive_rate_even_downwards() {
     assert_eq!(tell_with(&mut sender, 100, report(9, 480), Some(300), 0).rate, kbps(540));
     let decision = tell(&mut sender, 200, report(9, 600));
     assert_eq!((decision.base, decision.rate, decision.why), (kbps(540), kbps(720), Why::Growth));
-    assert_eq!(sender.target().cause, Cause::RampUp);
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
     // No maximum with the old rate: 300·1.2 = 360.
     assert_eq!(tell(&mut sender, 300, report(0, 300)).rate, kbps(360));
     assert_eq!(tell(&mut sender, 400, report(0, 0)).rate, kbps(360), "an unknown receive rate holds");
@@ -73,7 +74,7 @@ fn gradual_update_is_that_of_the_paper() {
     // 500·(1 − 2e-4·10 − 2e-3·110) = 500·(1 − 0.002 − 0.22) = 389.
     let decision = tell(&mut sender, 100, report(110, 500));
     assert_eq!((decision.rate, decision.why), (kbps(389), Why::Delay));
-    assert_eq!(sender.target().cause, Cause::Delay);
+    assert_eq!(sender.found(), LimitingFactor::Delay);
     let [x_n, x_o, x_d, r_n] = signals(&sender);
     assert_eq!((x_n, x_d), (110.0, 110.0));
     near(x_o, 10.0);
@@ -97,14 +98,14 @@ fn ten_milliseconds_divide_the_modes() {
     let cause_after = |report| {
         let mut sender = sender(Config::nada_2016());
         tell(&mut sender, 100, report);
-        sender.target().cause
+        sender.found()
     };
     let almost = NadaReport { congestion: TimeDelta::from_micros(9_999), ..report(0, 500) };
-    assert_eq!(cause_after(almost), Cause::RampUp);
-    assert_eq!(cause_after(report(10, 500)), Cause::Delay);
+    assert_eq!(cause_after(almost), LimitingFactor::RampUp);
+    assert_eq!(cause_after(report(10, 500)), LimitingFactor::Delay);
     // The receiver's word counts too.
     let forbidden = NadaReport { ramp_up: false, ..report(0, 500) };
-    assert_eq!(cause_after(forbidden), Cause::Delay);
+    assert_eq!(cause_after(forbidden), LimitingFactor::Delay);
 }
 
 #[test]

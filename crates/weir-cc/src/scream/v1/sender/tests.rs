@@ -20,7 +20,7 @@ fn it_begins_at_the_start_rate_with_the_lowest_window() {
     assert_eq!((target.media_rate, target.sending_rate), (kbps(500), kbps(500)));
     // MIN_CWND and a packet.
     assert_eq!(target.window, Some(DataSize::from_bytes(4000)));
-    assert_eq!((target.pacing, target.cause), (Pacing::Exact(kbps(500)), Cause::RampUp));
+    assert_eq!((target.pacing, target.limiting_factor), (Pacing::Exact(kbps(500)), LimitingFactor::RampUp));
     assert_eq!(bench().law.next_timeout(), None);
 }
 
@@ -46,7 +46,7 @@ fn a_loss_lowers_window_and_rate_once_per_round_trip() {
     let decision = bench.tell(0, &[None, ARRIVED]).unwrap();
     // 0.8·8000; 0.9·500.
     assert_eq!((decision.base, decision.rate, decision.why), (kbps(500), kbps(450), Why::Loss));
-    assert_eq!(bench.law.target().cause, Cause::Loss);
+    assert_eq!(bench.law.target().limiting_factor, LimitingFactor::Loss);
     assert_eq!((bench.signal("cwnd"), bench.signal("in_fast_increase")), (6400.0, 0.0));
     assert_eq!(bench.tell(0, &[None, ARRIVED]), None, "within the same round trip");
     bench.send(60, 2);
@@ -61,7 +61,7 @@ fn a_mark_lowers_window_and_rate_by_a_tenth() {
     bench.tell(0, &[ARRIVED; 5]);
     let decision = bench.tell(0, &[Some(Ecn::Ce)]).unwrap();
     assert_eq!((decision.rate, decision.why), (kbps(450), Why::Mark));
-    assert_eq!(bench.law.target().cause, Cause::Delay);
+    assert_eq!(bench.law.target().limiting_factor, LimitingFactor::Delay);
     assert_eq!(bench.signal("cwnd"), 7200.0);
 }
 
@@ -110,7 +110,7 @@ fn the_rate_climbs_each_fifth_of_a_second_while_the_source_fills_it() {
     bench.flow(0, 1000, 16, 1);
     // At 200, 400, 600 and 800 ms: 40 kbit/s each.
     assert_eq!(bench.law.target().media_rate, kbps(660));
-    assert_eq!(bench.law.target().cause, Cause::RampUp);
+    assert_eq!(bench.law.target().limiting_factor, LimitingFactor::RampUp);
 }
 
 #[test]
@@ -126,14 +126,17 @@ fn silence_halves_rate_and_window_and_leaves_a_trickle() {
     let decision = bench.law.on_timeout(ms(1160), &state()).unwrap();
     assert_eq!((decision.rate, decision.why), (before.scale(0.5), Why::Timeout));
     let target = bench.law.target();
-    assert_eq!(target.cause, Cause::Receiver);
+    assert_eq!(target.limiting_factor, LimitingFactor::Silence);
     // RATE_PACE_MIN is below the lowest rate.
     assert_eq!((target.window, target.pacing), (None, Pacing::Exact(kbps(100))));
     for s in 2..6 {
         bench.send(s * 1000, 1);
         bench.law.on_timeout(ms(s * 1000 + 160), &state());
     }
-    assert_eq!((bench.law.target().media_rate, bench.law.target().cause), (kbps(100), Cause::Minimum));
+    assert_eq!(
+        (bench.law.target().media_rate, bench.law.target().limiting_factor),
+        (kbps(100), LimitingFactor::Silence)
+    );
     bench.tell(0, &[ARRIVED]);
     assert!(bench.law.target().window.is_some());
 }
@@ -146,7 +149,7 @@ fn silence_begins_although_feedback_told_of_some_of_what_was_sent() {
     // The window may be closed: nothing more leaves, and of seven packets nothing is heard since 50 ms.
     let halved = (100..=1050).filter_map(|at| bench.law.on_timeout(ms(at), &state())).last();
     assert_eq!(halved.map(|decision| decision.why), Some(Why::Timeout));
-    assert_eq!(bench.law.target().cause, Cause::Receiver);
+    assert_eq!(bench.law.target().limiting_factor, LimitingFactor::Silence);
     assert_eq!(bench.law.target().window, None, "the window is open for what is to notice the end of it");
 }
 
@@ -169,13 +172,13 @@ fn events_and_coupling_become_the_laws_own_state() {
     bench.flow(0, 160, 16, 1);
     assert_eq!(bench.law.adopt(ms(160), Share { rate: kbps(1600) }), kbps(1600));
     let target = bench.law.target();
-    assert_eq!((target.media_rate, target.cause), (kbps(1600), Cause::RampUp));
+    assert_eq!((target.media_rate, target.limiting_factor), (kbps(1600), LimitingFactor::RampUp));
     // 3000 · 1600/500.
     assert_eq!(bench.signal("cwnd"), 9_600.0);
     let narrower = RateLimits::new(kbps(100), kbps(300), kbps(900)).unwrap();
     let decision = bench.law.on_event(ms(170), PathEvent::Limits(narrower)).unwrap();
     assert_eq!((decision.base, decision.rate, decision.why), (kbps(1600), kbps(900), Why::Limits));
-    assert_eq!(bench.law.target().cause, Cause::Maximum);
+    assert_eq!(bench.law.target().limiting_factor, LimitingFactor::Maximum);
     let decision = bench.law.on_event(ms(180), PathEvent::RouteChanged).unwrap();
     assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(300), Why::Route, None));
     assert_eq!((bench.signal("cwnd"), bench.signal("in_fast_increase")), (3000.0, 1.0));

@@ -24,7 +24,7 @@ fn near(value: f64, expected: f64) {
 fn it_begins_at_the_start_rate_without_a_window() {
     let target = bench().law.target();
     assert_eq!((target.media_rate, target.sending_rate), (kbps(500), kbps(500)));
-    assert_eq!((target.window, target.cause), (None, Cause::RampUp));
+    assert_eq!((target.window, target.limiting_factor), (None, LimitingFactor::RampUp));
     assert_eq!(target.pacing, Pacing::Exact(kbps(750)));
     assert!(bench().signal("ref_wnd").is_nan());
 }
@@ -77,12 +77,12 @@ fn a_loss_lowers_the_rate_and_is_the_cause_for_a_hundred_round_trips() {
     bench.tell(0, &[ARRIVED; 5]);
     let decision = bench.tell(0, &[None, ARRIVED]).unwrap();
     assert!(decision.rate < decision.base.scale(0.8), "{decision:?}");
-    assert_eq!((decision.why, bench.law.target().cause), (Why::Loss, Cause::Loss));
+    assert_eq!((decision.why, bench.law.standing.found()), (Why::Loss, LimitingFactor::Loss));
     bench.tell(0, &[ARRIVED; 13]);
     bench.flow(100, 4900, 50, 2);
-    assert_eq!(bench.law.target().cause, Cause::Loss);
-    bench.flow(4900, 5500, 50, 2);
-    assert_ne!(bench.law.target().cause, Cause::Loss);
+    assert_eq!(bench.law.standing.found(), LimitingFactor::Loss);
+    bench.flow(4900, 6500, 50, 2);
+    assert_ne!(bench.law.target().limiting_factor, LimitingFactor::Loss);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn silence_halves_rate_and_window_and_leaves_a_trickle() {
     assert_eq!(bench.law.next_timeout(), Some(ms(1100)));
     let decision = bench.law.on_timeout(ms(1100), &state()).unwrap();
     near(decision.rate.bps_f64(), rate.bps_f64() / 2.0);
-    assert_eq!((decision.why, bench.law.target().cause), (Why::Timeout, Cause::Receiver));
+    assert_eq!((decision.why, bench.law.target().limiting_factor), (Why::Timeout, LimitingFactor::Silence));
     near(bench.signal("ref_wnd"), window / 2.0);
     let target = bench.law.target();
     assert_eq!((target.window, target.pacing), (None, Pacing::Exact(kbps(100))));
@@ -130,7 +130,7 @@ fn silence_begins_although_feedback_told_of_some_of_what_was_sent() {
     bench.tell(0, &[ARRIVED; 3]);
     assert_eq!(bench.law.next_timeout(), Some(ms(1050)));
     let decision = bench.law.on_timeout(ms(1050), &state()).unwrap();
-    assert_eq!((decision.why, bench.law.target().cause), (Why::Timeout, Cause::Receiver));
+    assert_eq!((decision.why, bench.law.target().limiting_factor), (Why::Timeout, LimitingFactor::Silence));
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn events_become_the_laws_own_state() {
     let narrower = RateLimits::new(kbps(100), kbps(200), kbps(400)).unwrap();
     let decision = bench.law.on_event(ms(60), PathEvent::Limits(narrower)).unwrap();
     assert_eq!((decision.rate, decision.why), (kbps(400), Why::Limits));
-    assert_eq!(bench.law.target().cause, Cause::Maximum);
+    assert_eq!(bench.law.target().limiting_factor, LimitingFactor::Maximum);
     let decision = bench.law.on_event(ms(70), PathEvent::RouteChanged).unwrap();
     assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(200), Why::Route, None));
     assert_eq!(bench.law.target().window, None);

@@ -1,44 +1,44 @@
-//! How long each cause has limited a flow, and its mean target rate.
+//! How long each factor has limited a flow, and its mean target rate.
 
-use weir_cc::{Cause, Target};
+use weir_cc::{LimitingFactor, Target};
 use weir_net::Time;
 
 use super::span::{Span, Stretches};
 
 /// Adds up the time between changes of the target.
 #[derive(Debug)]
-pub(super) struct Causes {
+pub(super) struct LimitingFactors {
     /// What counts: the measurement window while the flow is active.
     live: Stretches,
-    since: Option<(Time, Cause, f64)>,
-    nanos: [u64; Cause::ALL.len()],
+    since: Option<(Time, LimitingFactor, f64)>,
+    nanos: [u64; LimitingFactor::ALL.len()],
     /// Integral of the target sending rate, in bit/s · ns.
     rate_time: f64,
 }
 
-impl Causes {
+impl LimitingFactors {
     pub(super) fn new(live: Stretches) -> Self {
-        Self { live, since: None, nanos: [0; Cause::ALL.len()], rate_time: 0.0 }
+        Self { live, since: None, nanos: [0; LimitingFactor::ALL.len()], rate_time: 0.0 }
     }
 
     pub(super) fn target(&mut self, now: Time, target: &Target) {
         self.advance(now);
-        self.since = Some((now, target.cause, target.sending_rate.bps_f64()));
+        self.since = Some((now, target.limiting_factor, target.sending_rate.bps_f64()));
     }
 
     /// Counts the time up to `now`.
     pub(super) fn advance(&mut self, now: Time) {
-        if let Some((since, cause, rate)) = &mut self.since {
+        if let Some((since, factor, rate)) = &mut self.since {
             let counted = self.live.nanos_in(Span::new(*since, now));
-            self.nanos[*cause as usize] += counted;
+            self.nanos[*factor as usize] += counted;
             self.rate_time += *rate * counted as f64;
             *since = now;
         }
     }
 
-    /// Seconds under `cause`; `None` if there never was a target.
-    pub(super) fn seconds(&self, cause: Cause) -> Option<f64> {
-        self.since.map(|_| self.nanos[cause as usize] as f64 / 1e9)
+    /// Seconds under `factor`; `None` if there never was a target.
+    pub(super) fn seconds(&self, factor: LimitingFactor) -> Option<f64> {
+        self.since.map(|_| self.nanos[factor as usize] as f64 / 1e9)
     }
 
     /// The mean target sending rate in bit/s, over the time for which there was one.
@@ -54,8 +54,8 @@ mod tests {
 
     #[test]
     fn causes_are_numbered_in_the_order_of_all() {
-        for (index, cause) in Cause::ALL.into_iter().enumerate() {
-            assert_eq!(cause as usize, index);
+        for (index, factor) in LimitingFactor::ALL.into_iter().enumerate() {
+            assert_eq!(factor as usize, index);
         }
     }
 }

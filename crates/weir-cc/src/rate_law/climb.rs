@@ -1,0 +1,222 @@
+//! Whether the rate rises by the controller's own rule: what tells ramp-up from a limit.
+
+use weir_units::TimeDelta;
+
+use crate::time::SendTime;
+
+/// The rate climbs once it has risen by more than this factor …
+const BEGINS: f64 = 1.03;
+/// … within so many parts of 100 ms: at a pace of more than 5 % in a second.
+const PARTS: usize = 6;
+const PART_NANOS: i64 = 100_000_000;
+/// It does so no longer once a second has passed …
+const SECOND: TimeDelta = TimeDelta::from_secs(1);
+/// … in which it has not risen by this factor, …
+const GOES_ON: f64 = 1.02;
+/// … and so many decisions: a controller that decides once a second or less often has no other sign.
+const DECISIONS: u8 = 2;
+
+/// Follows the rates of decisions. A controller is taken to climb from the beginning until it finds something that limits it.
+///
+/// Climbing begins when the rate stands more than 3 % above its lowest value of the last 0.6 s, a pace of 5 % in a second that is seen
+/// before the second is over. It ends when a second and two decisions have passed in which the rate has not risen by 2 % above its
+/// lowest value since it last did. So a small ripple is no climb, and a fall within a climb is none if the rate comes up again within
+/// a second.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Climb {
+    climbing: bool,
+    /// Whether it climbs by assumption, before it has risen.
+    assumed: bool,
+    /// The lowest rate in force in each of the last parts, the present one first.
+    lowest: [f64; PARTS],
+    /// When the present part began; `None` before the first decision.
+    part: Option<SendTime>,
+    /// The rate in force.
+    rate: f64,
+    /// The lowest rate since the last rise by 2 %, …
+    foot: f64,
+    /// … which was then, …
+    risen: Option<SendTime>,
+    /// … and decisions since.
+    decisions: u8,
+}
+
+impl Climb {
+    /// At the first rate (bit/s).
+    pub(super) const fn new(rate: f64) -> Self {
+        Self {
+            climbing: true,
+            assumed: true,
+            lowest: [rate; PARTS],
+            part: None,
+            rate,
+            foot: rate,
+            risen: None,
+            decisions: 0,
+        }
+    }
+
+    pub(super) const fn is_climbing(&self) -> bool {
+        self.climbing
+    }
+
+    /// The controller has decided on `rate` (bit/s, above 0), and has found something that `limits` it, or not.
+    pub(super) fn decide(&mut self, now: SendTime, rate: f64, limits: bool) {
+        self.advance(now);
+        self.climbing &= !(self.assumed && limits && rate <= self.rate);
+        self.rate = rate;
+        self.lowest[0] = self.lowest[0].min(rate);
+        let lowest = self.lowest.iter().copied().fold(rate, f64::min);
+        self.foot = self.foot.min(rate);
+        if rate > GOES_ON * self.foot {
+            (self.foot, self.risen, self.decisions) = (rate, Some(now), 0);
+        } else {
+            // The clock may have been set back.
+            let risen = self.risen.map_or(now, |risen| risen.min(now));
+            self.risen = Some(risen);
+            self.decisions = self.decisions.saturating_add(1);
+            if now - risen >= SECOND && self.decisions >= DECISIONS {
+                self.climbing = false;
+            }
+        }
+        if rate > BEGINS * lowest {
+            (self.climbing, self.assumed) = (true, false);
+        }
+    }
+
+    /// Something else than the controller's rule changes the rate by `factor` (above 0): no rise, and no fall.
+    pub(super) fn scale(&mut self, factor: f64) {
+        self.lowest.iter_mut().for_each(|rate| *rate *= factor);
+        self.rate *= factor;
+        self.foot *= factor;
+    }
+
+    /// Parts that are over make room; in a new one the rate in force is the lowest so far.
+    fn advance(&mut self, now: SendTime) {
+        let part = *self.part.get_or_insert(now);
+        let passed = (now - part).nanos() / PART_NANOS;
+        match usize::try_from(passed) {
+            Ok(0) => {}
+            Ok(passed) if passed < PARTS => {
+                self.lowest.rotate_right(passed);
+                self.lowest[..passed].fill(self.rate);
+                self.part = Some(part + TimeDelta::from_nanos(PART_NANOS * passed as i64));
+            }
+            // All of them are over, or the clock was set back.
+            _ => {
+                self.lowest.fill(self.rate);
+                self.part = Some(now);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KBPS: f64 = 1e3;
+
+    fn at(ms: i64) -> SendTime {
+        SendTime::from_millis(ms)
+    }
+
+    /// Decisions each 100 ms, from `from` on; whether it climbs after each.
+    fn decided(climb: &mut Climb, from: i64, rates: &[f64]) -> Vec<bool> {
+        let decide = |(index, rate): (usize, &f64)| {
+            climb.decide(at(from + 100 * index as i64), rate * KBPS, false);
+            climb.is_climbing()
+        };
+        rates.iter().enumerate().map(decide).collect()
+    }
+
+    /// A controller that has stood at 1000 kbit/s for three seconds; the next decision is due at 3 s.
+    fn standing() -> Climb {
+        let mut climb = Climb::new(1000.0 * KBPS);
+        assert!(climb.is_climbing(), "it begins so");
+        let climbing = decided(&mut climb, 0, &[1000.0; 30]);
+        assert_eq!(climbing.iter().filter(|&&climbing| climbing).count(), 10, "for a second");
+        climb
+    }
+
+    #[test]
+    fn a_pace_of_five_per_cent_in_a_second_is_a_climb_and_a_ripple_is_none() {
+        let mut climb = standing();
+        let ripple: Vec<f64> = (0..40).map(|i| if i % 4 < 2 { 1000.0 } else { 1029.0 }).collect();
+        assert!(decided(&mut climb, 3000, &ripple).iter().all(|climbing| !climbing));
+        let paced = |per_second: f64| -> Option<usize> {
+            let mut climb = standing();
+            let rate = |i: i32| 1000.0 * libm::pow(1.0 + per_second, f64::from(i) / 10.0);
+            let growth: Vec<f64> = (1..=100).map(rate).collect();
+            decided(&mut climb, 3000, &growth).iter().position(|&climbing| climbing)
+        };
+        // 1.08^0.3 = 1.023, 1.08^0.4 = 1.031.
+        assert_eq!(paced(0.08), Some(3));
+        // 1.052^0.6 = 1.031, 1.05^0.6 = 1.0297.
+        assert_eq!((paced(0.052), paced(0.05), paced(0.03)), (Some(5), None, None));
+    }
+
+    #[test]
+    fn a_climb_ends_with_a_second_that_brings_less_than_two_per_cent() {
+        let mut climb = standing();
+        decided(&mut climb, 3000, &[1100.0]);
+        // The last rise was at 3 s: at 4 s a second has brought nothing more.
+        let flat = decided(&mut climb, 3100, &[1110.0; 12]);
+        assert_eq!(flat.iter().position(|&climbing| !climbing), Some(9));
+    }
+
+    #[test]
+    fn a_cut_ends_a_climb_unless_the_next_second_brings_the_rate_up_again() {
+        let sawtooth = |then: &[f64]| {
+            let mut climb = standing();
+            decided(&mut climb, 3000, &[1100.0, 900.0]);
+            decided(&mut climb, 3200, then)
+        };
+        assert!(sawtooth(&[910.0, 920.0, 930.0, 940.0, 950.0, 960.0]).iter().all(|&climbing| climbing));
+        let held = sawtooth(&[900.0; 10]);
+        assert_eq!(held.iter().position(|&climbing| !climbing), Some(8), "a second after the last rise");
+    }
+
+    #[test]
+    fn who_decides_once_in_two_seconds_climbs_from_a_decision_to_the_next_but_one() {
+        let mut climb = Climb::new(500.0 * KBPS);
+        let mut decide = |second: i64, kbps: f64| {
+            climb.decide(at(1000 * second), kbps * KBPS, false);
+            climb.is_climbing()
+        };
+        assert_eq!([decide(0, 500.0), decide(2, 500.0)], [true, false]);
+        assert!(decide(6, 900.0), "the rate in force until then was 500");
+        assert_eq!([decide(8, 800.0), decide(10, 700.0)], [true, false]);
+    }
+
+    #[test]
+    fn the_climb_that_is_assumed_ends_with_the_first_limit() {
+        let after = |rates: &[f64], limits: bool| {
+            let mut climb = Climb::new(1000.0 * KBPS);
+            for rate in rates {
+                climb.decide(at(0), rate * KBPS, limits);
+            }
+            climb.is_climbing()
+        };
+        assert!(after(&[990.0], false) && after(&[1010.0], true));
+        assert!(!after(&[1000.0], true) && !after(&[990.0], true));
+        assert!(after(&[1100.0, 1000.0], true), "a rise is no assumption");
+    }
+
+    #[test]
+    fn what_others_change_is_no_climb() {
+        let mut climb = standing();
+        climb.scale(2.0);
+        assert!(decided(&mut climb, 3000, &[2000.0; 5]).iter().all(|climbing| !climbing));
+        assert!(decided(&mut climb, 3500, &[2120.0])[0], "but a rise of its own is");
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_does_no_harm() {
+        let mut climb = standing();
+        assert!(!decided(&mut climb, -10_000, &[1000.0])[0]);
+        assert!(decided(&mut climb, -9900, &[1100.0])[0]);
+        decided(&mut climb, i64::MAX / 2_000_000, &[1100.0]);
+        decided(&mut climb, 0, &[1100.0]);
+    }
+}

@@ -1,0 +1,62 @@
+//! What a law says limits its rate is what keeps the rate from rising.
+
+use alloc::vec::Vec;
+
+use super::coupling::{CAPACITY, befall, flow};
+use crate::controller::{LimitingFactor, Target};
+use crate::decision::{Decision, Why};
+use crate::testing::closed_loop::Source;
+use crate::testing::law::{Law, usual_limits};
+
+/// Parts of a second in which the target is looked at.
+const PARTS: usize = 10;
+/// A rate that rises by more than this within a second rises by the law's own growth, …
+const RISE: f64 = 1.05;
+/// … and of the seconds in which it does so many at most may be called limited by delay or loss for the most part: those within which a
+/// law that decides seldom has been limited, and then decides on a higher rate.
+const MOST_WRONG: usize = 3;
+/// In a minute what limits the rate changes so often at most.
+const MOST_CHANGES: usize = 40;
+
+/// In a minute of ups and downs a second in which the rate rises by more than 5 %, and not by a probe, is hardly ever one that is limited by delay
+/// or loss; and what limits the rate does not change with each decision. At the maximum of the rate it is the maximum.
+pub fn a_rate_that_rises_is_not_limited_by_delay_or_loss(law: &Law) {
+    let course = course(law);
+    let wrong = course.chunks(PARTS).filter(|second| is_wrong(second)).count();
+    assert!(wrong <= MOST_WRONG, "{}: {wrong} of {} seconds", law.name, course.len() / PARTS);
+    let factors: Vec<LimitingFactor> = course.iter().map(|(target, _)| target.limiting_factor).collect();
+    let changes = factors.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!(changes <= MOST_CHANGES, "{}: {changes} changes", law.name);
+    let max = usual_limits().max();
+    for (target, _) in course.iter().filter(|(target, _)| target.sending_rate >= max) {
+        assert_eq!(target.limiting_factor, LimitingFactor::Maximum, "{}: {target:?}", law.name);
+    }
+}
+
+/// The target each tenth of a second, and whether a probe had its part in it.
+fn course(law: &Law) -> Vec<(Target, bool)> {
+    let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
+    let mut probed = false;
+    let mut course = Vec::new();
+    for ms in 0..60_000 {
+        befall(&mut path, ms);
+        path.tick();
+        probed |= matches!(path.take_decision(), Some(Decision { why: Why::Probe, .. }));
+        if (ms + 1) % (1000 / PARTS as i64) == 0 {
+            course.push((path.target(), core::mem::take(&mut probed)));
+        }
+    }
+    course
+}
+
+/// Whether the rate rises within a second by the law's own growth, and most of it is called limited by delay or loss.
+fn is_wrong(second: &[(Target, bool)]) -> bool {
+    let rate = |at: &(Target, bool)| at.0.sending_rate.bps_f64();
+    let rises =
+        second.first().zip(second.last()).is_some_and(|(first, last)| rate(last) > RISE * rate(first));
+    let limited =
+        |at: &&(Target, bool)| matches!(at.0.limiting_factor, LimitingFactor::Delay | LimitingFactor::Loss);
+    rises
+        && second.iter().all(|(_, probed)| !probed)
+        && 2 * second.iter().filter(limited).count() > second.len()
+}
