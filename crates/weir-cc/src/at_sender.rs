@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 
 use weir_units::DataRate;
 
-use crate::controller::{Controller, Observer, PathEvent, Probe, Signal, StreamsConfig, Target};
+use crate::controller::{Controller, Evidence, Observer, PathEvent, Probe, Signal, StreamsConfig, Target};
 use crate::decision::{Decision, Share};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
 use crate::report::{Feedback, ReportKind};
@@ -204,6 +204,10 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
         for (slot, &place) in observer.iter_mut().zip(&self.shown) {
             *slot = values.get(place).copied().unwrap_or(f64::NAN);
         }
+    }
+
+    fn evidence(&self) -> [Option<Evidence>; 3] {
+        self.law.evidence()
     }
 }
 

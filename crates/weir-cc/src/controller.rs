@@ -67,6 +67,11 @@ pub trait Controller: Send + Sync + Debug {
 
     /// Writes the present value of each signal; `out` has the length of [`Self::signals`]. NaN where unknown.
     fn read_signals(&self, _out: &mut [f64]) {}
+
+    /// The signals that the last decision went by.
+    fn evidence(&self) -> [Option<Evidence>; 3] {
+        [None; 3]
+    }
 }
 
 /// The receiver half of a law: arrivals in, reports out.
@@ -333,6 +338,27 @@ impl LimitingFactor {
             Self::Minimum => "the configured minimum, below which the controller would go",
             Self::Maximum => "the configured maximum",
         }
+    }
+}
+
+/// A signal that a decision went by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evidence {
+    /// Its name among [`Controller::signals`].
+    pub signal: &'static str,
+    /// The value that the controller compared it with, in the signal's unit; NaN if there is none.
+    pub threshold: f64,
+}
+
+impl Evidence {
+    /// A signal that is compared with `threshold`.
+    pub const fn against(signal: &'static str, threshold: f64) -> Option<Self> {
+        Some(Self { signal, threshold })
+    }
+
+    /// A signal that the rate follows without a threshold.
+    pub const fn of(signal: &'static str) -> Option<Self> {
+        Self::against(signal, f64::NAN)
     }
 }
 

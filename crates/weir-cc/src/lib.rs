@@ -73,8 +73,8 @@ mod properties;
 
 pub use at_sender::AtSender;
 pub use controller::{
-    AtReceiver, Burst, Controller, LimitingFactor, LimitsOutOfOrder, Observer, Pacing, PathEvent, Probe,
-    RateLimits, Receiver, Signal, StreamsConfig, Target,
+    AtReceiver, Burst, Controller, Evidence, LimitingFactor, LimitsOutOfOrder, Observer, Pacing, PathEvent,
+    Probe, RateLimits, Receiver, Signal, StreamsConfig, Target,
 };
 pub use decision::{Decision, Share, Why};
 pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};

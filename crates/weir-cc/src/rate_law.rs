@@ -13,7 +13,9 @@ use core::fmt::Debug;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::controller::{Controller, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target};
+use crate::controller::{
+    Controller, Evidence, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target,
+};
 use crate::decision::{Decision, Share, Why};
 use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::least_queued::LeastQueued;
@@ -88,6 +90,11 @@ pub trait Rule: Send + Sync + Debug {
 
     /// Their values.
     fn read_signals(&self, frame: &Frame, out: &mut [f64]);
+
+    /// The signals that the last decision went by ([`Controller::evidence`]).
+    fn evidence(&self, _frame: &Frame) -> [Option<Evidence>; 3] {
+        [None; 3]
+    }
 }
 
 /// What feedback was to a rule.
@@ -362,6 +369,10 @@ impl<R: Rule> Controller for RateLaw<R> {
 
     fn read_signals(&self, out: &mut [f64]) {
         self.rule.read_signals(&self.frame, out);
+    }
+
+    fn evidence(&self) -> [Option<Evidence>; 3] {
+        self.rule.evidence(&self.frame)
     }
 }
 

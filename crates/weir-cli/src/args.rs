@@ -14,6 +14,7 @@ use weir_lab::registry::{self, Registry};
 use weir_lab::runs::Shard;
 use weir_lab::traces::TraceStore;
 use weir_lab::{analysis, pairs};
+use weir_units::TimeDelta;
 
 pub(crate) use trace::{
     Delimiter, TraceCommand, TraceConvertArgs, TraceCutArgs, TraceFormOf, TraceImportArgs, TraceShowArgs,
@@ -55,6 +56,8 @@ pub(crate) enum Command {
     Watch(WatchArgs),
     /// Draw the report of a run again, or of two runs side by side: this version against that one.
     Report(ReportArgs),
+    /// Say why a controller's rate was what it was at a moment of a run, or where it fell most.
+    Why(WhyArgs),
     /// Put controllers side by side in a handful of scenarios: a row each, to choose by.
     Compare(CompareArgs),
     /// Put controllers through standard test cases: a verdict for each, and what changed since an earlier time.
@@ -229,6 +232,34 @@ pub(crate) struct ReportArgs {
     pub(crate) data: DataArgs,
 }
 
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("when").required(true))]
+pub(crate) struct WhyArgs {
+    /// The directory of a run, as `weir run --out` writes it.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// The media flow [default: the first].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) flow: Option<String>,
+    /// The controller; needed where several were compared.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) controller: Option<String>,
+    /// The moment, such as 42s.
+    #[arg(long, value_name = "TIME", group = "when")]
+    pub(crate) at: Option<TimeDelta>,
+    /// The deepest falls of the rate.
+    #[arg(long, group = "when")]
+    pub(crate) falls: bool,
+    /// The run of this seed, which is made again [default: the first, as it was written].
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+}
+
 /// A share such as `5%`, as a number from 0 to 1.
 fn share(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
@@ -238,9 +269,9 @@ fn share(text: &str) -> Result<f64, String> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SeriesForm {
-    /// series-CONTROLLER.csv.
+    /// series-CONTROLLER.csv and decisions-CONTROLLER.csv.
     Csv,
-    /// series-CONTROLLER.parquet.
+    /// series-CONTROLLER.parquet and decisions-CONTROLLER.parquet.
     Parquet,
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use weir_cc::LimitingFactor;
 use weir_lab::comparison::glossary;
 use weir_lab::form::{KeyInfo, advice_of_many, keys};
-use weir_lab::metrics::SERIES_COLUMNS;
+use weir_lab::metrics::{DECISION_COLUMNS, SERIES_COLUMNS};
 use weir_lab::page::Column;
 use weir_lab::registry::{Registry, Side};
 use weir_lab::{results, suite};
@@ -103,6 +103,12 @@ fn terms(registry: &Registry) -> Vec<Term> {
         definition: column.definition.to_owned(),
         stands_in: SERIES.to_owned(),
     }));
+    terms.extend(DECISION_COLUMNS.map(|column| Term {
+        name: column.name.to_owned(),
+        unit: column.unit.to_owned(),
+        definition: column.definition.to_owned(),
+        stands_in: DECISIONS.to_owned(),
+    }));
     terms.extend(LimitingFactor::ALL.map(|factor| Term {
         name: factor.name().to_owned(),
         unit: String::new(),
@@ -114,6 +120,7 @@ fn terms(registry: &Registry) -> Vec<Term> {
 }
 
 /// Where the courses of a run stand.
+const DECISIONS: &str = "decisions-CONTROLLER.csv and .parquet";
 const SERIES: &str = "series-CONTROLLER.csv and .parquet";
 
 /// The signals of the controllers, those once that several have.

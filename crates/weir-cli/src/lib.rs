@@ -29,12 +29,14 @@ mod progress;
 mod report;
 mod reproduce;
 mod run;
+mod run_folder;
 mod suite;
 mod sweep;
 mod table;
 mod trace;
 mod trace_import;
 mod watch;
+mod why;
 
 use std::process::ExitCode;
 
@@ -80,6 +82,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
         },
+        Command::Why(args) => why::why(&args, &registry),
         Command::Trace(command) => trace::trace(&command),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, &registry),

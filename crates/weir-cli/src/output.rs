@@ -29,8 +29,14 @@ pub(crate) struct OutputDirectory {
 }
 
 /// What stands before and after a controller's name in the names of files.
-const BY_CONTROLLER: [(&str, &str); 4] =
-    [("series-", ".csv"), ("series-", ".parquet"), ("queuing-delay-", ".csv"), ("packets-", ".pcapng")];
+const BY_CONTROLLER: [(&str, &str); 6] = [
+    ("series-", ".csv"),
+    ("series-", ".parquet"),
+    ("decisions-", ".csv"),
+    ("decisions-", ".parquet"),
+    ("queuing-delay-", ".csv"),
+    ("packets-", ".pcapng"),
+];
 /// What stands beside packets, for those who read them.
 pub(crate) const DECODE_AS: &str = "decode_as_entries";
 /// Files of the demo's second part, which no other run writes.

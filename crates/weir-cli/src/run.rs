@@ -1,7 +1,8 @@
 //! `weir run`: runs a scenario under one controller or several, or the demo.
 
+use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 
 use indicatif::ProgressBar;
 use weir_lab::capture;
@@ -276,7 +277,7 @@ fn results(comparison: &Comparison) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-/// Time series and distributions of the first seed, as tables; the series go to the disk at once.
+/// Time series, decisions and distributions of the first seed, as tables; series and decisions go to the disk at once.
 fn add_series(
     directory: &mut OutputDirectory,
     files: &mut Files,
@@ -285,23 +286,37 @@ fn add_series(
 ) -> Result<(), Failure> {
     for controller in &comparison.controllers {
         let Some(series) = &controller.sample.series else { continue };
-        let mut delays = Vec::new();
+        let name = file_name(&controller.name);
         for (form, end) in [(SeriesForm::Csv, "csv"), (SeriesForm::Parquet, "parquet")] {
-            if forms.contains(&form) {
-                let CaptureFile { file, path } =
-                    directory.stream(format!("series-{}.{end}", file_name(&controller.name)))?;
-                let mut out = BufWriter::new(file);
-                let written = match form {
-                    SeriesForm::Csv => series.write_csv(&mut out),
-                    SeriesForm::Parquet => series.write_parquet(&mut out),
-                };
-                written.and_then(|()| out.flush()).map_err(|source| Failure::Write { path, source })?;
+            if !forms.contains(&form) {
+                continue;
             }
+            stream(directory, format!("series-{name}.{end}"), |out| match form {
+                SeriesForm::Csv => series.write_csv(out),
+                SeriesForm::Parquet => series.write_parquet(out),
+            })?;
+            stream(directory, format!("decisions-{name}.{end}"), |out| match form {
+                SeriesForm::Csv => series.decisions().write_csv(out),
+                SeriesForm::Parquet => series.decisions().write_parquet(out),
+            })?;
         }
+        let mut delays = Vec::new();
         metrics::write_cdf_csv(&mut delays, controller.sample.queuing_delays(), panels::CDF_POINTS)?;
-        files.push((format!("queuing-delay-{}.csv", file_name(&controller.name)), delays));
+        files.push((format!("queuing-delay-{name}.csv"), delays));
     }
     Ok(())
+}
+
+/// Writes a file of the directory while it is made.
+fn stream(
+    directory: &mut OutputDirectory,
+    name: String,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let CaptureFile { file, path } = directory.stream(name)?;
+    let mut out = BufWriter::new(file);
+    let written = write(&mut out).and_then(|()| out.flush());
+    written.map_err(|source| Failure::Write { path, source })
 }
 
 fn heading(scenario: &Scenario, comparison: &Comparison) -> String {

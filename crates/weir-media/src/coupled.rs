@@ -2,7 +2,7 @@
 
 use weir_cc::coupled::{Demand, Membership, Order, Wishes, Word};
 use weir_cc::{RateLimits, SendTime, Share};
-use weir_units::DataSize;
+use weir_units::{DataRate, DataSize};
 
 use crate::config::MediaConfig;
 use crate::session::{FlowId, Output, Session};
@@ -109,10 +109,10 @@ impl CoupledFlow {
         [None; 2]
     }
 
-    /// The coupler has ordered something.
-    pub fn obey(&mut self, now: SendTime, order: &Order, session: &mut Session) {
+    /// The coupler has ordered something. Returns the rate that the controller took, if there was one to take.
+    pub fn obey(&mut self, now: SendTime, order: &Order, session: &mut Session) -> Option<DataRate> {
         let share = self.membership.order(now, order);
-        self.adopt(now, share, session);
+        self.adopt(now, share, session)
     }
 
     /// When [`Self::on_timeout`] wants to be called.
@@ -120,15 +120,17 @@ impl CoupledFlow {
         self.membership.next_timeout()
     }
 
-    /// The coupler does not answer in time: the flow goes on with less, or by itself.
-    pub fn on_timeout(&mut self, now: SendTime, session: &mut Session) {
+    /// The coupler does not answer in time: the flow goes on with less, or by itself. Returns the rate that the controller took, if
+    /// there was one to take.
+    pub fn on_timeout(&mut self, now: SendTime, session: &mut Session) -> Option<DataRate> {
         let share = self.membership.on_timeout(now);
-        self.adopt(now, share, session);
+        self.adopt(now, share, session)
     }
 
-    fn adopt(&mut self, now: SendTime, share: Option<Share>, session: &mut Session) {
-        let Some(taken) = share.and_then(|share| session.adopt(now, self.id, share)) else { return };
+    fn adopt(&mut self, now: SendTime, share: Option<Share>, session: &mut Session) -> Option<DataRate> {
+        let taken = session.adopt(now, self.id, share?)?;
         let window = session.flow(self.id).and_then(|sender| sender.target().window);
         self.membership.taken(taken, window);
+        Some(taken)
     }
 }

@@ -112,7 +112,9 @@ impl<C: Coupler> CoupledFlows<C> {
     pub fn on_timeout(&mut self, now: SendTime, session: &mut Session) {
         self.coupler.on_timeout(now);
         self.obey(now, session);
-        self.flows.iter_mut().for_each(|flow| flow.on_timeout(now, session));
+        for flow in &mut self.flows {
+            flow.on_timeout(now, session);
+        }
     }
 
     /// What the flow `id` says is told, and all orders are obeyed.

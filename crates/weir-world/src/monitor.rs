@@ -1,10 +1,10 @@
 //! How a run is watched. The world that runs it calls a [`Monitor`] as things happen; metrics live with the caller.
 
-use weir_cc::Target;
 use weir_cc::coupled::{Aggregate, Order, Refusal, Word};
+use weir_cc::{Controller, Decision, Target};
 use weir_media::Breaker;
 use weir_net::{DropReason, Time};
-use weir_units::{DataSize, TimeDelta};
+use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::flow::Side;
 use crate::wire::WirePacket;
@@ -107,6 +107,12 @@ pub trait Monitor {
 
     /// The controller's target after something changed it; also once at the flow's start.
     fn target(&mut self, _now: Time, _flow: usize, _target: &Target) {}
+
+    /// A flow's controller has made a decision, which left it as it is now.
+    fn decided(&mut self, _now: Time, _flow: usize, _decision: &Decision, _controller: &dyn Controller) {}
+
+    /// A flow's controller has taken the rate that coupling allocated to it, which left it as it is now.
+    fn allocated(&mut self, _now: Time, _flow: usize, _rate: DataRate, _controller: &dyn Controller) {}
 
     /// A circuit breaker has stopped the flow's media.
     fn stopped(&mut self, _now: Time, _flow: usize, _by: &Breaker) {}

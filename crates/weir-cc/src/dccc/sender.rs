@@ -5,7 +5,7 @@ use weir_units::{DataSize, TimeDelta};
 use super::config::{Config, DelayThreshold};
 use super::law::mismatch;
 use crate::config_error::ConfigError;
-use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
+use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::backlog::media_rate;
@@ -321,6 +321,12 @@ impl Rule for PriceRule {
             frame.rate(),
         ];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    fn evidence(&self, frame: &Frame) -> [Option<Evidence>; 3] {
+        // The rate rises while both prices together are below the marginal utility.
+        let utility = self.config.marginal_utility(frame.rate());
+        [Evidence::against("v", utility), Evidence::against("g", utility), Evidence::against("e - T", 0.0)]
     }
 }
 

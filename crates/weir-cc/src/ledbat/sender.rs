@@ -6,7 +6,7 @@ use super::config::Config;
 use super::delay::QueuingDelay;
 use super::flight::Flight;
 use crate::config_error::ConfigError;
-use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
+use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::parts::backlog::media_rate;
@@ -320,6 +320,11 @@ impl Rule for WindowRule {
             self.cto.millis_f64(),
         ];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    fn evidence(&self, _frame: &Frame) -> [Option<Evidence>; 3] {
+        let target = self.config.target.millis_f64();
+        [Evidence::against("queuing_delay", target), Evidence::against("flightsize", self.cwnd), None]
     }
 }
 

@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::sender::{Habits, Present, RateUpdate, Sender, Variant};
 use crate::config_error::ConfigError;
-use crate::controller::{RateLimits, Signal};
+use crate::controller::{Evidence, RateLimits, Signal};
 use crate::report::{LawReport, ReportKind};
 use crate::time::SendTime;
 
@@ -90,5 +90,11 @@ impl Variant for Rfc8698 {
     fn read_signals(&self, rate: f64, out: &mut [f64]) {
         let values = [self.x_curr.unwrap_or(f64::NAN), self.x_offset, self.x_diff, rate];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    fn evidence(&self) -> [Option<Evidence>; 3] {
+        // The gradual update steers `x_curr` towards its value at equilibrium; ramp-up has no such value.
+        let equilibrium = self.x_curr.unwrap_or(f64::NAN) - self.x_offset;
+        [Evidence::against("x_curr", equilibrium), Evidence::against("x_diff", 0.0), None]
     }
 }

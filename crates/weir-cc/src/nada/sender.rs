@@ -6,7 +6,7 @@ use weir_units::TimeDelta;
 
 use super::config::{NadaPacing, ShapingBuffer};
 use super::rate::Shaping;
-use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
+use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::{SendState, SentPacket};
 use crate::parts::drain::Drains;
@@ -47,6 +47,9 @@ pub trait Variant: Send + Sync + Debug {
 
     /// Their values; `rate` is the present one in bit/s.
     fn read_signals(&self, rate: f64, out: &mut [f64]);
+
+    /// The signals that the last report's decision went by.
+    fn evidence(&self) -> [Option<Evidence>; 3];
 }
 
 /// What a variant starts from.
@@ -197,6 +200,10 @@ impl<V: Variant> Rule for NadaRule<V> {
 
     fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
         self.variant.read_signals(frame.rate(), out);
+    }
+
+    fn evidence(&self, _frame: &Frame) -> [Option<Evidence>; 3] {
+        self.variant.evidence()
     }
 }
 

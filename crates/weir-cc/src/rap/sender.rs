@@ -7,7 +7,7 @@ use weir_units::{DataRate, TimeDelta};
 use super::config::Config;
 use super::round_trip::RoundTrip;
 use crate::config_error::ConfigError;
-use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
+use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::parts::backlog::media_rate;
@@ -317,6 +317,11 @@ impl Rule for GapRule {
             self.rtt.fine_grain_factor(),
         ];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    fn evidence(&self, _frame: &Frame) -> [Option<Evidence>; 3] {
+        let timeout = self.rtt.timeout(&self.config).millis_f64();
+        [Evidence::against("SRTT", timeout), Evidence::against("XRTT/FRTT", 1.0), None]
     }
 }
 

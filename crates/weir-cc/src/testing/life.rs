@@ -6,7 +6,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::calls::{Call, TimedCall};
 use super::law::{Ease, ROUNDS_TO_RECOVER};
-use super::signals::read_signals;
+use super::signals::{check_evidence, read_signals};
 use crate::controller::{Controller, Pacing, PathEvent, RateLimits, Target};
 use crate::decision::{Decision, Share};
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
@@ -46,7 +46,7 @@ impl Life {
     /// It begins now; what must hold of it at once is checked.
     ///
     /// # Panics
-    /// If its rates are outside `limits`, or a signal is infinite.
+    /// If its rates are outside `limits`, a signal is infinite, or a decision goes by what is no signal.
     pub fn new(sender: Box<dyn Controller>, limits: RateLimits) -> Self {
         let life = Self { sender, limits, now: SendTime::ZERO, sent: 0 };
         life.check();
@@ -125,6 +125,7 @@ impl Life {
     fn check(&self) {
         check_target(&self.limits, &self.sender.target());
         read_signals(self.sender.signals(), |out| self.sender.read_signals(out));
+        check_evidence(self.sender.signals(), &self.sender.evidence());
     }
 
     fn check_rate(&self, rate: DataRate) {

@@ -1,6 +1,6 @@
 //! What the inner quantities of a half must be.
 
-use crate::controller::Signal;
+use crate::controller::{Evidence, Signal};
 
 /// Reads the present values of `signals`: none of them is infinite.
 pub(super) fn read_signals(signals: &[Signal], read: impl FnOnce(&mut [f64])) {
@@ -9,4 +9,13 @@ pub(super) fn read_signals(signals: &[Signal], read: impl FnOnce(&mut [f64])) {
     read(values);
     let infinite = values.iter().position(|value| value.is_infinite());
     assert!(infinite.is_none(), "{:?} is infinite", infinite.map(|i| signals[i].name));
+}
+
+/// What a decision went by are different signals of the half.
+pub(super) fn check_evidence(signals: &[Signal], evidence: &[Option<Evidence>]) {
+    for (place, own) in evidence.iter().flatten().enumerate() {
+        let known = signals.iter().any(|signal| signal.name == own.signal);
+        let again = evidence.iter().flatten().skip(place + 1).any(|other| other.signal == own.signal);
+        assert!(known && !again, "{} is no signal of the law, or stands there twice", own.signal);
+    }
 }

@@ -8,7 +8,7 @@ use super::equation::packets_per_rtt;
 use super::receive_set::ReceiveSet;
 use super::round_trip::RoundTrip;
 use crate::config_error::ConfigError;
-use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
+use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::backlog::media_rate;
@@ -372,6 +372,13 @@ impl Rule for EquationRule {
             self.rtt.map_or(f64::NAN, |rtt| rtt.r * 1e3),
         ];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    fn evidence(&self, _frame: &Frame) -> [Option<Evidence>; 3] {
+        // §4.3 step 4: the equation bounds the rate, and so does twice what was received.
+        let recv_limit = 2.0 * self.receive_set.max() * 8.0;
+        let recv_limit = if recv_limit.is_finite() { recv_limit } else { f64::NAN };
+        [Evidence::against("X_Bps", recv_limit), Evidence::of("p"), Evidence::of("R")]
     }
 }
 

@@ -23,3 +23,4 @@ mod support;
 mod sweep;
 mod trace;
 mod watch;
+mod why;

@@ -21,6 +21,8 @@ fn threads_and_processes_do_not_change_a_byte() {
     assert!(one == run(""), "as many threads as cores differ");
     let names: Vec<_> = one.2.keys().map(|name| name.display().to_string()).collect();
     let expected = [
+        "decisions-gcc-2016.csv",
+        "decisions-nada.csv",
         "queuing-delay-gcc-2016.csv",
         "queuing-delay-nada.csv",
         "report.html",

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use weir_cc::Target;
 use weir_cc::coupled::{Aggregate, Order, Refusal, Word};
+use weir_cc::{Controller, Decision, Target};
 use weir_net::Time;
-use weir_units::TimeDelta;
+use weir_units::{DataRate, TimeDelta};
 use weir_world::{Breaker, FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta, WirePacket};
 
 use super::PacketCapture;
@@ -84,6 +84,14 @@ impl<M: Monitor, W: Write> Monitor for Captured<M, W> {
 
     fn stopped(&mut self, now: Time, flow: usize, by: &Breaker) {
         self.monitor.stopped(now, flow, by);
+    }
+
+    fn decided(&mut self, now: Time, flow: usize, decision: &Decision, controller: &dyn Controller) {
+        self.monitor.decided(now, flow, decision, controller);
+    }
+
+    fn allocated(&mut self, now: Time, flow: usize, rate: DataRate, controller: &dyn Controller) {
+        self.monitor.allocated(now, flow, rate, controller);
     }
 
     fn signals(&mut self, now: Time, flow: usize, side: Side, values: &[f64]) {

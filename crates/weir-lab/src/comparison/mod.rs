@@ -1,6 +1,7 @@
 //! A scenario run under several controllers and seeds, and what the runs amount to: in a sentence, as tables, in a report.
 
 pub mod cost;
+pub mod decisions;
 pub mod demo;
 pub mod glossary;
 mod outcome;
@@ -12,6 +13,7 @@ mod scatter;
 pub mod tables;
 mod verdict;
 pub mod versus;
+pub mod why;
 
 pub use outcome::{Comparison, ControllerRuns, Sample};
 pub use request::{Captures, ComparisonError, ComparisonRequest};

@@ -8,13 +8,14 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::Side;
 
+use super::decisions::{Law, ticks};
 use super::scatter::scatter;
 use super::{Comparison, ControllerRuns, Sample};
 use crate::page::{
-    CdfStep, ControllerPanel, CoupledCurves, CouplingCurves, FlowCurves, FlowRole, PageInput, SignalBand,
+    CdfStep, ControllerPanel, CoupledCurves, CouplingCurves, DecisionTick, FlowCurves, FlowRole, PageInput,
+    SignalBand,
 };
 use crate::paired::RunTable;
-use crate::registry::Registry;
 use crate::scenario::Scenario;
 use weir_measure::metrics::{
     BIN, CouplingSeries, FlowSeries, Histogram, MeasurePlan, PER_SECOND, Series, Share, SignalSeries,
@@ -62,11 +63,13 @@ pub fn report_input(
     let mut panels = Vec::new();
     for controller in &mut comparison.controllers {
         let Some(recording) = controller.sample.series.take() else { continue };
+        let law = Law { registry: &scenario.registry, name: &controller.law };
+        let decisions = ticks(recording.decisions(), law, controller.sample.plan.flows.len())?;
         let (series, bins) = recording.for_a_page()?;
         if bins > 1 && panels.is_empty() {
             notes.push(joined(bins));
         }
-        panels.extend(panel(controller, &scenario.registry, series));
+        panels.extend(panel(controller, law, series, decisions));
     }
     Ok(PageInput {
         title: comparison.titled(&scenario.title),
@@ -105,11 +108,15 @@ pub(super) fn first_of_several(seeds: &[u64]) -> Option<u64> {
 }
 
 /// The panel of a controller, from the series of its first run; `None` if there is no flow.
-fn panel(controller: &ControllerRuns, registry: &Registry, series: Series) -> Option<ControllerPanel> {
-    let law = Law { registry, name: &controller.law };
+fn panel(
+    controller: &ControllerRuns,
+    law: Law<'_>,
+    series: Series,
+    decisions: Vec<Vec<DecisionTick>>,
+) -> Option<ControllerPanel> {
     let Sample { plan, delays, .. } = &controller.sample;
-    let delays = delays.get(subject(plan)).map_or_else(Vec::new, |own| distribution(&own.owd_excess));
-    drawn(&controller.name, law, plan, series, delays)
+    let queuing_delay = delays.get(subject(plan)).map_or_else(Vec::new, |own| distribution(&own.owd_excess));
+    drawn(&controller.name, law, plan, Courses { series, decisions, queuing_delay })
 }
 
 /// What a page says of curves with so many bins in a point.
@@ -125,25 +132,29 @@ pub(super) fn subject(plan: &MeasurePlan) -> usize {
     plan.flows.iter().position(|flow| flow.kind == FlowKind::Media).unwrap_or(0)
 }
 
-/// A law, and who knows of it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Law<'a> {
-    pub(super) registry: &'a Registry,
-    pub(super) name: &'a str,
+/// What the panel of a controller is drawn from.
+#[derive(Debug)]
+pub(super) struct Courses {
+    /// The first run.
+    pub(super) series: Series,
+    /// The decisions of each flow.
+    pub(super) decisions: Vec<Vec<DecisionTick>>,
+    /// The distribution of the subject's queuing delay.
+    pub(super) queuing_delay: Vec<CdfStep>,
 }
 
-/// The panel of a controller, a law under a name of its own or not, from the series of a run and the distribution of the subject's queuing delay; `None` if there
-/// is no flow.
+/// The panel of a controller, a law under a name of its own or not; `None` if there is no flow.
 pub(super) fn drawn(
     controller: &str,
     law: Law<'_>,
     plan: &MeasurePlan,
-    mut series: Series,
-    queuing_delay: Vec<CdfStep>,
+    courses: Courses,
 ) -> Option<ControllerPanel> {
+    let Courses { mut series, mut decisions, queuing_delay } = courses;
     let subject = subject(plan);
     let info = law.registry.find(law.name).ok();
-    let couplings = series.couplings.iter().map(|coupling| together(coupling, plan, &series)).collect();
+    let couplings =
+        series.couplings.iter().map(|coupling| together(coupling, plan, &series, &decisions)).collect();
     let own = series.flows.get_mut(subject)?;
     let bottleneck =
         plan.flows.get(subject).and_then(|flow| flow.bottleneck).and_then(|link| series.links.get_mut(link));
@@ -154,6 +165,7 @@ pub(super) fn drawn(
         max_rate_bps: highest_rate(plan),
         subject: own.name.clone(),
         limiting_factor: take(&mut own.limiting_factor),
+        decisions: decisions.get_mut(subject).map(take).unwrap_or_default(),
         frame_delay_ms: take(&mut own.frame_delay_max_ms),
         loss_ratio: take(&mut own.loss_ratio),
         queuing_delay,
@@ -218,7 +230,12 @@ fn sum(flows: &[FlowCurves]) -> FlowCurves {
 }
 
 /// The flows of a coupling together.
-fn together(coupling: &CouplingSeries, plan: &MeasurePlan, series: &Series) -> CouplingCurves {
+fn together(
+    coupling: &CouplingSeries,
+    plan: &MeasurePlan,
+    series: &Series,
+    decisions: &[Vec<DecisionTick>],
+) -> CouplingCurves {
     let wanted = |bin: usize| {
         let at = Time::ZERO + TimeDelta::from_secs_f64(series.time_s[bin]);
         let weight = |&flow: &usize| {
@@ -248,6 +265,7 @@ fn together(coupling: &CouplingSeries, plan: &MeasurePlan, series: &Series) -> C
             part_sent: sent.iter().zip(&all_sent).map(|(own, all)| own / all).collect(),
             part_wanted: part_wanted(place),
             limiting_factor: own.limiting_factor.clone(),
+            decisions: decisions.get(flow).cloned().unwrap_or_default(),
         }
     };
     CouplingCurves {

@@ -1,10 +1,11 @@
 //! A run that was written down, for its report to be drawn again, alone or over another one.
 
 use serde::{Deserialize, Serialize};
-use weir_measure::metrics::{ReadSeriesError, Series, read_cdf_csv};
+use weir_measure::metrics::{Decisions, MeasurePlan, ReadSeriesError, Series, read_cdf_csv};
 use weir_measure::results::ranking::Ranking;
 use weir_measure::results::{RunMetrics, Summary};
 
+use super::decisions::{Law, ticks};
 use super::panels;
 use super::scatter::scatter;
 use super::tables::table_of_runs;
@@ -12,6 +13,7 @@ use crate::build::RunOptions;
 use crate::form::ScenarioError;
 use crate::page::{CdfStep, ControllerPanel, PageInput};
 use crate::paired::RunTable;
+use crate::runs::{Ran, RunError, Task};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 
@@ -47,6 +49,12 @@ pub enum CurvesError {
     /// A table is not that of the run.
     #[error(transparent)]
     Series(#[from] ReadSeriesError),
+    /// The table of decisions is not that of the run.
+    #[error("decisions: {0}")]
+    Decisions(ReadSeriesError),
+    /// A part of a long run cannot be read.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
 }
 
 impl Saved {
@@ -120,7 +128,7 @@ impl Saved {
         }
     }
 
-    /// The curves of a controller: `series` and `delays` are the tables that were written of its first run.
+    /// The curves of a controller, from the tables that were written of its first run.
     ///
     /// # Errors
     /// They are not those of the scenario under this controller.
@@ -129,18 +137,83 @@ impl Saved {
         scenario: &Scenario,
         controller: &str,
         store: &TraceStore,
-        (series, delays): (&str, &str),
+        tables: &Tables,
     ) -> Result<Option<ControllerPanel>, CurvesError> {
-        let under = (!scenario.controllers.is_empty()).then_some(controller);
-        let options = RunOptions { seed: scenario.seed, controller: under, series: true };
-        let plan = scenario.build(&options, store)?.plan;
-        let (series, _) = Series::read_csv(series, &plan)?.for_a_page();
+        let RecordedRun { plan, series, decisions } = RecordedRun::read(scenario, controller, store, tables)?;
         let subject = plan.flows.get(panels::subject(&plan)).map_or("", |flow| flow.name.as_str());
         let step =
             |point: weir_measure::metrics::CdfPoint| CdfStep { delay_ms: point.delay_ms, share: point.share };
-        let delays = read_cdf_csv(delays, subject)?.into_iter().map(step).collect();
-        let law = panels::Law { registry: &scenario.registry, name: scenario.controller_of(controller) };
-        Ok(panels::drawn(controller, law, &plan, series, delays))
+        let queuing_delay = read_cdf_csv(&tables.queuing_delays, subject)?.into_iter().map(step).collect();
+        let law = Law { registry: &scenario.registry, name: scenario.controller_of(controller) };
+        let decisions = ticks(&decisions, law, plan.flows.len())?;
+        let (series, _) = series.for_a_page();
+        let courses = panels::Courses { series, decisions, queuing_delay };
+        Ok(panels::drawn(controller, law, &plan, courses))
+    }
+}
+
+/// What was written of a controller's first run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tables {
+    /// Its series.
+    pub series: String,
+    /// Its decisions; empty if there is no table of them.
+    pub decisions: String,
+    /// The distribution of queuing delays; empty if there is none.
+    pub queuing_delays: String,
+}
+
+/// A controller's first run as it was written down.
+#[derive(Clone, Debug)]
+pub struct RecordedRun {
+    /// What was measured.
+    pub plan: MeasurePlan,
+    /// Over time.
+    pub series: Series,
+    /// What the controllers of its flows decided.
+    pub decisions: Decisions,
+}
+
+impl RecordedRun {
+    /// The first run of `scenario` under the controller, from what was written of it.
+    ///
+    /// # Errors
+    /// The tables are not those of the scenario under this controller.
+    pub fn read(
+        scenario: &Scenario,
+        controller: &str,
+        store: &TraceStore,
+        tables: &Tables,
+    ) -> Result<Self, CurvesError> {
+        let under = (!scenario.controllers.is_empty()).then_some(controller);
+        let options = RunOptions { seed: scenario.seed, controller: under, series: true };
+        let plan = scenario.build(&options, store)?.plan;
+        let series = Series::read_csv(&tables.series, &plan)?;
+        let decisions = match tables.decisions.as_str() {
+            "" => Decisions::default(),
+            text => Decisions::read_csv(text, &plan).map_err(CurvesError::Decisions)?,
+        };
+        Ok(Self { plan, series, decisions })
+    }
+
+    /// The run of another seed, which is made again.
+    ///
+    /// # Errors
+    /// The scenario cannot be built or run; the series of a long run cannot be kept on the disk.
+    pub fn again(
+        scenario: &Scenario,
+        controller: &str,
+        seed: u64,
+        store: &TraceStore,
+    ) -> Result<Self, RunError> {
+        let under = (!scenario.controllers.is_empty()).then_some(controller);
+        let options = RunOptions { seed, controller: under, series: true };
+        let task = Task::new(format!("{}/{controller}/{seed}", scenario.name), scenario, options);
+        let Ran { plan, measured, .. } = task.run(store)?;
+        let recording = measured.series.unwrap_or_else(|| unreachable!("the options ask for series"));
+        let decisions = recording.decisions().clone();
+        let series = recording.whole().map_err(RunError::Series)?;
+        Ok(Self { plan, series, decisions })
     }
 }
 

@@ -24,7 +24,7 @@ const leading = (scale) => {
 const rescale = () => {
   view.rate = shared.rate;
   view.delay = shared.delay;
-  if (isFull()) return;
+  if (isFull() && view.hidden.size === 0) return;
   const rates = leading("rate");
   const delays = leading("delay");
   const usual = rates[Math.max(Math.ceil(0.99 * rates.length), 1) - 1];
@@ -44,6 +44,12 @@ const ranges = {
   },
 };
 
+// A plot shows what is in sight: rates as they are where it is a part of the run, and else as means over a second.
+const showView = (u) => {
+  if (u.courses) u.setData(isFull() ? u.courses.smooth : u.courses.raw, false);
+  u.setScale("x", { min: view.now[0], max: view.now[1] });
+};
+
 const zoom = (from, to) => {
   const [first, last] = view.full;
   const length = Math.min(Math.max(to - from, 0.2), last - first);
@@ -51,7 +57,7 @@ const zoom = (from, to) => {
   view.now = [start, start + length];
   rescale();
   for (const { figure, plots } of drawn) {
-    if (figure.time) plots.forEach((u) => u.setScale("x", { min: view.now[0], max: view.now[1] }));
+    if (figure.time) plots.forEach(showView);
   }
 };
 
@@ -110,6 +116,22 @@ const addKeys = (keys, plot, u) => {
   });
 };
 
+// What a decision was, beside the cursor.
+const addTip = (row, plot, u) => {
+  const tip = element("p", "tip");
+  tip.hidden = true;
+  row.append(tip);
+  return () => {
+    const { left, top } = u.cursor;
+    const decision = left >= 0 && u.over.matches(":hover") ? decisionAt(u, plot.lanes, left, top) : null;
+    tip.hidden = decision === null;
+    if (decision === null) return;
+    tip.textContent = decision[2];
+    const at = u.valToPos(decision[0], "x") + u.over.offsetLeft;
+    tip.style.left = `${Math.max(0, Math.min(at - tip.offsetWidth / 2, row.clientWidth - tip.offsetWidth))}px`;
+  };
+};
+
 // A signal's title tells its value itself.
 const addTitle = (host, plot, u) => {
   const title = element("p", "signal", plot.title);
@@ -155,8 +177,11 @@ const draw = (figure, host) => {
     plot.focus = !figure.time;
     const u = drawPlot(row, plot, x, width, ranges[plot.scale], handlers);
     u.own = own;
+    if (u.courses && !isFull()) showView(u);
     entry.plots.push(u);
-    tell.push(plot.title ? addTitle(row, plot, u) : addKeys(keys, plot, u));
+    const values = plot.title ? addTitle(row, plot, u) : addKeys(keys, plot, u);
+    const tip = plot.lanes?.some((lane) => lane.ticks) ? addTip(row, plot, u) : () => {};
+    tell.push((time, index) => { values(time, index); tip(); });
   });
   if (!keys.firstChild) keys.remove();
   host.style.minHeight = "";

@@ -174,9 +174,11 @@ fn over_time(input: &PageInput, figures: &Figures) -> Markup {
                 h2 { "Over time" }
                 p.hint {
                     (curves_of(input))
-                    "All controllers have the same axes: what is usual fits, and what is above is marked by a bar at the top. \
-                     Drag across a plot to zoom into a stretch of time, in all of them; the upright axes follow. Double-click \
-                     to see all. Dashed: a frame delay of " (INTERACTIVE_MS) " ms. Touch or click a name to hide its curve."
+                    "The controllers shown have the same axes: what is usual fits, and what is above is marked by a bar at the top. \
+                     Rates are means over a second until you zoom: drag across a plot to see a stretch of time, in all of them, \
+                     with the upright axes that fit it. Double-click to see all. Lines in the ribbon are decisions: across what \
+                     lowered the rate, below what raised it; point at one to read it. Dashed: a frame delay of "
+                    (INTERACTIVE_MS) " ms. Touch or click a name to hide its curve."
                 }
                 div.panels {
                     @for (index, (panel, figure)) in input.controllers.iter().zip(&figures.timelines).enumerate() {

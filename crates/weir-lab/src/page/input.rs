@@ -1,8 +1,11 @@
 //! What a report shows, as plain values.
 
+use core::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 use weir_cc::LimitingFactor;
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words};
+use weir_units::DataRate;
 
 /// A comparison of controllers in one scenario. Columns over time have one entry per bin, NaN where there is no
 /// value; a column that is shorter than the time column ends early.
@@ -283,6 +286,8 @@ pub struct ControllerPanel {
     pub subject: String,
     /// What limited it.
     pub limiting_factor: Vec<Option<LimitingFactor>>,
+    /// Its controller's decisions, in the order of time.
+    pub decisions: Vec<DecisionTick>,
     /// From capture to completion of its frames, in milliseconds, the longest in the bin.
     pub frame_delay_ms: Vec<f64>,
     /// Its packets lost over those lost and received.
@@ -327,6 +332,41 @@ pub struct CoupledCurves {
     pub part_wanted: Vec<f64>,
     /// What limited it.
     pub limiting_factor: Vec<Option<LimitingFactor>>,
+    /// Its controller's decisions, in the order of time.
+    pub decisions: Vec<DecisionTick>,
+}
+
+/// A recorded decision of a controller.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DecisionTick {
+    /// When, in seconds.
+    pub time_s: f64,
+    /// What became of the rate.
+    pub change: Move,
+    /// What it was and why, in words.
+    pub text: String,
+}
+
+/// What becomes of a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// It is less.
+    Down,
+    /// It stays, and something else limits it.
+    None,
+    /// It is more.
+    Up,
+}
+
+impl Move {
+    /// What leads from one rate to another.
+    pub fn of(from: DataRate, to: DataRate) -> Self {
+        match to.cmp(&from) {
+            Ordering::Less => Self::Down,
+            Ordering::Equal => Self::None,
+            Ordering::Greater => Self::Up,
+        }
+    }
 }
 
 /// The rates of a flow.

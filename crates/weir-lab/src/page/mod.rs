@@ -21,9 +21,9 @@ use std::path::Path;
 
 pub(crate) use decimate::extremes;
 pub use input::{
-    Best, CdfStep, Cell, Column, ControllerPanel, CoupledCurves, CouplingCurves, Differences, FlowCurves,
-    FlowRole, PageInput, PlacedTable, Row, RowKind, Scatter, ScatterPoint, SignalBand, Standing,
-    SummaryTable, kinds_below,
+    Best, CdfStep, Cell, Column, ControllerPanel, CoupledCurves, CouplingCurves, DecisionTick, Differences,
+    FlowCurves, FlowRole, Move, PageInput, PlacedTable, Row, RowKind, Scatter, ScatterPoint, SignalBand,
+    Standing, SummaryTable, kinds_below,
 };
 pub(crate) use palette::{COMPETITOR, IDEAL, css as palette_css, law as colour_of};
 pub use table::MARKED;

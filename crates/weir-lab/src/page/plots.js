@@ -54,6 +54,22 @@ const alone = (y) => {
   return y.flatMap((value, i) => (!gap(value) && gap(y[i - 1]) && gap(y[i + 1]) ? [i] : []));
 };
 
+// Means of what is within half a second of each place; a gap stays one.
+const smoothed = (x, y) => {
+  let [first, end, sum, count] = [0, 0, 0, 0];
+  const take = (value, sign) => {
+    if (typeof value !== "number") return;
+    sum += sign * value;
+    count += sign;
+  };
+  return y.map((value, i) => {
+    // Times are told to the millisecond: a place that is half a second away is one by more than rounding.
+    for (; end < x.length && x[end] < x[i] + 0.499; end += 1) take(y[end], 1);
+    for (; x[first] < x[i] - 0.499; first += 1) take(y[first], -1);
+    return typeof value === "number" && count > 0 ? sum / count : value;
+  });
+};
+
 const series = (curve, y) => {
   const common = {
     label: curve.name,
@@ -139,6 +155,40 @@ const drawLanes = (u, lanes) => {
   });
 };
 
+// Decisions: what lowered the rate is a line across the ribbon, what raised it one below, another factor one above.
+const drawDecisions = (u, lanes) => {
+  const { ctx, bbox } = u;
+  const height = bbox.height / lanes.length;
+  const [from, to] = [u.scales.x.min, u.scales.x.max];
+  ctx.strokeStyle = colour("ink");
+  ctx.lineWidth = devicePixelRatio;
+  lanes.forEach(({ ticks = [] }, row) => {
+    const top = bbox.top + row * height + 1;
+    const low = top + height - 2;
+    const ends = { "-1": [top, low], 0: [top, top + (low - top) / 4], 1: [low - (low - top) / 3, low] };
+    const room = bbox.width / devicePixelRatio;
+    const there = ticks.filter(([time]) => time >= from && time <= to);
+    // Where they would be a grey veil, only what lowered the rate is seen.
+    const shown = there.length > room / 4 ? there.filter(([, change]) => change < 0) : there;
+    ctx.globalAlpha = shown.length > room / 4 ? 0.25 : 0.7;
+    ctx.beginPath();
+    for (const [time, change] of shown) {
+      const x = u.valToPos(time, "x", true);
+      ctx.moveTo(x, ends[change][0]);
+      ctx.lineTo(x, ends[change][1]);
+    }
+    ctx.stroke();
+  });
+};
+
+// The decision of a lane that is nearest to a place in the plot, if one is near.
+const decisionAt = (u, lanes, left, top) => {
+  const lane = lanes[Math.min(Math.floor(top / (u.over.clientHeight / lanes.length)), lanes.length - 1)];
+  const apart = ([time]) => Math.abs(u.valToPos(time, "x") - left);
+  const nearest = (lane?.ticks ?? []).reduce((best, own) => (best && apart(best) <= apart(own) ? best : own), null);
+  return nearest && apart(nearest) <= 6 ? nearest : null;
+};
+
 // The factor in `lane` at a time; null where there is none.
 const factorAt = ({ edges, factors }, time) => {
   const after = edges.findIndex((edge) => edge > time);
@@ -214,7 +264,10 @@ const drawPlot = (host, plot, x, width, range, handlers) => {
       else if (clips) drawClipped(u, curve, i + 1);
     });
     (plot.guides ?? []).forEach((guide) => drawGuide(u, guide));
-    if (plot.lanes) drawLanes(u, plot.lanes);
+    if (plot.lanes) {
+      drawLanes(u, plot.lanes);
+      drawDecisions(u, plot.lanes);
+    }
     u.ctx.restore();
   };
   const banded = plot.curves.flatMap(({ form, colour: own }, i) =>
@@ -244,5 +297,8 @@ const drawPlot = (host, plot, x, width, range, handlers) => {
       ...handlers.cursor,
     },
   };
-  return new uPlot(options, data, host);
+  const smooth = plot.smooth ? [x.values, ...columns.map((y) => smoothed(x.values, y))] : data;
+  const u = new uPlot(options, smooth, host);
+  if (plot.smooth) u.courses = { smooth, raw: data };
+  return u;
 };

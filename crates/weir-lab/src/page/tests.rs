@@ -76,6 +76,7 @@ fn panel(index: usize, bins: usize, signals: usize) -> ControllerPanel {
         max_rate_bps: Some(2.5e6),
         subject: "video".to_owned(),
         flows: vec![flow("video", FlowRole::Media, index), flow("tcp", FlowRole::Competitor, index + 7)],
+        decisions: Vec::new(),
         limiting_factor: (0..bins).map(|bin| Some(LimitingFactor::ALL[bin / 3 % 10])).collect(),
         frame_delay_ms: noise(bins, index + 3).into_iter().map(|value| value * 300.0).collect(),
         loss_ratio: noise(bins, index + 5),

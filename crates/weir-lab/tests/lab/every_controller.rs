@@ -1,9 +1,9 @@
 //! What every controller of the registry must manage, and the bars of `gcc`, through the whole of the endpoints:
 //! encoder, packetiser, pacer, RTCP as bytes on the reverse path.
 
-use weir_cc::LimitingFactor;
+use weir_cc::{LimitingFactor, Why};
 use weir_lab::comparison::ComparisonRequest;
-use weir_lab::metrics::Series;
+use weir_lab::metrics::{Decisions, Reason, Series};
 use weir_lab::registry::Registry;
 use weir_lab::results::{FlowMeasures, RunMetrics, Value};
 use weir_lab::scenario::Scenario;
@@ -96,7 +96,10 @@ fn what_limits_the_rate_is_what_keeps_it_from_rising() {
         let request = ComparisonRequest { scenario: &scenario, seeds: &[1], jobs: 1, series: true };
         let mut comparison = request.run(&TraceStore::find(&[]), &|| ()).expect("it runs");
         assert!(comparison.stand_ins().is_empty(), "the recording is there");
-        let series = comparison.controllers[0].sample.series.take().unwrap().whole().unwrap();
+        let recording = comparison.controllers[0].sample.series.take().unwrap();
+        let without = decisions_without_signals(recording.decisions());
+        assert_eq!(without, 0, "{controller}: decisions for delay or loss without a signal");
+        let series = recording.whole().unwrap();
         let (wrong, changes) = mislabelled(&series, 0);
         println!("{controller}: {wrong} seconds of 119, {changes} changes");
         assert!(wrong <= 2 && changes <= 60, "{controller}: {wrong} seconds, {changes} changes");
@@ -105,6 +108,22 @@ fn what_limits_the_rate_is_what_keeps_it_from_rising() {
         let (_, changes) = mislabelled(&Run::of("steady", controller, &[]).series, 150);
         assert!(changes <= 4, "{controller}: {changes} changes at rest");
     }
+}
+
+/// Of the recorded decisions that delay or loss caused, those that name no signal they went by; there must be some that do.
+fn decisions_without_signals(decisions: &Decisions) -> usize {
+    let (mut without, mut with) = (0, 0);
+    decisions
+        .each(|decision| {
+            if matches!(decision.reason, Reason::Decision(Why::Delay | Why::Loss)) {
+                let named = decision.signals.iter().flatten().count();
+                *(if named == 0 { &mut without } else { &mut with }) += 1;
+            }
+            std::io::Result::Ok(())
+        })
+        .unwrap();
+    assert!(with > 0, "no decision goes by a signal");
+    without
 }
 
 fn defined(value: Value) -> f64 {

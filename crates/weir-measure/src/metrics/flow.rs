@@ -81,6 +81,8 @@ pub(super) struct FlowRecorder {
     rtt: Histogram,
     min_rtt: Option<TimeDelta>,
     factors: LimitingFactors,
+    /// Decisions of its controller in the window.
+    decisions: u64,
     pub(super) completed: Option<Time>,
     /// When a circuit breaker stopped its media, in seconds of the run.
     stopped: Stopped<Value>,
@@ -118,6 +120,7 @@ impl FlowRecorder {
             rtt: Histogram::new(),
             min_rtt: None,
             factors: LimitingFactors::new(live),
+            decisions: 0,
             completed: None,
             stopped: Stopped::default(),
             transfers: CountedTransfers::default(),
@@ -137,6 +140,11 @@ impl FlowRecorder {
     /// A word to its coupler was refused, within the window or not.
     pub(super) fn refused_word(&mut self, in_window: bool) {
         self.refused_words += u64::from(in_window);
+    }
+
+    /// Its controller decided, within the window or not.
+    pub(super) fn decided(&mut self, in_window: bool) {
+        self.decisions += u64::from(in_window);
     }
 
     /// A packet leaves.
@@ -298,6 +306,7 @@ impl FlowRecorder {
             time_per_limiting_factor: PerLimitingFactor::from_fn(|factor: LimitingFactor| {
                 self.factors.seconds(factor)
             }),
+            decisions: (plan.kind == FlowKind::Media).then_some(self.decisions as f64),
             feedback_rate_bps: rate(self.feedback.bytes),
             feedback_packet_rate: live.seconds().map(|seconds| self.feedback.packets as f64 / seconds),
             feedback_share: share(self.feedback.bytes as f64, self.sent.bytes as f64),

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use weir_cc::Target;
 use weir_cc::coupled::{Aggregate, Order, Refusal, Word};
+use weir_cc::{Controller, Decision, Target};
 use weir_net::Time;
-use weir_units::TimeDelta;
+use weir_units::{DataRate, TimeDelta};
 use weir_world::{Breaker, FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
 
 use super::delays::FlowDelays;
 use super::plan::{MeasurePlan, Window};
-use super::series::{Recording, SeriesRecorder};
+use super::series::{Reason, Recording, SeriesRecorder};
 use super::view::View;
 use super::window::{Delivery, WindowRecorder};
 use super::witness::Witness;
@@ -226,6 +226,20 @@ impl Monitor for Recorder {
         self.each(|window| window.target(now, flow, target));
         if let Some((_, series)) = self.series_at(now) {
             series.target(now, flow, target);
+        }
+    }
+
+    fn decided(&mut self, now: Time, flow: usize, decision: &Decision, controller: &dyn Controller) {
+        self.each(|window| window.decided(now, flow));
+        if let Some((_, series)) = self.series_at(now) {
+            let Decision { base, rate, why, .. } = *decision;
+            series.decided(now, flow, (base, rate), Reason::Decision(why), controller);
+        }
+    }
+
+    fn allocated(&mut self, now: Time, flow: usize, rate: DataRate, controller: &dyn Controller) {
+        if let Some((_, series)) = self.series_at(now) {
+            series.decided(now, flow, (rate, rate), Reason::Coupling, controller);
         }
     }
 

@@ -170,6 +170,12 @@ impl WindowRecorder {
         }
     }
 
+    pub(super) fn decided(&mut self, now: Time, flow: usize) {
+        if let Some(recorder) = self.flows.get_mut(flow) {
+            recorder.decided(self.window.contains(now));
+        }
+    }
+
     pub(super) fn stopped(&mut self, now: Time, flow: usize, by: &Breaker) {
         if let Some(recorder) = self.flows.get_mut(flow) {
             recorder.stopped(now, by);

@@ -82,6 +82,8 @@ pub struct FlowMeasures<V> {
     pub pictures: Pictures<V>,
     /// Seconds for which each factor limited the rate.
     pub time_per_limiting_factor: PerLimitingFactor<V>,
+    /// Rates that the controller computed: its decisions, whether they moved the rate or not.
+    pub decisions: V,
     /// Bits of feedback per second of activity, on the wire.
     pub feedback_rate_bps: V,
     /// Packets of feedback per second of activity.
@@ -334,7 +336,7 @@ over_runs!(FlowMeasures { name, kind;
     rate_bps, payload_rate_bps, sent_rate_bps, target_rate_bps, rate_sd_bps, fair_share, loss_ratio,
     packet_loss_ratio, sent, received, owd_excess_ms, queue_wait_ms, rtt_excess_ms, min_rtt_ms, frame_delay_ms,
     frames_sent, frames_skipped, key_frames, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, pictures, time_per_limiting_factor,
-    feedback_rate_bps, feedback_packet_rate, feedback_share, completion_seconds, stopped, transfers, convergence,
+    decisions, feedback_rate_bps, feedback_packet_rate, feedback_share, completion_seconds, stopped, transfers, convergence,
     share_sent, share_received, share_wanted, refused_words,
 });
 over_runs!(Pictures {;

@@ -2,6 +2,7 @@
 
 mod convergence;
 mod coupling;
+mod decisions;
 mod delays;
 mod fair_shares;
 mod frames;

@@ -2,7 +2,7 @@
 //! end; else each has its own.
 
 use weir_cc::coupled::{Order, Word};
-use weir_cc::{ArrivalTime, Controller, Ecn, Receiver, SendTime};
+use weir_cc::{ArrivalTime, Controller, DataRate, Ecn, Receiver, SendTime};
 use weir_media::{
     Alarm, CoupledFlow, FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds,
     SentFrame, Session,
@@ -84,7 +84,8 @@ impl SendingFlow {
             self.tell(now, local, session, network, |flow, _| flow.weigh(priority));
         }
         if let Some(coupled) = &mut self.coupled {
-            coupled.flow.on_timeout(local, session);
+            let taken = coupled.flow.on_timeout(local, session);
+            allocated(now, self.life.flow, (id, taken), session, network);
         }
     }
 
@@ -101,7 +102,8 @@ impl SendingFlow {
         for word in say(flow, session) {
             network.tell(now, self.life.flow, &word);
             while let Some(order) = network.answer(now, self.life.flow) {
-                flow.obey(local, &order, session);
+                let taken = flow.obey(local, &order, session);
+                allocated(now, self.life.flow, (self.id, taken), session, network);
             }
         }
     }
@@ -166,11 +168,18 @@ impl MediaSource {
     }
 
     /// An order for `flow` has come.
-    pub(crate) fn obey(&mut self, now: Time, flow: usize, order: &Order) {
+    pub(crate) fn obey<M: Monitor>(
+        &mut self,
+        now: Time,
+        flow: usize,
+        order: &Order,
+        network: &mut Network<M>,
+    ) {
         let local = SendTime::from_nanos(self.clock.read(now));
         let Some(flow) = self.flows.iter_mut().find(|own| own.life.flow == flow) else { return };
         if let Some(coupled) = &mut flow.coupled {
-            coupled.flow.obey(local, order, &mut self.session);
+            let taken = coupled.flow.obey(local, order, &mut self.session);
+            allocated(now, flow.life.flow, (flow.id, taken), &self.session, network);
             flow.heard = true;
         }
     }
@@ -197,6 +206,12 @@ impl MediaSource {
         let flow_of = |flows: &[SendingFlow], id: FlowId| flows[id.number()].life.flow;
         let wake = loop {
             let output = self.session.poll(local, network.rtcp.room());
+            if let Output::Decision(id, decision) = output
+                && let Some(sender) = self.session.flow(id)
+            {
+                // Before the coupler answers with another rate.
+                network.monitor.decided(now, flow_of(flows, id), &decision, sender.controller());
+            }
             if let Output::Rtt(id, _)
             | Output::Statistics(id, _)
             | Output::Decision(id, _)
@@ -233,6 +248,19 @@ impl MediaSource {
         let due = flows.iter().filter_map(SendingFlow::patience).chain(wake).min();
         let due = due.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
         flows.iter().map(|flow| flow.next_turn(now)).fold(due, Time::min)
+    }
+}
+
+/// Shows the monitor the rate that the controller of the flow `id` took from its coupler, if it took one.
+fn allocated<M: Monitor>(
+    now: Time,
+    flow: usize,
+    (id, taken): (FlowId, Option<DataRate>),
+    session: &Session,
+    network: &mut Network<M>,
+) {
+    if let (Some(rate), Some(sender)) = (taken, session.flow(id)) {
+        network.monitor.allocated(now, flow, rate, sender.controller());
     }
 }
 

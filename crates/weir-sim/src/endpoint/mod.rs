@@ -200,7 +200,7 @@ impl Endpoint {
         network: &mut Network<M>,
     ) {
         match self {
-            Self::MediaSource(source) => source.obey(now, flow, order),
+            Self::MediaSource(source) => source.obey(now, flow, order, network),
             Self::TcpSource(source) => source.obey(now, order, network),
             _ => {}
         }

@@ -35,6 +35,11 @@ impl LossConfig {
             (rate, LossVerdict::Hold)
         }
     }
+
+    /// The nearest threshold that the loss ratio `loss` has passed, or the lower one.
+    pub const fn threshold(&self, loss: f64) -> f64 {
+        if loss > self.high { self.high } else { self.low }
+    }
 }
 
 #[cfg(test)]

@@ -171,6 +171,11 @@ impl LossBasedV1 {
         f64::from(self.fraction_lost) / 256.0
     }
 
+    /// What the loss ratio is compared with.
+    pub fn threshold(&self) -> f64 {
+        self.law.threshold(self.loss_ratio())
+    }
+
     /// Whether the first seconds last and nothing was lost in them.
     pub fn is_starting(&self, now: SendTime) -> bool {
         let young = self.first_report.is_none_or(|first| (now - first).abs() < self.config.start_phase);

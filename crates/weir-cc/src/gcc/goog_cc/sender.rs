@@ -9,7 +9,8 @@ use super::reports::Reports;
 use super::target::TargetRate;
 use crate::config_error::ConfigError;
 use crate::controller::{
-    Burst, Controller, LimitingFactor, Pacing, PathEvent, Probe, RateLimits, Signal, StreamsConfig, Target,
+    Burst, Controller, Evidence, LimitingFactor, Pacing, PathEvent, Probe, RateLimits, Signal, StreamsConfig,
+    Target,
 };
 use crate::decision::{Decision, Share, Why};
 use crate::gcc::blocks::alr::AlrDetector;
@@ -477,5 +478,13 @@ impl Controller for GoogCc {
             f64::from(u8::from(self.alr.since().is_some())),
         ];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    fn evidence(&self) -> [Option<Evidence>; 3] {
+        let by_loss = match self.target.v2() {
+            Some(_) => Evidence::against("A_loss", self.delay.aimd().rate()),
+            None => Evidence::against("loss", self.target.v1().threshold()),
+        };
+        [Evidence::against("trend", self.delay.gamma()), Evidence::of("R"), by_loss]
     }
 }

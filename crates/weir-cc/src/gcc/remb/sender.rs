@@ -4,7 +4,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, GrowOn};
 use crate::config_error::ConfigError;
-use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
+use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::gcc::blocks::loss::{LossConfig, LossVerdict};
 use crate::packet::SendState;
@@ -180,6 +180,11 @@ impl Rule for RembRule {
     fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
         let values = [frame.rate(), self.ceiling.map_or(f64::NAN, DataRate::bps_f64), self.loss_ratio];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    fn evidence(&self, frame: &Frame) -> [Option<Evidence>; 3] {
+        let loss = self.loss.threshold(self.loss_ratio);
+        [Evidence::against("A_r(REMB)", frame.rate()), Evidence::against("f_l", loss), None]
     }
 }
 

@@ -8,7 +8,7 @@ use weir_units::{DataRate, TimeDelta};
 use super::config::{Config, DelayOf, LossForm, SendSidePacing};
 use super::delay::DelaySignal;
 use crate::config_error::ConfigError;
-use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
+use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::gcc::blocks::aimd::Aimd;
 use crate::gcc::blocks::bursts::Received;
@@ -325,5 +325,14 @@ impl Rule for SendSideRule {
             self.loss_ratio,
         ];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    fn evidence(&self, _frame: &Frame) -> [Option<Evidence>; 3] {
+        let loss = self.config.paper_loss().threshold(self.loss_ratio);
+        [
+            Evidence::against("m", self.delay.gamma()),
+            Evidence::against("f_l", loss),
+            Evidence::against("A_s", self.aimd.rate()),
+        ]
     }
 }

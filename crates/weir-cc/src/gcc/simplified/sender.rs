@@ -4,7 +4,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::config::Config;
 use crate::config_error::ConfigError;
-use crate::controller::{LimitingFactor, Pacing, RateLimits, Signal};
+use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::SendState;
 use crate::parts::relative::{Fall, Relative};
@@ -107,6 +107,10 @@ impl Rule for CeilingRule {
         if let Some(slot) = out.first_mut() {
             *slot = self.ceiling.map_or(f64::NAN, DataRate::bps_f64);
         }
+    }
+
+    fn evidence(&self, frame: &Frame) -> [Option<Evidence>; 3] {
+        [Evidence::against("A", frame.rate()), None, None]
     }
 }
 

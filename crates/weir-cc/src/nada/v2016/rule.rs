@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 use super::config::{Config, OffsetForm};
 use super::congestion::whole;
 use crate::config_error::ConfigError;
-use crate::controller::{RateLimits, Signal};
+use crate::controller::{Evidence, RateLimits, Signal};
 use crate::nada::config::ShapingBuffer;
 use crate::nada::rate::{Gains, Gradual, Shaping, gamma};
 use crate::nada::sender::{Habits, Present, RateUpdate, Sender, Variant};
@@ -167,6 +167,11 @@ impl Variant for Rule2016 {
     fn read_signals(&self, rate: f64, out: &mut [f64]) {
         let values = [self.x_n.unwrap_or(f64::NAN), self.x_o, self.x_d, rate];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    fn evidence(&self) -> [Option<Evidence>; 3] {
+        let equilibrium = self.x_n.unwrap_or(f64::NAN) - self.x_o;
+        [Evidence::against("x_n", equilibrium), Evidence::against("x_d", 0.0), None]
     }
 }
 

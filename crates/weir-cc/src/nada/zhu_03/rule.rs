@@ -4,7 +4,7 @@ use weir_units::TimeDelta;
 
 use super::config::Config;
 use crate::config_error::ConfigError;
-use crate::controller::{RateLimits, Signal};
+use crate::controller::{Evidence, RateLimits, Signal};
 use crate::nada::config::ShapingBuffer;
 use crate::nada::rate::Shaping;
 use crate::nada::sender::{Habits, Present, RateUpdate, Sender, Variant};
@@ -148,6 +148,10 @@ impl Variant for RuleZhu03 {
     fn read_signals(&self, rate: f64, out: &mut [f64]) {
         let values = [self.x_n.unwrap_or(f64::NAN), self.x_hat, self.x_ref, rate];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    fn evidence(&self) -> [Option<Evidence>; 3] {
+        [Evidence::against("x_hat", self.x_ref), Evidence::against("x_n", self.x_ref), None]
     }
 }
 

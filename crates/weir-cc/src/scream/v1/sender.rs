@@ -7,7 +7,9 @@ use super::rate::{self, RateControl};
 use super::trend::Trend;
 use super::window::{self, Window, counts};
 use crate::config_error::ConfigError;
-use crate::controller::{Controller, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target};
+use crate::controller::{
+    Controller, Evidence, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target,
+};
 use crate::decision::{Decision, Share, Why};
 use crate::packet::{PacketResult, SendState, SentPacket};
 use crate::parts::least_window::least_window;
@@ -323,6 +325,14 @@ impl Controller for Scream {
             self.rate.current_rate(),
         ];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    fn evidence(&self) -> [Option<Evidence>; 3] {
+        [
+            Evidence::against("qdelay", self.qdelay_target.get()),
+            Evidence::against("bytes_in_flight", self.window.cwnd()),
+            Evidence::of("loss_event_rate"),
+        ]
     }
 }
 

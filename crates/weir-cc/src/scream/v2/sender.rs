@@ -7,7 +7,9 @@ use super::drain::Drain;
 use super::rate::Basis;
 use super::window::{RefWindow, Seen};
 use crate::config_error::ConfigError;
-use crate::controller::{Controller, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target};
+use crate::controller::{
+    Controller, Evidence, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target,
+};
 use crate::decision::{Decision, Share, Why};
 use crate::packet::{SendState, SentPacket};
 use crate::parts::least_window::least_window;
@@ -285,6 +287,16 @@ impl Controller for ScreamV2 {
             self.target,
         ];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    fn evidence(&self) -> [Option<Evidence>; 3] {
+        let window = self.window.as_ref().map_or(f64::NAN, RefWindow::ref_wnd);
+        [
+            // From half of its target on the window yields.
+            Evidence::against("qdelay_avg", self.qdelay_target.get() / 2.0),
+            Evidence::against("bytes_in_flight", window),
+            Evidence::of("loss_event_rate"),
+        ]
     }
 }
 

@@ -3,7 +3,7 @@
 use super::grid::Grid;
 use super::scales::Scales;
 use super::{Curve, Figure, Form, Plot, Scale};
-use crate::page::input::{ControllerPanel, CouplingCurves};
+use crate::page::input::{ControllerPanel, CoupledCurves, CouplingCurves};
 use crate::page::palette;
 
 /// Heights of plots and of a flow's ribbon, in pixels.
@@ -62,7 +62,7 @@ impl Rows<'_> {
         let aggregate = Curve { width: 1.2, dash: &[2, 3], form: Form::Steps, ..ink() };
         curves.extend(self.curve("S_CR", &self.rate(&self.coupling.aggregate_bps), aggregate));
         let label = self.scales.rate.label();
-        Plot { height: RATES, label, scale: Scale::Zero, curves, ..Plot::default() }
+        Plot { height: RATES, label, scale: Scale::Zero, smooth: true, curves, ..Plot::default() }
     }
 
     /// Which part of what was sent is each flow's, and what its weight asks for.
@@ -84,7 +84,7 @@ impl Rows<'_> {
 
     fn windows(&self) -> Plot {
         let flows = self.coupling.flows.iter().enumerate();
-        let window = |(rank, flow): (usize, &crate::page::input::CoupledCurves)| {
+        let window = |(rank, flow): (usize, &CoupledCurves)| {
             let colour = palette::law(rank);
             let look = Curve { colour, width: 1.2, form: Form::Steps, unit: "segments", ..Curve::default() };
             self.curve(&flow.name, &flow.window, look)
@@ -102,7 +102,8 @@ impl Rows<'_> {
     /// What limited each flow.
     fn ribbons(&self) -> Plot {
         let flows = &self.coupling.flows;
-        let lanes = flows.iter().map(|flow| self.grid.lane(&flow.name, &flow.limiting_factor)).collect();
+        let lane = |flow: &CoupledCurves| self.grid.lane(&flow.name, &flow.limiting_factor, &flow.decisions);
+        let lanes = flows.iter().map(lane).collect();
         let label = "limited by".to_owned();
         Plot { height: RIBBON * flows.len() + 8, label, lanes, ..Plot::default() }
     }
@@ -122,7 +123,6 @@ mod tests {
     use weir_cc::LimitingFactor;
 
     use super::*;
-    use crate::page::input::CoupledCurves;
 
     fn panel() -> ControllerPanel {
         let flow = |name: &str, factor| CoupledCurves {

@@ -7,6 +7,7 @@ use weir_cc::LimitingFactor;
 
 use super::{Lane, bin_seconds, coarse, seconds};
 use crate::page::decimate::{dominant, stretches};
+use crate::page::input::{DecisionTick, Move};
 
 /// The places of an axis: each bin, or two for each stretch of bins.
 #[derive(Clone, Debug)]
@@ -71,8 +72,13 @@ impl<'a> Grid<'a> {
         self.x().iter().filter_map(Value::as_f64).collect()
     }
 
-    /// Stretches of one factor, each as long as it lasts.
-    pub(super) fn lane(&self, name: &str, factors: &[Option<LimitingFactor>]) -> Lane {
+    /// Stretches of one factor, each as long as it lasts, and the decisions.
+    pub(super) fn lane(
+        &self,
+        name: &str,
+        factors: &[Option<LimitingFactor>],
+        decisions: &[DecisionTick],
+    ) -> Lane {
         let len = self.time.len().min(factors.len());
         let mut lane = Lane { name: name.to_owned(), ..Lane::default() };
         for bins in stretches(len, self.max_points) {
@@ -84,6 +90,10 @@ impl<'a> Grid<'a> {
         }
         let end = len.checked_sub(1).map(|last| self.time[last] + bin_seconds(self.time, last));
         lane.edges.extend(end.map(seconds));
+        let tick = |decision: &DecisionTick| {
+            (seconds(decision.time_s), decision.change as i8 - Move::None as i8, decision.text.clone())
+        };
+        lane.ticks = decisions.iter().map(tick).collect();
         lane
     }
 }
@@ -135,13 +145,16 @@ mod tests {
             Some(LimitingFactor::Loss),
             Some(LimitingFactor::Loss),
         ];
-        let lane = Grid::of(&time, 2000).lane("video", &factors);
+        let tick = |time_s, change| DecisionTick { time_s, change, text: String::from("why") };
+        let ticks = [tick(0.1, Move::Down), tick(0.25, Move::None)];
+        let lane = Grid::of(&time, 2000).lane("video", &factors, &ticks);
         assert_eq!(
             lane.factors,
             [Some(LimitingFactor::RampUp as usize), None, Some(LimitingFactor::Loss as usize)]
         );
         assert_eq!(lane.edges, [json!(0.0), json!(0.2), json!(0.3), json!(0.5)]);
-        let empty = Grid::of(&[], 2000).lane("video", &[]);
+        assert_eq!(lane.ticks, [(json!(0.1), -1, "why".into()), (json!(0.25), 0, "why".into())]);
+        let empty = Grid::of(&[], 2000).lane("video", &[], &[]);
         assert!(empty.edges.is_empty() && empty.factors.is_empty());
     }
 }

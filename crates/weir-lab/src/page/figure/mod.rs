@@ -40,6 +40,9 @@ struct Plot {
     #[serde(skip_serializing_if = "String::is_empty")]
     title: String,
     scale: Scale,
+    /// Whether its curves are means over a second while the whole run is in sight.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    smooth: bool,
     /// Levels to mark.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     guides: Vec<f64>,
@@ -109,6 +112,9 @@ struct Lane {
     /// Where the stretches begin, and where the last one ends.
     edges: Vec<Value>,
     factors: Vec<Option<usize>>,
+    /// Decisions: when, whether the rate went down (−1), stayed or went up, and what it is in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ticks: Vec<(Value, i8, String)>,
 }
 
 /// The figures of a report.

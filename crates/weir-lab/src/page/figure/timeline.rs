@@ -24,6 +24,7 @@ pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> 
             height: RATES,
             label: scales.rate.label(),
             scale: Scale::Rate,
+            smooth: true,
             curves: rates(index, panel, &grid, scales),
             ..Plot::default()
         },
@@ -48,10 +49,13 @@ pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> 
 /// What limited the rate; of two runs in both.
 fn ribbons(panel: &ControllerPanel, grid: &Grid<'_>) -> Vec<Lane> {
     match &panel.other {
-        None => vec![grid.lane("limited by", &panel.limiting_factor)],
+        None => vec![grid.lane("limited by", &panel.limiting_factor, &panel.decisions)],
         Some(other) => {
             let second = Grid::of(&other.time_s, grid.len());
-            vec![grid.lane("first", &panel.limiting_factor), second.lane("second", &other.limiting_factor)]
+            vec![
+                grid.lane("first", &panel.limiting_factor, &panel.decisions),
+                second.lane("second", &other.limiting_factor, &other.decisions),
+            ]
         }
     }
 }

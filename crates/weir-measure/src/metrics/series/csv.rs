@@ -1,20 +1,13 @@
 //! Series and distributions as comma-separated values (RFC 4180).
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
-use weir_cc::LimitingFactor;
 use weir_world::Side;
 
 use super::columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
 use super::recording::Recording;
+use super::table::{Column, quoted};
 use crate::metrics::histogram::Histogram;
-
-/// A column to be written.
-pub(super) enum Column<'a> {
-    Numbers(&'a [f64]),
-    LimitingFactors(&'a [Option<LimitingFactor>]),
-}
 
 impl Recording {
     /// Writes one line per bin: the time in seconds, then a column per quantity, named `flow.quantity_unit`,
@@ -71,20 +64,6 @@ pub fn write_cdf_csv<'a>(
         }
     }
     Ok(())
-}
-
-impl Column<'_> {
-    fn write_cell(&self, out: &mut impl Write, row: usize) -> io::Result<()> {
-        match self {
-            Self::Numbers(values) => match values.get(row) {
-                Some(value) if value.is_finite() => write!(out, ",{value}"),
-                _ => write!(out, ","),
-            },
-            Self::LimitingFactors(factors) => {
-                write!(out, ",{}", factors.get(row).copied().flatten().map_or("", LimitingFactor::name))
-            }
-        }
-    }
 }
 
 impl FlowSeries {
@@ -147,13 +126,4 @@ impl CouplingSeries {
 
 fn named<'a>(owner: &str, columns: &[(&str, &'a Vec<f64>)]) -> Vec<(String, Column<'a>)> {
     columns.iter().map(|(name, values)| (format!("{owner}.{name}"), Column::Numbers(values))).collect()
-}
-
-/// `text` as a field: in quotes if it needs them (RFC 4180 §2).
-fn quoted(text: &str) -> Cow<'_, str> {
-    if text.contains([',', '"', '\n', '\r']) {
-        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
-    } else {
-        Cow::Borrowed(text)
-    }
 }

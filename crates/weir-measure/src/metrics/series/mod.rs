@@ -3,17 +3,22 @@
 mod columns;
 mod coupling;
 mod csv;
+mod decisions;
 mod glossary;
 mod parquet;
+mod parquet_rows;
 mod read;
 mod recorder;
 mod recording;
+mod spool;
+mod table;
 mod values;
 
 pub use columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
 pub use csv::write_cdf_csv;
+pub use decisions::{DECISION_COLUMNS, DecidingSignal, DecisionColumn, Decisions, Reason, RecordedDecision};
 pub use glossary::{SERIES_COLUMNS, SeriesColumn};
-pub use parquet::write_parquet;
+pub use parquet_rows::write_parquet;
 pub use read::{ReadSeriesError, read_cdf_csv};
 pub(super) use recorder::SeriesRecorder;
 pub use recording::Recording;

@@ -6,6 +6,7 @@ use weir_cc::LimitingFactor;
 use weir_world::Side;
 
 use super::columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
+use super::table::fields;
 use crate::metrics::histogram::CdfPoint;
 use crate::metrics::plan::{CouplingPlan, FlowPlan, LinkPlan, MeasurePlan};
 
@@ -31,7 +32,7 @@ pub enum ReadSeriesError {
 impl core::fmt::Display for ReadSeriesError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Cell { line, text } => write!(f, "line {line}: `{text}` is neither a number nor a factor"),
+            Self::Cell { line, text } => write!(f, "line {line}: `{text}` is no value of its column"),
             Self::Length { line } => write!(f, "line {line} has more or fewer cells than the first"),
             Self::Column(name) => write!(f, "there is no column `{name}`"),
         }
@@ -201,32 +202,10 @@ impl Cell {
     }
 }
 
-/// The fields of a line, those in quotes without them (RFC 4180 §2); a name with a line break is not put together again.
-fn fields(line: &str) -> Vec<String> {
-    let (mut fields, mut field) = (Vec::new(), String::new());
-    let mut quoted = false;
-    let mut characters = line.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' if quoted && characters.peek() == Some(&'"') => field.extend(characters.next()),
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(core::mem::take(&mut field)),
-            other => field.push(other),
-        }
-    }
-    fields.push(field);
-    fields
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::results::FlowKind;
-
-    #[test]
-    fn fields_lose_their_quotes() {
-        assert_eq!(fields("a,\"b,\"\"c\"\"\",,d"), ["a", "b,\"c\"", "", "d"]);
-    }
 
     #[test]
     fn a_distribution_is_that_of_its_name() {
@@ -251,7 +230,7 @@ mod tests {
             viewed_from: weir_net::Time::ZERO,
         };
         let error = |text: &str, flows| Series::read_csv(text, &plan(flows)).unwrap_err().to_string();
-        assert_eq!(error("time_s\n0\nx\n", vec![]), "line 3: `x` is neither a number nor a factor");
+        assert_eq!(error("time_s\n0\nx\n", vec![]), "line 3: `x` is no value of its column");
         assert_eq!(error("time_s,a\n0\n", vec![]), "line 2 has more or fewer cells than the first");
         assert_eq!(error("time_s\n0\n1,2\n", vec![]), "line 3 has more or fewer cells than the first");
         let video = FlowPlan::new("video", FlowKind::Media);

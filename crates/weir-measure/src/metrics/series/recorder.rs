@@ -4,14 +4,16 @@ use core::mem;
 use core::ops::Range;
 
 use weir_cc::coupled::{Aggregate, Order, Word};
-use weir_cc::{LimitingFactor, Target};
+use weir_cc::{Controller, LimitingFactor, Target};
 use weir_net::Time;
-use weir_units::TimeDelta;
+use weir_units::{DataRate, TimeDelta};
 use weir_world::{PacketMeta, Side};
 
 use super::columns::{FlowSeries, LinkSeries, Series, SignalSeries};
 use super::coupling::{Aggregates, ShareColumns, together};
-use super::recording::{BLOCK, Recording, Spool};
+use super::decisions::{DecisionRecorder, Reason};
+use super::recording::{BLOCK, Recording};
+use super::spool::Spool;
 use crate::metrics::bins::{Counts, Grid};
 use crate::metrics::flow::FlowRecorder;
 use crate::metrics::link::{LinkRecorder, capacity};
@@ -29,6 +31,7 @@ pub(in crate::metrics) struct SeriesRecorder {
     wants_signals: bool,
     /// The blocks before.
     spool: Spool,
+    decisions: DecisionRecorder,
 }
 
 #[derive(Debug)]
@@ -61,6 +64,7 @@ impl SeriesRecorder {
             links: plan.links.iter().map(|_| DelayColumn::new(bins)).collect(),
             wants_signals: plan.flows.iter().any(has_signals),
             spool: Spool::default(),
+            decisions: DecisionRecorder::new(plan.flows.len()),
         }
     }
 
@@ -123,6 +127,18 @@ impl SeriesRecorder {
         }
     }
 
+    /// The rate of a flow, which was `base` before, is `rate`; `controller` is as it is now.
+    pub(in crate::metrics) fn decided(
+        &mut self,
+        now: Time,
+        flow: usize,
+        rates: (DataRate, DataRate),
+        reason: Reason,
+        controller: &dyn Controller,
+    ) {
+        self.decisions.record(now, flow, rates, reason, controller);
+    }
+
     pub(in crate::metrics) fn told(&mut self, bin: usize, flow: usize, word: &Word) {
         if let Some(share) = self.flows.get_mut(flow).and_then(|columns| columns.share.as_mut()) {
             share.told(bin - self.from, word);
@@ -160,7 +176,7 @@ impl SeriesRecorder {
     ) -> Recording {
         self.advance(self.grid.len(), plan, flows, links);
         let last = self.take_block(plan, flows, links);
-        self.spool.finish(last)
+        Recording::new(self.spool.finish(last), self.decisions.finish(plan))
     }
 
     /// The columns of the present block; the next one begins.

@@ -1,0 +1,315 @@
+//! Why a controller's rate is what it is: its decisions around a moment of a run, and the deepest falls.
+
+use weir_net::Time;
+use weir_units::TimeDelta;
+use weir_world::Side;
+
+use super::decisions::{Law, change, distance, signals};
+use super::panels;
+use super::saved::RecordedRun;
+use weir_measure::metrics::{DecidingSignal, PER_SECOND, Reason, RecordedDecision};
+use weir_measure::results::FlowKind;
+
+/// A flow of a recorded run.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    run: &'a RecordedRun,
+    law: Law<'a>,
+    flow: usize,
+}
+
+/// Why nothing can be said of a flow.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoSubject {
+    /// There is no flow of this name; these are media flows.
+    #[error("there is no media flow `{name}`")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// There is no media flow at all.
+    #[error("no flow of this run has a rate controller")]
+    NoMedia,
+}
+
+/// A moment of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moment {
+    /// When, in seconds of the run.
+    pub time_s: f64,
+    /// The target rate then, in bit/s; NaN where there is none.
+    pub target_bps: f64,
+    /// What was sent in the second up to then, in bit/s.
+    pub sent_bps: f64,
+    /// What was received in it.
+    pub received_bps: f64,
+    /// What the bottleneck could carry in it; NaN if it is not known.
+    pub capacity_bps: f64,
+    /// The mean wait in the bottleneck's queue in it, in ms.
+    pub queue_ms: f64,
+    /// Packets lost over packets lost and received in it.
+    pub loss_ratio: f64,
+    /// The last decision that moved the rate up or down until then.
+    pub moved: Option<RecordedDecision>,
+    /// The last decision until then; what limits the rate is said by it.
+    pub last: Option<RecordedDecision>,
+    /// Since when the rate has been limited by what limits it then, in seconds.
+    pub limited_since_s: Option<f64>,
+    /// The next decision.
+    pub next: Option<RecordedDecision>,
+}
+
+/// Decisions one after the other that lowered the rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fall {
+    /// When the first was made.
+    pub begins: Time,
+    /// When the last was made.
+    pub ends: Time,
+    /// The decision that lowered it most, …
+    pub decision: RecordedDecision,
+    /// … with the rates before and after all of them.
+    pub whole: RecordedDecision,
+}
+
+impl<'a> Subject<'a> {
+    /// The flow of this name, or the first media flow.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn of(run: &'a RecordedRun, law: Law<'a>, name: Option<&str>) -> Result<Self, NoSubject> {
+        let flows = &run.plan.flows;
+        let is_media = |flow: usize| flows.get(flow).is_some_and(|own| own.kind == FlowKind::Media);
+        let flow = match name {
+            None => {
+                Some(panels::subject(&run.plan)).filter(|&flow| is_media(flow)).ok_or(NoSubject::NoMedia)?
+            }
+            Some(name) => {
+                let known = || (0..flows.len()).filter(|&flow| is_media(flow));
+                let names = || known().map(|flow| flows[flow].name.clone()).collect();
+                let unknown = || NoSubject::Unknown { name: name.to_owned(), known: names() };
+                known().find(|&flow| flows[flow].name == name).ok_or_else(unknown)?
+            }
+        };
+        Ok(Self { run, law, flow })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.run.plan.flows[self.flow].name
+    }
+
+    /// When the run ends.
+    pub fn end(&self) -> Time {
+        self.run.plan.end
+    }
+
+    /// What was at this time.
+    ///
+    /// # Errors
+    /// A part of a long run cannot be read.
+    pub fn at(&self, time: Time) -> std::io::Result<Moment> {
+        let (mut moved, mut last, mut next): (Option<RecordedDecision>, Option<RecordedDecision>, _) =
+            (None, None, None);
+        let mut limited_since = None;
+        self.each(|decision| {
+            if decision.time > time {
+                next = next.or(Some(*decision));
+                return;
+            }
+            if last.is_none_or(|last| last.limiting_factor != decision.limiting_factor) {
+                limited_since = Some(decision.time.secs_f64());
+            }
+            moved = if decision.from == decision.to { moved } else { Some(*decision) };
+            last = Some(*decision);
+        })?;
+        let series = &self.run.series;
+        let flow = &series.flows[self.flow];
+        let after = series.time_s.partition_point(|&begins| begins <= time.secs_f64());
+        let second = after.saturating_sub(PER_SECOND)..after;
+        let mean = |values: &[f64]| {
+            let known =
+                values.get(second.clone()).unwrap_or_default().iter().filter(|value| value.is_finite());
+            let (sum, count) = known.fold((0.0, 0_u32), |(sum, count), value| (sum + value, count + 1));
+            sum / f64::from(count)
+        };
+        let link = self.run.plan.flows[self.flow].bottleneck.and_then(|link| series.links.get(link));
+        let target = after.checked_sub(1).and_then(|bin| flow.target_rate_bps.get(bin));
+        Ok(Moment {
+            time_s: time.secs_f64(),
+            target_bps: target.copied().unwrap_or(f64::NAN),
+            sent_bps: mean(&flow.send_rate_bps),
+            received_bps: mean(&flow.receive_rate_bps),
+            capacity_bps: link.map_or(f64::NAN, |link| mean(&link.capacity_bps)),
+            queue_ms: link.map_or(f64::NAN, |link| mean(&link.queue_mean_ms)),
+            loss_ratio: mean(&flow.loss_ratio),
+            moved,
+            last,
+            limited_since_s: limited_since,
+            next,
+        })
+    }
+
+    /// The deepest falls, at most so many, the deepest first.
+    ///
+    /// # Errors
+    /// A part of a long run cannot be read.
+    pub fn falls(&self, most: usize) -> std::io::Result<Vec<Fall>> {
+        let mut falls: Vec<Fall> = Vec::new();
+        let mut falling = false;
+        self.each(|decision| match decision.to.cmp(&decision.from) {
+            core::cmp::Ordering::Greater => falling = false,
+            core::cmp::Ordering::Equal => {}
+            core::cmp::Ordering::Less => {
+                let own = Fall {
+                    begins: decision.time,
+                    ends: decision.time,
+                    decision: *decision,
+                    whole: *decision,
+                };
+                match falls.last_mut().filter(|_| falling) {
+                    Some(fall) => fall.goes_on(decision),
+                    None => falls.push(own),
+                }
+                falling = true;
+            }
+        })?;
+        falls.sort_by(|one, other| other.depth().total_cmp(&one.depth()).then(one.begins.cmp(&other.begins)));
+        falls.truncate(most);
+        Ok(falls)
+    }
+
+    /// The signals that a decision went by, each with what it means.
+    pub fn signals(&self, decision: &RecordedDecision) -> Vec<String> {
+        let known = self.law.registry.signals(self.law.name, Side::Sender).unwrap_or_default();
+        let meaning =
+            |name: &str| known.iter().find(|signal| signal.name == name).map_or("", |own| own.meaning);
+        let readings = signals(&self.run.decisions, self.law, decision);
+        let deciding = decision.signals.iter().flatten();
+        let with_meaning = |(text, own): (String, &DecidingSignal)| match meaning(
+            self.run.decisions.signal(decision.flow, own.signal),
+        ) {
+            "" => text,
+            meaning => format!("{text} ({meaning})"),
+        };
+        readings.into_iter().zip(deciding).map(with_meaning).collect()
+    }
+
+    /// The signals that a decision went by, with their names.
+    pub fn deciding(
+        &self,
+        decision: &'a RecordedDecision,
+    ) -> impl Iterator<Item = (&'a str, DecidingSignal)> {
+        let run = self.run;
+        let named = move |own: &DecidingSignal| (run.decisions.signal(decision.flow, own.signal), *own);
+        decision.signals.iter().flatten().map(named)
+    }
+
+    /// The same in words, without meanings.
+    pub fn readings(&self, decision: &RecordedDecision) -> Vec<String> {
+        signals(&self.run.decisions, self.law, decision)
+    }
+
+    fn each(&self, mut take: impl FnMut(&RecordedDecision)) -> std::io::Result<()> {
+        self.run.decisions.each(|decision| {
+            if decision.flow == self.flow {
+                take(decision);
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Fall {
+    fn goes_on(&mut self, decision: &RecordedDecision) {
+        self.ends = decision.time;
+        self.whole.to = decision.to;
+        if distance(decision) > distance(&self.decision) {
+            self.decision = *decision;
+        }
+    }
+
+    /// How far the rate fell.
+    fn depth(&self) -> f64 {
+        distance(&self.whole)
+    }
+}
+
+impl Moment {
+    /// The moment in five lines, of `subject`.
+    pub fn lines(&self, subject: &Subject<'_>, under: &str) -> [String; 5] {
+        let kbps = |rate: f64| {
+            if rate.is_finite() { format!("{:.0} kbit/s", rate / 1e3) } else { "nothing".to_owned() }
+        };
+        let link = if self.capacity_bps.is_finite() {
+            format!("; the bottleneck carries {}", kbps(self.capacity_bps))
+        } else {
+            String::new()
+        };
+        let rates = format!(
+            "{:.2} s, {under}: the target is {}; in the last second {} were sent, {} received{link}.",
+            self.time_s,
+            kbps(self.target_bps),
+            kbps(self.sent_bps),
+            kbps(self.received_bps),
+        );
+        let limit = match (self.last, self.limited_since_s) {
+            (Some(last), Some(since)) => {
+                let factor = last.limiting_factor;
+                format!("Limited by {} since {since:.2} s: {}.", factor.name(), factor.meaning())
+            }
+            _ => "No decision yet: this is the start rate.".to_owned(),
+        };
+        let moved = match self.moved {
+            Some(moved) => format!("Changed last at {}.", told(&moved)),
+            None => "The rate has not changed yet.".to_owned(),
+        };
+        let signals = self.moved.map_or_else(Vec::new, |moved| subject.signals(&moved));
+        let signals = match (signals.is_empty(), self.moved.map(|moved| moved.reason)) {
+            (false, _) => format!("By its signals: {}.", signals.join("; ")),
+            (true, Some(Reason::Coupling)) => "By the share that coupling gave it.".to_owned(),
+            (true, _) => "By no signal of its own.".to_owned(),
+        };
+        let queue = if self.queue_ms.is_finite() {
+            format!("{:.0} ms in the queue, ", self.queue_ms)
+        } else {
+            String::new()
+        };
+        let loss = if self.loss_ratio.is_finite() { 100.0 * self.loss_ratio } else { 0.0 };
+        let next = match self.next {
+            Some(next) => {
+                format!("next decision at {}, then limited by {}", told(&next), next.limiting_factor.name())
+            }
+            None => "no later decision".to_owned(),
+        };
+        [rates, limit, moved, signals, format!("Around it: {queue}{loss:.1} % lost; {next}.")]
+    }
+}
+
+impl Fall {
+    /// The fall in one line.
+    pub fn line(&self, subject: &Subject<'_>) -> String {
+        let length = self.ends - self.begins;
+        let within = if length > TimeDelta::ZERO {
+            format!(" within {:.2} s", length.secs_f64())
+        } else {
+            String::new()
+        };
+        let percent = 100.0 * (1.0 - self.whole.to.bps_f64() / self.whole.from.bps_f64().max(1.0));
+        let signals = subject.readings(&self.decision);
+        let behind = if signals.is_empty() { String::new() } else { format!(": {}", signals.join(", ")) };
+        format!(
+            "{:>9.2} s  {} (−{percent:.0} %){within}, {}{behind}",
+            self.begins.secs_f64(),
+            change(&self.whole),
+            self.decision.reason.name(),
+        )
+    }
+}
+
+/// When a decision was made, from which rate to which, and why.
+fn told(decision: &RecordedDecision) -> String {
+    format!("{:.2} s: {}, {}", decision.time.secs_f64(), change(decision), decision.reason.name())
+}

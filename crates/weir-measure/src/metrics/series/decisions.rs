@@ -1,0 +1,194 @@
+//! The decisions of controllers that moved a rate or changed its limiting factor, with the signals that they went by.
+
+mod csv;
+mod parquet;
+mod recorder;
+
+use std::io::{self, Read, Write};
+
+use weir_cc::{LimitingFactor, Why};
+use weir_net::Time;
+use weir_units::DataRate;
+
+use super::spool::{Block, Spooled};
+
+pub use csv::{DECISION_COLUMNS, DecisionColumn};
+pub(super) use recorder::DecisionRecorder;
+
+/// A decision is recorded where the rate has moved by so much since the one recorded before.
+const LEAST_MOVE: f64 = 0.02;
+/// Signals of a decision.
+const MOST_SIGNALS: usize = 3;
+
+/// A recorded decision of a controller, or a rate that coupling allocated to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RecordedDecision {
+    /// When, to the millisecond.
+    pub time: Time,
+    /// The flow, by its index in the plan.
+    pub flow: usize,
+    /// The rate since the decision recorded before.
+    pub from: DataRate,
+    /// The rate from now on.
+    pub to: DataRate,
+    /// What changed it.
+    pub reason: Reason,
+    /// What limits it from now on.
+    pub limiting_factor: LimitingFactor,
+    /// The signals that decided.
+    pub signals: [Option<DecidingSignal>; MOST_SIGNALS],
+}
+
+/// What changed a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The controller decided.
+    Decision(Why),
+    /// Coupling allocated another share.
+    Coupling,
+}
+
+impl Reason {
+    /// Every reason.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Why::ALL.into_iter().map(Self::Decision).chain([Self::Coupling])
+    }
+
+    /// The reason in a word, for tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Decision(why) => why.name(),
+            Self::Coupling => LimitingFactor::Coupling.name(),
+        }
+    }
+}
+
+/// A signal that decided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DecidingSignal {
+    /// Which one, by its index among the sender half's signals.
+    pub signal: usize,
+    /// Its value, in its unit, to four digits.
+    pub value: f64,
+    /// What it was compared with, if with anything.
+    pub threshold: Option<f64>,
+}
+
+/// The recorded decisions of a run, in the order of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decisions {
+    /// The flows of the plan.
+    flows: Vec<FlowNames>,
+    rows: Spooled<Vec<RecordedDecision>>,
+}
+
+/// What the rows of a flow have by number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FlowNames {
+    name: String,
+    /// The sender half's signals.
+    signals: Vec<String>,
+}
+
+impl Default for Decisions {
+    fn default() -> Self {
+        Self { flows: Vec::new(), rows: Vec::new().into() }
+    }
+}
+
+impl Decisions {
+    /// Calls `take` with each decision in turn.
+    ///
+    /// # Errors
+    /// Those of `take`; a part of a long run cannot be read.
+    pub fn each<E: From<io::Error>>(
+        &self,
+        mut take: impl FnMut(&RecordedDecision) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.rows.each_block(|rows| rows.iter().try_for_each(&mut take))
+    }
+
+    /// The name of a flow.
+    pub fn flow(&self, flow: usize) -> &str {
+        self.flows.get(flow).map_or("", |own| &own.name)
+    }
+
+    /// The name of a signal of a flow's sender half.
+    pub fn signal(&self, flow: usize, signal: usize) -> &str {
+        self.flows.get(flow).and_then(|own| own.signals.get(signal)).map_or("", String::as_str)
+    }
+}
+
+/// Bytes of a row on the disk.
+const ROW: usize = 8 + 4 + 8 + 8 + 2 + MOST_SIGNALS * SIGNAL;
+const SIGNAL: usize = 1 + 8 + 8;
+/// Instead of the number of a signal: there is none.
+const NO_SIGNAL: u8 = u8::MAX;
+
+impl Block for Vec<RecordedDecision> {
+    fn write(&mut self, out: &mut impl Write) -> io::Result<()> {
+        out.write_all(&(self.len() as u64).to_le_bytes())?;
+        for row in self {
+            let reason = Reason::all().position(|reason| reason == row.reason).unwrap_or_default();
+            out.write_all(&row.time.nanos().to_le_bytes())?;
+            out.write_all(&(row.flow as u32).to_le_bytes())?;
+            out.write_all(&row.from.bps().to_le_bytes())?;
+            out.write_all(&row.to.bps().to_le_bytes())?;
+            out.write_all(&[reason as u8, row.limiting_factor as u8])?;
+            for signal in &row.signals {
+                let number = signal.map_or(NO_SIGNAL, |own| own.signal as u8);
+                let value = signal.map_or(f64::NAN, |own| own.value);
+                let threshold = signal.and_then(|own| own.threshold).unwrap_or(f64::NAN);
+                out.write_all(&[number])?;
+                out.write_all(&value.to_le_bytes())?;
+                out.write_all(&threshold.to_le_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, from: &mut impl Read) -> io::Result<()> {
+        self.clear();
+        let mut length = [0; 8];
+        from.read_exact(&mut length)?;
+        for _ in 0..u64::from_le_bytes(length) {
+            let mut bytes = [0; ROW];
+            from.read_exact(&mut bytes)?;
+            let mut rest = bytes.as_slice();
+            self.push(read_row(&mut rest)?);
+        }
+        Ok(())
+    }
+}
+
+fn read_row(from: &mut &[u8]) -> io::Result<RecordedDecision> {
+    let strange = || io::Error::from(io::ErrorKind::InvalidData);
+    let time = Time::from_nanos(u64::from_le_bytes(take(from)?));
+    let flow = u32::from_le_bytes(take(from)?) as usize;
+    let [low, high] = [take(from)?, take(from)?].map(|bytes| DataRate::from_bps(u64::from_le_bytes(bytes)));
+    let [reason, factor]: [u8; 2] = take(from)?;
+    let mut signals = [None; MOST_SIGNALS];
+    for slot in &mut signals {
+        let [signal]: [u8; 1] = take(from)?;
+        let [value, threshold] = [take(from)?, take(from)?].map(f64::from_le_bytes);
+        let threshold = Some(threshold).filter(|threshold| !threshold.is_nan());
+        *slot =
+            (signal != NO_SIGNAL).then_some(DecidingSignal { signal: usize::from(signal), value, threshold });
+    }
+    Ok(RecordedDecision {
+        time,
+        flow,
+        from: low,
+        to: high,
+        reason: Reason::all().nth(usize::from(reason)).ok_or_else(strange)?,
+        limiting_factor: *LimitingFactor::ALL.get(usize::from(factor)).ok_or_else(strange)?,
+        signals,
+    })
+}
+
+/// The next `N` bytes.
+fn take<const N: usize>(from: &mut &[u8]) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    from.read_exact(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,74 @@
+//! Decisions as Apache Parquet: the columns of the CSV, missing values as nulls.
+
+use std::io::{self, Write};
+
+use super::csv::DECISION_COLUMNS;
+use super::{Decisions, MOST_SIGNALS, RecordedDecision};
+use crate::metrics::series::parquet_rows::{Rows, io_error};
+use crate::metrics::series::table::Column;
+
+impl Decisions {
+    /// Writes the decisions as a Parquet file, uncompressed: numbers as DOUBLE, words as strings, in the columns of
+    /// [`Self::write_csv`].
+    ///
+    /// # Errors
+    /// Those of `out`; a part of a long run cannot be read.
+    pub fn write_parquet(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
+        let mut file = Rows::new(out, "decisions", &Cells::of(self, &[]).columns()).map_err(io_error)?;
+        self.rows.each_block(|rows| file.group(&Cells::of(self, rows).columns()).map_err(io_error))?;
+        file.close().map_err(io_error)
+    }
+}
+
+/// The cells of a block, column by column.
+struct Cells<'a> {
+    time: Vec<f64>,
+    rates: [Vec<f64>; 2],
+    flow: Vec<Option<&'a str>>,
+    reason: Vec<Option<&'a str>>,
+    factor: Vec<Option<&'a str>>,
+    signals: [SignalCells<'a>; MOST_SIGNALS],
+}
+
+/// The cells of one of the signals.
+struct SignalCells<'a> {
+    name: Vec<Option<&'a str>>,
+    value: Vec<f64>,
+    threshold: Vec<f64>,
+}
+
+impl<'a> Cells<'a> {
+    fn of(all: &'a Decisions, rows: &[RecordedDecision]) -> Self {
+        let numbers = |value: &dyn Fn(&RecordedDecision) -> f64| rows.iter().map(value).collect();
+        let signal = |at: usize| {
+            let name = |row: &RecordedDecision| Some(all.signal(row.flow, row.signals[at]?.signal));
+            let value = numbers(&|row| row.signals[at].map_or(f64::NAN, |own| own.value));
+            let threshold = numbers(&|row| row.signals[at].and_then(|own| own.threshold).unwrap_or(f64::NAN));
+            SignalCells { name: rows.iter().map(name).collect(), value, threshold }
+        };
+        Self {
+            time: numbers(&|row| row.time.secs_f64()),
+            rates: [numbers(&|row| row.from.bps_f64()), numbers(&|row| row.to.bps_f64())],
+            flow: rows.iter().map(|row| Some(all.flow(row.flow))).collect(),
+            reason: rows.iter().map(|row| Some(row.reason.name())).collect(),
+            factor: rows.iter().map(|row| Some(row.limiting_factor.name())).collect(),
+            signals: core::array::from_fn(signal),
+        }
+    }
+
+    /// With their names.
+    fn columns(&self) -> Vec<(String, Column<'_>)> {
+        let mut columns = vec![
+            Column::Numbers(&self.time),
+            Column::Words(&self.flow),
+            Column::Numbers(&self.rates[0]),
+            Column::Numbers(&self.rates[1]),
+            Column::Words(&self.reason),
+            Column::Words(&self.factor),
+        ];
+        for SignalCells { name, value, threshold } in &self.signals {
+            columns.extend([Column::Words(name), Column::Numbers(value), Column::Numbers(threshold)]);
+        }
+        DECISION_COLUMNS.iter().map(|column| column.name.to_owned()).zip(columns).collect()
+    }
+}
