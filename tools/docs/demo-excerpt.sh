@@ -3,7 +3,7 @@
 set -euo pipefail
 export LC_ALL=C.UTF-8
 width=116
-rows=' gcc nada nada-at-sender scream fixed omniscient '
+rows=' gcc nada scream-v2 ledbat fixed omniscient '
 
 mapfile -t lines < <(weir run --quiet)
 first=0

@@ -283,20 +283,13 @@ pub(crate) struct CompareArgs {
     /// Runs per controller and scenario [default: what the scenarios say].
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: Option<u32>,
-    /// Threads [default: one per core]; results do not depend on them.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
-    pub(crate) jobs: Option<u32>,
     /// Also measure what a packet costs the sender half, on this machine.
     #[arg(long)]
     pub(crate) cost: bool,
-    /// Form of the table.
-    #[arg(long, value_name = "FORM", default_value = "table")]
-    pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// No progress bar.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
 }
 
 /// How the table of many runs is made and printed.
@@ -307,10 +300,20 @@ pub(crate) struct TableArgs {
     pub(crate) jobs: Option<u32>,
     /// Form of the table.
     #[arg(long, value_name = "FORM", default_value = "table")]
-    pub(crate) format: Format,
+    format: Format,
+    /// Print JSON, as --format json does.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+impl TableArgs {
+    /// The form of the table.
+    pub(crate) fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -517,6 +520,9 @@ pub(crate) struct CheckArgs {
     /// Change a value of the scenario before checking it.
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Print what the scenario is as JSON, or what is wrong with it.
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) data: DataArgs,
 }

@@ -7,7 +7,7 @@ use weir_lab::attack::{ATTACKS, Aim, Attack, AttackError, AttackRequest, Outcome
 use weir_lab::registry::Registry;
 
 use crate::args::{AttackArgs, Format};
-use crate::effective::{each_once, threads};
+use crate::effective::{each_once, say_repeated, threads};
 use crate::failure::Failure;
 use crate::{progress, table};
 
@@ -16,6 +16,7 @@ const AT_ONCE: f64 = 2.0;
 
 /// Runs the table and prints it.
 pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failure> {
+    say_repeated("--law", &args.law);
     let named = each_once(&args.law);
     let laws = registry.controller_names().filter(|name| named.is_empty() || named.contains(name)).collect();
     let attacks: Vec<Attack> = ATTACKS
@@ -46,7 +47,7 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
         let cells = request.laws.iter().map(of);
         (attack, cells.collect::<Vec<Option<&Outcome>>>())
     });
-    match args.table.format {
+    match args.table.format() {
         Format::Json => {
             let text = serde_json::to_string_pretty(&outcomes).map_err(std::io::Error::from)?;
             writeln!(out, "{text}")?;

@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use weir_lab::build::RunOptions;
+use serde_json::{Value, json};
+use weir_lab::build::{Run, RunOptions};
+use weir_lab::form::ScenarioError;
 use weir_lab::registry::Registry;
 use weir_lab::scenario::Scenario;
 
@@ -12,26 +14,84 @@ use crate::failure::{Failure, warn};
 
 /// Parses and builds the scenario, and says what it is.
 pub(crate) fn check(args: &CheckArgs, registry: &Registry) -> Result<(), Failure> {
+    let checked = checked(args, registry);
+    let mut out = anstream::stdout();
+    if args.json {
+        let object = match &checked {
+            Ok(checked) => checked.json(),
+            Err(failure) => json!({ "right": false, "problems": problems(failure) }),
+        };
+        writeln!(out, "{}", serde_json::to_string_pretty(&object).map_err(std::io::Error::from)?)?;
+    }
+    let checked = checked?;
+    warn(&checked.scenario);
+    if !args.json {
+        writeln!(out, "{} is right: {}", args.scenario, checked.sentence())?;
+    }
+    Ok(())
+}
+
+/// A scenario that can be run, and its first run.
+struct Checked {
+    scenario: Scenario,
+    run: Run,
+}
+
+fn checked(args: &CheckArgs, registry: &Registry) -> Result<Checked, Failure> {
     let scenario = Scenario::open_in(registry, &args.scenario, &args.set)?;
     let store = args.data.store();
     try_to_build(&scenario, &store)?;
-    warn(&scenario);
     let run = scenario.build(&RunOptions { seed: scenario.seed, ..RunOptions::default() }, &store)?;
-    let couplings = match run.plan.couplings.len() {
-        0 => String::new(),
-        count => format!("{}, ", counted(count, "coupling")),
-    };
-    writeln!(
-        anstream::stdout(),
-        "{} is right: {} ({}, {}, {couplings}{} of {})",
-        args.scenario,
-        scenario.title,
-        counted(run.plan.links.len(), "link"),
-        counted(run.plan.flows.len(), "flow"),
-        counted(scenario.runs as usize, "run"),
-        scenario.duration,
-    )?;
-    Ok(())
+    Ok(Checked { scenario, run })
+}
+
+impl Checked {
+    fn sentence(&self) -> String {
+        let Self { scenario, run } = self;
+        let couplings = match run.plan.couplings.len() {
+            0 => String::new(),
+            count => format!("{}, ", counted(count, "coupling")),
+        };
+        format!(
+            "{} ({}, {}, {couplings}{} of {})",
+            scenario.title,
+            counted(run.plan.links.len(), "link"),
+            counted(run.plan.flows.len(), "flow"),
+            counted(scenario.runs as usize, "run"),
+            scenario.duration,
+        )
+    }
+
+    fn json(&self) -> Value {
+        let Self { scenario, run } = self;
+        let plan = &run.plan;
+        json!({
+            "right": true,
+            "scenario": scenario.name,
+            "title": scenario.title,
+            "links": plan.links.iter().map(|link| &link.name).collect::<Vec<_>>(),
+            "flows": plan.flows.iter().map(|flow| &flow.name).collect::<Vec<_>>(),
+            "couplings": plan.couplings.iter().map(|coupling| &coupling.name).collect::<Vec<_>>(),
+            "controllers": scenario.controllers,
+            "runs": scenario.runs,
+            "duration_seconds": scenario.duration.secs_f64(),
+            "traces": run.traces,
+            "warnings": scenario.warnings().iter().map(problem).collect::<Vec<Value>>(),
+        })
+    }
+}
+
+/// All that is wrong.
+fn problems(failure: &Failure) -> Vec<Value> {
+    match failure {
+        Failure::Scenario(error) => error.each().iter().map(problem).collect(),
+        other => vec![json!({ "message": other.to_string() })],
+    }
+}
+
+fn problem(error: &ScenarioError) -> Value {
+    let (line, column) = error.position().unzip();
+    json!({ "message": error.message(), "advice": error.advice(), "line": line, "column": column })
 }
 
 /// `1 link`, `2 links`.

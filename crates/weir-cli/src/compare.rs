@@ -16,7 +16,7 @@ use weir_lab::scenario::{Scenario, skip_rule};
 
 use crate::args::{CompareArgs, Format};
 use crate::differences::{self, less, measured};
-use crate::effective::{contestants, laid_over, threads};
+use crate::effective::{contestants, laid_over, say_repeated, threads};
 use crate::failure::Failure;
 use crate::{markdown, progress, table};
 
@@ -25,16 +25,17 @@ const ROUNDS: usize = 15;
 
 /// Runs the scenarios of the portrait and prints the table.
 pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Failure> {
+    say_repeated("--controller", &args.controller);
     let contestants = contestants(&args.controller, registry, |_| Ok(false))?;
     let store = args.data.store();
     let mut overrides = laid_over(&contestants);
     overrides.extend(args.runs.map(|runs| format!("runs={runs}")));
-    let bar = progress::bar(args.quiet);
+    let bar = progress::bar(args.table.quiet);
     let open = |name: &str| Scenario::open_in(registry, name, &overrides);
     let scenarios = portrait::SCENARIOS.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let run = |scenario: &Scenario| -> Result<Comparison, Failure> {
         let seeds = scenario.seeds();
-        let jobs = threads(args.jobs);
+        let jobs = threads(args.table.jobs);
         let request = ComparisonRequest { scenario, seeds: &seeds, jobs, series: false };
         progress::expect(&bar, &scenario.name, request.runs());
         Ok(request.run(&store, &|| bar.inc(1))?)
@@ -54,7 +55,7 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
     }
     bar.finish_and_clear();
     let mut out = anstream::stdout().lock();
-    match args.format {
+    match args.table.format() {
         Format::Table => {
             writeln!(out, "{}, all media\n", skip_rule(&scenarios))?;
             writeln!(out, "{}", table::summary("controller", &summary, table::terminal_width()))?;

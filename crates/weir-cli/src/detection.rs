@@ -7,7 +7,7 @@ use weir_lab::detection::{DetectionRequest, Judged, LAWS, Management, Row, param
 use weir_lab::registry::Registry;
 
 use crate::args::{DetectionArgs, Format};
-use crate::effective::{each_once, threads};
+use crate::effective::{each_once, say_repeated, threads};
 use crate::failure::Failure;
 use crate::{progress, table};
 
@@ -28,6 +28,7 @@ const HEADER: [&str; 11] = [
 /// Runs the grid and prints it.
 pub(crate) fn detection(args: &DetectionArgs, registry: &Registry) -> Result<(), Failure> {
     let config = parameters(&args.set)?;
+    say_repeated("--law", &args.law);
     let laws = match args.law.as_slice() {
         [] => LAWS.to_vec(),
         some => each_once(some),
@@ -39,7 +40,7 @@ pub(crate) fn detection(args: &DetectionArgs, registry: &Registry) -> Result<(),
     let rows = request.run(&|| bar.inc(1)).map_err(std::io::Error::other)?;
     bar.finish_and_clear();
     let mut out = anstream::stdout().lock();
-    match args.table.format {
+    match args.table.format() {
         Format::Table => {
             let cells = rows.iter().map(|row| words(row).map(Cell::new).to_vec()).collect();
             writeln!(out, "{}\n{}", table::plain(&HEADER, cells), summary(&rows))?;

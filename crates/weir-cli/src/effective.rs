@@ -1,6 +1,7 @@
 //! The scenario as it will be run: what the command line changes is laid over it, and all of it is tried before
 //! anything runs or is written.
 
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
@@ -75,6 +76,14 @@ fn changes(args: &Changes, contestants: &[Contestant]) -> Result<Vec<Change>, Fa
         changes.push(Change { option, assignment: compared(contestants), unwritten: String::new() });
     }
     Ok(changes)
+}
+
+/// Says on standard error what an option names more than once.
+pub(crate) fn say_repeated(option: &str, values: &[String]) {
+    for name in Contestant::repeated(&values.join(",")) {
+        // Where nobody listens, the command goes on.
+        let _ = writeln!(anstream::stderr(), "{option}: `{name}` is named more than once; it runs once.");
+    }
 }
 
 /// Who stands in the values of `--controller`, each once.

@@ -9,7 +9,7 @@ use weir_lab::results::Statistic;
 use weir_lab::traces::TraceStore;
 
 use crate::args::{Format, PairsArgs};
-use crate::effective::{each_once, threads};
+use crate::effective::{each_once, say_repeated, threads};
 use crate::failure::Failure;
 use crate::{progress, table};
 
@@ -26,6 +26,7 @@ const HEADER: [&str; 8] = [
 
 /// Runs the pairs and prints them.
 pub(crate) fn pairs(args: &PairsArgs, registry: &Registry) -> Result<(), Failure> {
+    say_repeated("--law", &args.law);
     let laws: Vec<&str> = match args.law.as_slice() {
         [] => pairs::laws(registry).collect(),
         some => each_once(some),
@@ -43,7 +44,7 @@ pub(crate) fn pairs(args: &PairsArgs, registry: &Registry) -> Result<(), Failure
     let pairs = request.run(&TraceStore::at(None), &|| bar.inc(1))?;
     bar.finish_and_clear();
     let mut out = anstream::stdout().lock();
-    match args.table.format {
+    match args.table.format() {
         Format::Table => print_table(&mut out, &pairs)?,
         Format::Markdown => print_markdown(&mut out, &pairs)?,
         Format::Json => {

@@ -39,6 +39,7 @@ pub(crate) fn run(args: &RunArgs, registry: &Registry) -> Result<(), Failure> {
             problem: "they divide a sweep among machines; give --sweep, or leave them out".to_owned(),
         });
     }
+    effective::say_repeated("--controller", &args.changes.controller);
     match &args.scenario {
         Some(name) if !args.sweep.is_empty() => sweep(args, name, registry),
         Some(name) => invocation.single(name),

@@ -17,7 +17,7 @@ use weir_lab::traces::TraceStore;
 
 use crate::args::{SuiteArgs, SuiteCommand, SuiteSource};
 use crate::browser;
-use crate::effective::{blame_sweep, contestants, each_once, try_to_build};
+use crate::effective::{blame_sweep, contestants, each_once, say_repeated, try_to_build};
 use crate::failure::Failure;
 use crate::kept::Kept;
 use crate::sweep::refuse_keys;
@@ -47,6 +47,7 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
 }
 
 fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Failure> {
+    say_repeated("--controller", &args.controller);
     let cases = each_once(&args.case);
     browser::is_written(args.open, args.json, args.out.as_deref())?;
     unknown_cases("--case", suite, &cases)?;

@@ -2,14 +2,14 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
 use weir_lab::chart::tick_step;
 use weir_lab::traces::forms::rates_over_time;
-use weir_lab::traces::{BinError, Listed, TraceForm, edit};
+use weir_lab::traces::{BinError, Listed, TraceForm, TraceStatistics, edit};
 use weir_net::{Time, Trace};
 use weir_units::{DataRate, TimeDelta};
 
@@ -118,6 +118,9 @@ fn rates(trace: &Trace, source: &TraceSource) -> Result<Vec<f64>, Failure> {
     rates_over_time(trace, source.bin).map_err(|error| too_fine(source, error))
 }
 
+/// Of a longer trace there are no statistics.
+const DESCRIBED: TimeDelta = TimeDelta::from_secs(3600);
+
 /// What is told of a trace.
 struct Facts {
     opportunities: usize,
@@ -156,6 +159,7 @@ fn show(args: &TraceShowArgs) -> Result<(), Failure> {
     let trace = open(&args.source)?;
     let rates = rates(&trace, &args.source)?;
     let facts = Facts::of(&trace, &rates, args.source.bin);
+    let statistics = (trace.duration() <= DESCRIBED).then(|| TraceStatistics::of(&trace));
     let mut out = anstream::stdout().lock();
     if args.json {
         let [least, median, greatest] = facts.spread;
@@ -167,6 +171,7 @@ fn show(args: &TraceShowArgs) -> Result<(), Failure> {
             "bin_seconds": args.source.bin.secs_f64(),
             "bins": { "least_bps": least, "median_bps": median, "greatest_bps": greatest, "empty": facts.empty },
             "longest_gap_seconds": facts.longest_gap.secs_f64(),
+            "statistics": statistics,
         });
         writeln!(out, "{}", serde_json::to_string_pretty(&object).map_err(std::io::Error::from)?)?;
         return Ok(());
@@ -189,8 +194,38 @@ fn show(args: &TraceShowArgs) -> Result<(), Failure> {
         100.0 * facts.empty,
         facts.longest_gap
     )?;
+    if let Some(statistics) = statistics {
+        describe(&mut out, &statistics)?;
+    }
     writeln!(out, "\n{}", bars(&rates))?;
     Ok(())
+}
+
+/// How the rate varies and for how long, and how often there is little of it or nothing.
+fn describe(out: &mut impl Write, statistics: &TraceStatistics) -> io::Result<()> {
+    let [tenth, second, ten] = statistics.autocorrelation.map(|own| number(own, 2));
+    writeln!(
+        out,
+        "over 100ms      deviation {:.2} Mbit/s, correlated by {tenth} after 0.1 s, {second} after 1 s, {ten} after 10 s",
+        statistics.deviation_mbps
+    )?;
+    let TraceStatistics { fades_per_minute, outages_per_minute, .. } = statistics;
+    writeln!(
+        out,
+        "fades           {fades_per_minute:.1} per minute below a quarter of the mean, {} s long, down to {} of it",
+        number(statistics.fade_seconds, 2),
+        number(statistics.fade_depth, 2),
+    )?;
+    writeln!(
+        out,
+        "outages         {outages_per_minute:.1} per minute of 0.2 s or more, {} s long",
+        number(statistics.outage_seconds, 2)
+    )
+}
+
+/// A number, or a dash where it is not defined.
+fn number(value: f64, decimals: usize) -> String {
+    if value.is_finite() { format!("{value:.decimals$}") } else { "–".to_owned() }
 }
 
 /// The rates as a line of bars, as high as their mean in each column.

@@ -16,7 +16,7 @@ use crate::output::OutputFile;
 /// Rates of opportunities, where they are written as rates, are means over this; longer where there would be too many.
 const BIN: TimeDelta = TimeDelta::from_millis(100);
 
-/// Reads the file, says what it found, writes the trace and the line for a scenario.
+/// Reads the file, says what it found, writes the trace and the link's table for a scenario.
 pub(crate) fn import(args: &TraceImportArgs) -> Result<(), Failure> {
     let target = Target::of(args)?;
     let imported = read(&args.file, &asked(args)).map_err(|error| {
@@ -140,9 +140,37 @@ fn interval(imported: &Imported) -> Option<f64> {
     lengths.get(lengths.len() / 2).map(|length| (length * 1e6).round() / 1e6)
 }
 
-fn line(imported: &Imported, target: &Target) -> String {
-    let delay = imported.one_way.map_or_else(String::new, |delay| format!("\ndelay = \"{delay}\""));
-    format!("trace = {:?}{delay}", target.name)
+/// What stands in the table of a link whose delay and queue the file does not tell.
+const USUAL_DELAY: TimeDelta = TimeDelta::from_millis(25);
+const USUAL_QUEUE: TimeDelta = TimeDelta::from_millis(300);
+const USUAL: &str = "a usual value; the file does not tell";
+
+/// The link's table for a scenario, each key with where its value comes from.
+fn link(imported: &Imported, target: &Target) -> String {
+    let bound = if imported.is_lower_bound { "a lower bound: the path was not always full" } else { "" };
+    let or_usual = |value: Option<TimeDelta>, usual, why| value.map_or((usual, USUAL), |value| (value, why));
+    let (delay, why_delay) = or_usual(imported.one_way, USUAL_DELAY, "half of the least round trip");
+    let longest = imported.longest_wait.map(up_to_ten_millis);
+    let (queue, why_queue) = or_usual(longest, USUAL_QUEUE, "the longest wait of a packet");
+    // A queue that drops loses packets again in the simulation.
+    let lost = imported.loss.filter(|&loss| loss > 0.0);
+    let why_loss = lost.map_or_else(String::new, |loss| {
+        format!("{loss:.2e} of the transfer was lost: write that if it was not its own queue that dropped it")
+    });
+    let keys = [
+        (format!("trace = {:?}", target.name), bound),
+        (format!("delay = \"{delay}\""), why_delay),
+        (format!("queue = {{ time = \"{queue}\" }}"), why_queue),
+        ("loss = 0".to_owned(), &why_loss),
+    ];
+    let line = |(key, why): (String, &str)| if why.is_empty() { key } else { format!("{key:<28} # {why}") };
+    let head = ["[links.forward]", "from = \"here\"", "to = \"there\""].map(str::to_owned);
+    head.into_iter().chain(keys.map(line)).collect::<Vec<String>>().join("\n")
+}
+
+/// The next whole ten milliseconds, one ten at least.
+fn up_to_ten_millis(wait: TimeDelta) -> TimeDelta {
+    TimeDelta::from_millis(((wait.millis_f64() / 10.0).ceil() as i64).max(1) * 10)
 }
 
 fn print(args: &TraceImportArgs, imported: &Imported, target: &Target) -> Result<(), Failure> {
@@ -165,9 +193,9 @@ fn print(args: &TraceImportArgs, imported: &Imported, target: &Target) -> Result
     let beside = if is_path(&target.name) { ", for a scenario in this directory" } else { "" };
     writeln!(
         out,
-        "\nIt is written to {}. In the table of a link{beside}:\n\n{}",
+        "\nIt is written to {}. The link{beside}; its ends are called as you like:\n\n{}",
         target.path.display(),
-        line(imported, target)
+        link(imported, target)
     )?;
     Ok(())
 }
@@ -184,9 +212,11 @@ fn print_json(args: &TraceImportArgs, imported: &Imported, target: &Target) -> R
         "least_rate_bps": least,
         "greatest_rate_bps": most,
         "base_delay_seconds": imported.one_way.map(TimeDelta::secs_f64),
+        "longest_wait_seconds": imported.longest_wait.map(TimeDelta::secs_f64),
         "loss": imported.loss,
+        "lower_bound": imported.is_lower_bound,
         "written": target.path.display().to_string(),
-        "scenario": line(imported, target),
+        "scenario": link(imported, target),
     });
     writeln!(
         anstream::stdout().lock(),

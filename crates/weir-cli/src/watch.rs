@@ -25,6 +25,7 @@ pub(crate) fn watch(args: &WatchArgs, registry: &Registry) -> Result<(), Failure
         let problem = "this is no file that could be saved; name one, such as `my.toml`".to_owned();
         return Err(Failure::Option { option: format!("watch {name}"), problem });
     }
+    effective::say_repeated("--controller", &args.changes.controller);
     let mut seen = saved(name);
     if seen.is_none() {
         // Why it cannot be read.

@@ -53,7 +53,7 @@ fn scenarios_are_listed_and_each_is_right() {
 }
 
 #[test]
-fn traces_are_those_of_all_data_directories_and_the_synthetic_one() {
+fn traces_are_those_of_all_data_directories_and_those_that_are_generated() {
     let place = Place::new();
     place.write("mine/traces/Train.up", "0\n5\n");
     place.write("yours/traces/bus.up", "0\n5\n");
@@ -64,15 +64,15 @@ fn traces_are_those_of_all_data_directories_and_the_synthetic_one() {
         Outcome::of(command.env("WEIR_DATA", variable))
     };
     let mine = listed(" --data mine", "");
-    assert_eq!(names(&mine), ["ship.up", "synthetic-lte", "train.up"]);
+    assert_eq!(names(&mine), ["ship.up", "synthetic-lte", "synthetic-lte-downlink", "train.up"]);
     for from in ["data/traces/ship.up", "made by weir", "mine/traces/Train.up"] {
         assert!(mine.stdout.contains(from), "{}", mine.stdout);
     }
-    let all = ["bus.up", "ship.up", "synthetic-lte", "train.up"];
+    let all = ["bus.up", "ship.up", "synthetic-lte", "synthetic-lte-downlink", "train.up"];
     assert_eq!(names(&listed(" --data mine --data yours", "")), all);
     let several = std::env::join_paths(["mine", "yours"]).unwrap().into_string().unwrap();
     assert_eq!(names(&listed("", &several)), all);
-    assert_eq!(names(&listed("", "nowhere")), ["ship.up", "synthetic-lte"]);
+    assert_eq!(names(&listed("", "nowhere")), ["ship.up", "synthetic-lte", "synthetic-lte-downlink"]);
     assert!(names(&place.weir("list traces --data mine")).contains(&"att-lte-driving-2016.up"));
     let refused = place.try_weir("list traces --data nowhere");
     assert_eq!(refused.code, Some(2));

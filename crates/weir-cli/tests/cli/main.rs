@@ -15,6 +15,7 @@ mod report;
 mod reproduce;
 mod results;
 mod same_bytes;
+mod stated;
 mod suite;
 mod suite_ci;
 mod suite_file;

@@ -14,7 +14,7 @@ fn a_trace_is_shown_converted_cut_scaled_and_drawn() {
     };
     let facts =
         |name: &str| -> Value { serde_json::from_str(&run(&format!("trace show {name} --json"))).unwrap() };
-    assert!(run("trace show synthetic-lte").contains("2.571 Mbit/s"));
+    assert!(run("trace show synthetic-lte").contains("outages  "));
     let whole = facts("synthetic-lte");
     run("trace convert synthetic-lte lte.csv");
     run("trace convert lte.csv lte.json");
@@ -161,7 +161,7 @@ fn what_the_end_of_a_name_does_not_mean_is_refused_and_so_is_writing_over_the_in
             "--to x.parquet: a trace ends in .csv, .json, .up, .down or .mahi",
         ),
         ("trace import nowhere.csv", "nowhere.csv: No such file"),
-        ("trace import part.up --rate-unit Mbps", "it must be one of bit/s, kbit/s"),
+        ("trace import part.up --rate-unit MBps", "it must be one of bit/s, kbit/s"),
         ("trace import part.up --flow 0", "it must be a number from 1, or `all`"),
     ] {
         let outcome = place.try_weir(line);
@@ -173,13 +173,13 @@ fn what_the_end_of_a_name_does_not_mean_is_refused_and_so_is_writing_over_the_in
     assert_eq!(cut.stderr, "rest.up: the trace ends at 36ms, before 10min; the part ends there.\n");
     place.weir("trace plot synthetic-lte lte.svg");
     let svg = place.read("lte.svg");
-    for tick in [">20</text>", ">120</text>", ">4</text>"] {
+    for tick in [">20</text>", ">120</text>", ">5</text>"] {
         assert!(svg.contains(tick), "{tick}: {svg}");
     }
 }
 
 #[test]
-fn a_table_is_imported_and_the_line_for_a_scenario_works() {
+fn a_table_is_imported_and_the_link_for_a_scenario_works() {
     let place = Place::new();
     place.write("drive.csv", "time_ms;DL throughput\n0;1500000\n1000;900000\n2000;1200000\n");
     let told = place.weir("trace import drive.csv --to mine.csv").stdout;
@@ -189,20 +189,29 @@ fn a_table_is_imported_and_the_line_for_a_scenario_works() {
         "interval        1 s",
         "duration        3s",
         "mean rate       1.200 Mbit/s, from 0.900 to 1.500",
-        "\n\ntrace = \"./mine.csv\"\n",
+        "\n\n[links.forward]\nfrom = \"here\"\nto = \"there\"\ntrace = \"./mine.csv\"\n",
+        "\ndelay = \"25ms\"               # a usual value; the file does not tell\n",
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
     assert_eq!(place.read("mine.csv"), "seconds,bits_per_second\n0,1500000\n1,900000\n2,1200000\n3,0\n");
-    let scenario = |trace: &str| GOOD.replace("rate = \"1Mbps\"\nqueue", &format!("{trace}\nqueue"));
-    place.write("call.toml", &scenario(told.lines().last().unwrap()));
+    let (_, rest) = GOOD.split_once("[links.backward]").unwrap();
+    let scenario = |link: &str| {
+        let link = link.replace("\"here\"", "\"left\"").replace("\"there\"", "\"right\"");
+        format!("title = \"A call\"\nduration = \"5s\"\n{link}\n[links.backward]{rest}")
+    };
+    let (_, link) = told.split_once("\n\n[links").unwrap();
+    place.write("call.toml", &scenario(&format!("[links{link}")));
     place.weir("check call.toml");
     // What is a guess is not taken without a word.
-    place.write("direct.toml", &scenario("trace = \"./drive.csv\""));
+    place.write(
+        "direct.toml",
+        &scenario("[links.forward]\nfrom = \"left\"\nto = \"right\"\ntrace = \"./drive.csv\""),
+    );
     let refused = place.try_weir("check direct.toml");
     assert_eq!(refused.code, Some(2));
     assert!(
-        refused.stderr.contains("direct.toml:7:9") && refused.stderr.contains("weir trace import"),
+        refused.stderr.contains("direct.toml:6:9") && refused.stderr.contains("weir trace import"),
         "{}",
         refused.stderr
     );
@@ -210,11 +219,10 @@ fn a_table_is_imported_and_the_line_for_a_scenario_works() {
     std::fs::create_dir_all(place.path().join("own/traces")).unwrap();
     let json = place.weir("trace import drive.csv --to Drive --data own --json").stdout;
     let json: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(
-        (&json["scenario"], &json["mean_rate_bps"]),
-        (&"trace = \"drive.csv\"".into(), &1_200_000.into())
-    );
-    place.write("named.toml", &scenario(json["scenario"].as_str().unwrap()));
+    let link = json["scenario"].as_str().unwrap();
+    assert!(link.contains("\ntrace = \"drive.csv\"\n"), "{link}");
+    assert_eq!((&json["mean_rate_bps"], &json["lower_bound"]), (&1_200_000.into(), &false.into()));
+    place.write("named.toml", &scenario(link));
     place.weir("check named.toml --data own");
     let ambiguous = place.call(&["trace", "import", "drive.csv", "--rate", "3"]);
     assert_eq!(ambiguous.code, Some(2));
@@ -277,9 +285,18 @@ fn a_capture_of_a_transfer_that_fills_its_path_becomes_a_trace() {
     let told = place.weir("trace import out/packets-none.pcapng --to mine.csv --json").stdout;
     let told: Value = serde_json::from_str(&told).unwrap();
     // 45 ms, and the first packet's own time of 4 ms.
-    assert_eq!(told["scenario"], "trace = \"./mine.csv\"\ndelay = \"24.5ms\"", "{told}");
+    let link = told["scenario"].as_str().unwrap();
+    for key in [
+        "trace = \"./mine.csv\" ",
+        "delay = \"24.5ms\"             # half of the least round trip\n",
+        "queue = { time = \"200ms\" }   # the longest wait of a packet\n",
+        "loss = 0 ",
+    ] {
+        assert!(link.contains(key), "{key}: {link}");
+    }
+    assert_eq!(told["lower_bound"], true, "its first second was not full");
     let path = told["findings"].as_array().unwrap().iter().find(|finding| finding["what"] == "path").unwrap();
-    assert!(path["is"].as_str().unwrap().starts_with("full, idle "), "{path}");
+    assert!(path["is"].as_str().unwrap().starts_with("not always full, idle "), "{path}");
     let rates: Vec<(f64, f64)> = place
         .read("mine.csv")
         .lines()
@@ -318,6 +335,35 @@ fn a_capture_of_what_does_not_fill_its_path_is_refused_with_the_share_of_idle_ti
         let percent: u32 = rest.split(' ').next().unwrap().parse().unwrap();
         assert!(percent >= least && rest.contains("% of the time it was idle"), "{outcome:?}");
         assert_eq!(place.tree(""), before);
+    }
+}
+
+#[test]
+fn what_a_call_left_of_its_path_is_a_lower_bound() {
+    let place = Place::new();
+    place.weir("run gcc-2016/variable-capacity --controller gcc --runs 1 --quiet --out out --pcap forward");
+    let told = place.weir("trace import out/packets-gcc.pcapng --to call.csv").stdout;
+    let path = told.lines().find(|line| line.starts_with("path ")).unwrap();
+    assert!(
+        path.contains("not always full, idle ") && path.contains("the rates are a lower bound"),
+        "{path}"
+    );
+    assert!(
+        told.contains("trace = \"./call.csv\"         # a lower bound: the path was not always full\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn an_estimate_is_no_capacity() {
+    let place = Place::new();
+    for column in ["availableOutgoingBitrate", "candidate-pair available_outgoing_bitrate", "targetBitrate"] {
+        place.write("stats.csv", &format!("time_ms,{column}\n0,1500000\n1000,900000\n"));
+        let outcome = place.call(&["trace", "import", "stats.csv", "--rate", column]);
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        let said =
+            format!("`{column}` is what a sender estimated or aimed at, not what the link could carry");
+        assert!(outcome.stderr.contains(&said), "{}", outcome.stderr);
     }
 }
 

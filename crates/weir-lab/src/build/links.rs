@@ -107,7 +107,7 @@ impl Context<'_> {
             }
         };
         let load = |key: &str, name: &str| {
-            self.store.load_beside(name, self.scenario.origin.directory(&link.with(key)))
+            self.store.load_in_run(name, self.scenario.origin.directory(&link.with(key)), self.seed)
         };
         match (load("trace", wanted), fallback) {
             (Ok(trace), _) => Ok((trace, wanted.to_owned())),

@@ -16,10 +16,10 @@ use weir_measure::results::ranking::Ranking;
 use weir_measure::results::stats::Estimate;
 
 /// The scenario of the call alone.
-pub const ALONE: &str = "cellular/att-lte-uplink-2016";
+pub const ALONE: &str = "cellular/lte-drive";
 /// The same beside one CUBIC flow.
-pub const BESIDE_CUBIC: &str = "cellular/att-lte-uplink-2016-beside-cubic";
-/// The yardstick whose freezes are the recording's own: no law can be blamed for them.
+pub const BESIDE_CUBIC: &str = "cellular/lte-drive-beside-cubic";
+/// The yardstick whose freezes are the drives' own: no law can be blamed for them.
 pub const FLOOR: &str = "fixed";
 
 /// Limiting factors that the table shows; at the maximum nothing holds the rate down.
@@ -109,10 +109,9 @@ fn floor_in_words(alone: &Comparison) -> Option<String> {
     let runs = floor(alone);
     let [freezes, frozen] = freeze_metrics().map(|metric| metric.estimate(runs));
     let rates: Vec<f64> = runs.iter().filter_map(|run| media_sum(run, |flow| flow.target_rate_bps)).collect();
-    let whose = if alone.stand_ins().is_empty() { "recording" } else { "stand-in" };
     Some(format!(
         "Freezes and frozen time are those beyond `{FLOOR}`, which sends {:.0} kbit/s whatever happens: its {} freezes and \
-         {} s are the {whose}'s own.",
+         {} s are the drives' own.",
         Estimate::of(&rates)?.mean / 1e3,
         in_words(&freezes?, 1),
         in_words(&frozen?, 1)
@@ -127,10 +126,9 @@ pub fn ranking(alone: &Comparison, beside: &Comparison) -> Option<Ranking> {
 
 /// The sentences to repeat: which controllers lead, and which of them are recommended.
 pub fn verdict(alone: &Comparison, ranking: Option<&Ranking>) -> String {
-    let whole = if alone.stand_ins().is_empty() { "the drive" } else { "the stand-in" };
     let over = match alone.summary.runs {
-        1 => format!("in one stretch of {whole}"),
-        runs => format!("over {runs} stretches of {whole}"),
+        1 => "in one drive".to_owned(),
+        runs => format!("over {runs} drives"),
     };
     alone.verdict_by(ranking, &over)
 }

@@ -18,7 +18,7 @@ impl Comparison {
     pub(crate) fn verdict_by(&self, ranking: Option<&Ranking>, over: &str) -> String {
         let sentence = match (self.candidates().next(), ranking) {
             (None, _) => return "Nothing was compared.".to_owned(),
-            (Some(_), Some(ranking)) => ranking.sentence(over) + &self.without_delivery(),
+            (Some(_), Some(ranking)) => self.ranked_in_words(ranking, over),
             (Some(_), None) if self.has_media() => self.media_in_words(),
             (Some(_), None) => self.bottleneck_in_words(),
         };
@@ -54,15 +54,17 @@ impl Comparison {
         self.controllers.iter().enumerate().filter(move |(_, c)| !some || is_law(c))
     }
 
-    /// A sentence on the candidates that delivered nothing in any run; empty where each delivered something.
-    fn without_delivery(&self) -> String {
+    /// The ranking in a sentence, and one on those that delivered nothing in any run, if there are any.
+    fn ranked_in_words(&self, ranking: &Ranking, over: &str) -> String {
         let nothing = |run: &RunMetrics| run.media.rate_bps.is_none_or(|rate| rate == 0.0);
         let idle = self.candidates().filter(|(_, c)| c.runs.iter().all(nothing));
         let names: Vec<&str> = idle.map(|(_, c)| c.name.as_str()).collect();
         if names.is_empty() {
-            String::new()
+            ranking.sentence(over)
+        } else if names.len() == self.candidates().count() {
+            format!("No controller delivered anything {over}.")
         } else {
-            format!(" Nothing was delivered by {}.", names.join(", "))
+            format!("{} Nothing was delivered by {}.", ranking.sentence(over), names.join(", "))
         }
     }
 

@@ -10,7 +10,7 @@ use super::table::shown;
 use crate::chart::{Bounds, Ends, Frame, Scale, escape_html, path};
 
 /// About the width of a letter, and the height of a line, in half pixels.
-const LETTER: f64 = 12.0;
+const LETTER: f64 = 14.0;
 const LINE: f64 = 26.0;
 /// How far a name stands from the middle of its mark.
 const GAP: f64 = 18.0;
@@ -190,7 +190,7 @@ impl Names {
     /// Where the name of a mark at `(x, y)` stands, its baseline, and whether it ends there instead of beginning.
     fn place(&mut self, name: &str, (x, y): (f64, f64)) -> (f64, f64, bool) {
         let width = name.chars().count() as f64 * LETTER;
-        let steps = [0.0, -0.8, 0.8, -1.6, 1.6, -2.4, 2.4];
+        let steps = [0.0, -0.8, 0.8, -1.6, 1.6, -2.4, 2.4, -3.2, 3.2, -4.0, 4.0];
         let places = steps.iter().flat_map(|step| [false, true].map(|end| (y + step * LINE, end)));
         let area = |middle: f64, end: bool| {
             let left = if end { x - GAP - width } else { x + GAP };

@@ -43,6 +43,18 @@ impl Contestant {
         Ok(all)
     }
 
+    /// What stands in `list` more than once, each once; nothing where [`Self::list`] has an error.
+    pub fn repeated(list: &str) -> Vec<String> {
+        let all: Vec<&str> = parts(list).unwrap_or_default().into_iter().map(str::trim).collect();
+        let mut repeated: Vec<String> = Vec::new();
+        for (place, part) in all.iter().enumerate() {
+            if all[..place].contains(part) && !repeated.iter().any(|own| own == part) {
+                repeated.push((*part).to_owned());
+            }
+        }
+        repeated
+    }
+
     /// The controller or variant of this name.
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), definition: None }
@@ -134,7 +146,10 @@ mod tests {
 
     #[test]
     fn a_list_has_names_and_variants_each_once() {
-        let list = Contestant::list("gcc, gcc{trendline.window=40, a={b=1}} ,nada,gcc").unwrap();
+        const LIST: &str = "gcc, gcc{trendline.window=40, a={b=1}} ,nada,gcc";
+        assert_eq!(Contestant::repeated(LIST), ["gcc"]);
+        assert!(Contestant::repeated("gcc,nada").is_empty() && Contestant::repeated("gcc{,gcc").is_empty());
+        let list = Contestant::list(LIST).unwrap();
         let names: Vec<&str> = list.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["gcc", "gcc{trendline.window=40, a={b=1}}", "nada"]);
         assert_eq!(

@@ -39,8 +39,12 @@ pub struct Imported {
     pub findings: Vec<Finding>,
     /// Half of the least round trip.
     pub one_way: Option<TimeDelta>,
+    /// The longest wait of a packet, where packets tell when they were sent.
+    pub longest_wait: Option<TimeDelta>,
     /// Share of what was sent that did not arrive.
     pub loss: Option<f64>,
+    /// Whether the link could have carried more than the trace says: the transfer left it idle for a part of the time.
+    pub is_lower_bound: bool,
 }
 
 impl Imported {
@@ -76,7 +80,16 @@ impl Imported {
             }
             ImportForm::Mahimahi | ImportForm::Pcap => (None, TraceForm::Mahimahi.read(text)?.1, None, None),
         };
-        Ok(Self { form, trace, rates, findings, one_way: round_trip.map(half), loss })
+        Ok(Self {
+            form,
+            trace,
+            rates,
+            findings,
+            one_way: round_trip.map(half),
+            longest_wait: None,
+            loss,
+            is_lower_bound: false,
+        })
     }
 }
 
@@ -99,14 +112,15 @@ pub fn import(path: &Path, asked: &Asked) -> Result<Imported, FormError> {
     if asked.form == Some(ImportForm::Pcap) || is_capture && asked.form.is_none() || by_name {
         let mut findings = vec![Finding::sure("form", "capture of packets", "its first bytes")];
         let captured = transfer::read(path, asked, &mut findings)?;
-        let (trace, loss, one_way) = (captured.trace, captured.loss, captured.round_trip.map(half));
         return Ok(Imported {
             form: ImportForm::Pcap,
-            trace,
+            trace: captured.trace,
             rates: Some(captured.rates),
             findings,
-            one_way,
-            loss,
+            one_way: captured.round_trip.map(half),
+            longest_wait: captured.longest_wait.map(TimeDelta::from_secs_f64),
+            loss: captured.loss,
+            is_lower_bound: captured.is_lower_bound,
         });
     }
     let text = text(path)?;

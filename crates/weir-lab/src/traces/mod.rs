@@ -11,7 +11,8 @@ mod import;
 mod iperf;
 mod packets;
 mod rates;
-mod synthetic;
+mod statistics;
+pub mod synthetic;
 mod table;
 mod transfer;
 mod units;
@@ -25,6 +26,7 @@ use weir_net::Trace;
 
 use crate::form::{advice, nearest};
 use directories::Directories;
+use synthetic::{FIRST, MODELS, Model};
 
 pub use asked::{Asked, Finding, ImportForm, WhichFlow};
 pub use directories::DATA_VARIABLE;
@@ -32,11 +34,11 @@ pub use error::{BinError, FormError};
 pub use forms::TraceForm;
 pub use import::{Imported, import};
 pub use rates::RateFrom;
-pub use synthetic::synthetic_lte;
+pub use statistics::TraceStatistics;
 pub use units::{NoUnit, RateUnit, TimeUnit};
 
-/// Name of the trace that needs no file.
-pub const SYNTHETIC_LTE: &str = "synthetic-lte";
+/// Generated drives that are kept: as many as a comparison has, but not those of thousands of seeds.
+const MOST_DRIVES: usize = 64;
 
 /// Finds traces by name or path and reads each once. A trace file lies in `traces/` of a data directory; its name there,
 /// in lower case, is the trace's name.
@@ -51,6 +53,8 @@ pub struct TraceStore {
 enum Source {
     Name(String),
     File(PathBuf),
+    /// A generated drive, by its model and number.
+    Drive(&'static str, u64),
 }
 
 /// A trace that can be found by its name.
@@ -58,7 +62,7 @@ enum Source {
 pub struct Listed {
     /// The name.
     pub name: String,
-    /// The file; none for the one that is made here.
+    /// The file; none for one that is generated.
     pub file: Option<PathBuf>,
 }
 
@@ -108,7 +112,7 @@ impl TraceStore {
         Self { directories: Directories::find(given), read: Mutex::default() }
     }
 
-    /// The store of these data directories; without any it has only the trace that needs no file.
+    /// The store of these data directories; without any it has only those that are generated.
     pub fn at(directories: impl IntoIterator<Item = PathBuf>) -> Self {
         Self { directories: Directories::of(directories), read: Mutex::default() }
     }
@@ -116,10 +120,10 @@ impl TraceStore {
     /// All traces that have names, sorted by them.
     pub fn listed(&self) -> Vec<Listed> {
         let mut files = self.directories.files();
-        files.remove(SYNTHETIC_LTE);
+        files.retain(|name, _| synthetic::named(name, FIRST).is_none());
         let files = files.into_iter().map(|(name, file)| Listed { name, file: Some(file) });
-        let mut listed: Vec<Listed> = files.collect();
-        listed.push(Listed { name: SYNTHETIC_LTE.to_owned(), file: None });
+        let generated = MODELS.iter().map(|model| Listed { name: model.name.to_owned(), file: None });
+        let mut listed: Vec<Listed> = files.chain(generated).collect();
         listed.sort_by(|one, other| one.name.cmp(&other.name));
         listed
     }
@@ -134,15 +138,15 @@ impl TraceStore {
         self.directories.iter().next()
     }
 
-    /// The trace `name`.
+    /// The trace `name`; of those that are generated the first, unless the name has a number.
     ///
     /// # Errors
     /// No such trace, or its file cannot be read or is no trace.
     pub fn load(&self, name: &str) -> Result<Arc<Trace>, TraceStoreError> {
+        if let Some((model, number)) = synthetic::named(name, FIRST) {
+            return Ok(self.drive(model, number));
+        }
         self.keep(Source::Name(name.to_owned()), || {
-            if name == SYNTHETIC_LTE {
-                return Ok(synthetic_lte());
-            }
             let file = self.directories.files().remove(name).ok_or_else(|| self.not_found(name))?;
             read(&file)
         })
@@ -161,9 +165,33 @@ impl TraceStore {
         if is_path(name) { Err(no_such_file(name, beside)) } else { self.load(name) }
     }
 
+    /// [`Self::load_beside`] in a run of this seed, whose generated drives are its own.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn load_in_run(&self, name: &str, beside: &Path, seed: u64) -> Result<Arc<Trace>, TraceStoreError> {
+        match synthetic::named(name, seed) {
+            Some((model, number)) => Ok(self.drive(model, number)),
+            None => self.load_beside(name, beside),
+        }
+    }
+
+    fn drive(&self, model: &'static Model, number: u64) -> Arc<Trace> {
+        let source = Source::Drive(model.name, number);
+        let mut kept = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(trace) = kept.get(&source) {
+            return Arc::clone(trace);
+        }
+        let trace = Arc::new(model.drive(number));
+        if kept.len() < MOST_DRIVES {
+            kept.insert(source, Arc::clone(&trace));
+        }
+        trace
+    }
+
     /// The file that [`Self::load_beside`] takes for `name`, where it is none of a data directory.
     pub fn file_beside(&self, name: &str, beside: &Path) -> Option<PathBuf> {
-        let known = || name == SYNTHETIC_LTE || self.directories.files().contains_key(name);
+        let known = || synthetic::named(name, FIRST).is_some() || self.directories.files().contains_key(name);
         let file = beside.join(name);
         ((is_path(name) || !known()) && file.is_file()).then_some(file)
     }

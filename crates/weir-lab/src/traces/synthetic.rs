@@ -1,136 +1,340 @@
-//! A cellular uplink that was never measured: capacity as a moving phone might see it.
+//! Cellular links that were never measured: drives with the statistics of recorded ones.
 //!
-//! The logarithm of the rate walks at random between 0.3 and 6 Mbit/s and is drawn back to its middle. Now and
-//! then the phone passes a hole in the coverage: for some seconds the rate fades to a few per cent, and within
-//! some of these fades nothing gets through at all for some hundred milliseconds.
+//! The logarithm of the rate is the sum of a slow and a fast process, each of which forgets exponentially (Ornstein and Uhlenbeck).
+//! Outages begin at random and last exponentially long. What the link can carry goes out in grants of several packets, at random
+//! times. The constants of a [`Model`] are fitted to the [statistics](super::statistics) of a recording by `tools/fit-drives.sh`.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use weir_net::{Time, Trace};
-use weir_units::{DataRate, TimeDelta};
+use weir_net::Trace;
+use weir_world::stream;
 
-/// Length of the trace.
-const DURATION: TimeDelta = TimeDelta::from_secs(120);
-/// The rate changes this often.
-const STEP: TimeDelta = TimeDelta::from_millis(100);
-const LOWEST_MBPS: f64 = 0.3;
-const HIGHEST_MBPS: f64 = 6.0;
-/// Rate to which the walk is drawn back.
-const MIDDLE_MBPS: f64 = 2.9;
-/// Share of the distance from the middle that is kept per step: half of it after 3.4 s.
-const PERSISTENCE: f64 = 0.98;
-/// Largest step of the logarithm of the rate.
-const STRIDE: f64 = 0.2;
-/// Chance per step that a fade begins: one in 12.5 s.
-const FADE_CHANCE: f64 = 0.008;
-/// A fade lasts from 1 to 4 s.
-const FADE_STEPS: (f64, f64) = (10.0, 40.0);
-/// What is left of the rate in the depth of a fade.
-const FADE_DEPTH: f64 = 0.03;
-/// Share of fades with an outage in the middle.
-const OUTAGE_CHANCE: f64 = 0.5;
-/// An outage lasts from 0.2 to 0.6 s.
-const OUTAGE_STEPS: (f64, f64) = (2.0, 6.0);
-/// The trace is always the same.
-const SEED: u64 = 0x6c74_6531;
-
-/// The trace `synthetic-lte`: 120 s, 2.5 Mbit/s on average, with fades and short outages.
-pub fn synthetic_lte() -> Trace {
-    let rates = rates();
-    Trace::from_rate(DURATION, |at| {
-        let step = (at - Time::ZERO).nanos() / STEP.nanos();
-        usize::try_from(step).ok().and_then(|i| rates.get(i).copied()).unwrap_or_default()
-    })
+/// A kind of drive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Model {
+    /// The name in scenarios.
+    pub name: &'static str,
+    /// The recording whose statistics it has, by its name in scenarios.
+    pub like: &'static str,
+    /// How it is generated.
+    pub constants: Constants,
 }
 
-/// The rate of each step.
-fn rates() -> Vec<DataRate> {
-    let mut walk = Walk::new();
-    (0..DURATION.nanos() / STEP.nanos()).map(|_| walk.next()).collect()
+/// The constants of a kind of drive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Constants {
+    /// Median rate outside outages, in Mbit/s.
+    pub median_mbps: f64,
+    /// The rate is never higher, in Mbit/s.
+    pub highest_mbps: f64,
+    /// Standard deviation of the logarithm of the rate.
+    pub spread: f64,
+    /// The part of its variance that is slow.
+    pub slow_part: f64,
+    /// After so many seconds the slow process has kept 1/e of itself.
+    pub slow_seconds: f64,
+    /// The same of the fast one.
+    pub fast_seconds: f64,
+    /// Fades per second of a link that is in none.
+    pub fades_per_second: f64,
+    /// Mean length of a fade in seconds.
+    pub fade_seconds: f64,
+    /// What is left of the rate in a fade.
+    pub fade_depth: f64,
+    /// Outages per second of a link that is up.
+    pub outages_per_second: f64,
+    /// Mean length of an outage in seconds.
+    pub outage_seconds: f64,
+    /// Mean number of packets in a grant, 1 or more.
+    pub grant_packets: f64,
 }
 
-struct Walk {
-    random: Pcg64Mcg,
-    /// Natural logarithm of the rate over that of the middle.
-    level: f64,
-    fade: Option<Fade>,
+/// The kinds of drives that there are.
+pub const MODELS: [Model; 2] = [
+    Model {
+        name: "synthetic-lte",
+        like: "att-lte-driving-2016.up",
+        constants: Constants {
+            median_mbps: 1.32,
+            highest_mbps: 20.0,
+            spread: 1.046,
+            slow_part: 0.4254,
+            slow_seconds: 20.0,
+            fast_seconds: 0.1707,
+            fades_per_second: 0.0834,
+            fade_seconds: 0.2005,
+            fade_depth: 0.5,
+            outages_per_second: 0.2068,
+            outage_seconds: 0.58,
+            grant_packets: 2.01,
+        },
+    },
+    Model {
+        name: "synthetic-lte-downlink",
+        like: "verizon-lte-short.down",
+        constants: Constants {
+            median_mbps: 4.032,
+            highest_mbps: 21.0,
+            spread: 0.6921,
+            slow_part: 0.98,
+            slow_seconds: 6.246,
+            fast_seconds: 0.1644,
+            fades_per_second: 0.1825,
+            fade_seconds: 0.2948,
+            fade_depth: 0.1073,
+            outages_per_second: 0.0211,
+            outage_seconds: 0.491,
+            grant_packets: 2.648,
+        },
+    },
+];
+
+/// The drive that a name without a number is, outside runs.
+pub(super) const FIRST: u64 = 1;
+
+/// Length of a drive in milliseconds; then it begins again.
+const LENGTH_MS: u32 = 120_000;
+/// The rate changes so often, in milliseconds.
+const STEP_MS: u32 = 10;
+/// Bits of an opportunity.
+const PACKET_BITS: f64 = 12_000.0;
+
+/// The model and the number of the drive that a trace of this name is: `synthetic-lte` is the drive of the `seed`, `synthetic-lte-7` the
+/// seventh whatever the seed. `None` for another name.
+pub(super) fn named(name: &str, seed: u64) -> Option<(&'static Model, u64)> {
+    let of = |model: &'static Model| {
+        let number = match name.strip_prefix(model.name)? {
+            "" => seed,
+            rest => rest.strip_prefix('-')?.parse().ok()?,
+        };
+        Some((model, number))
+    };
+    MODELS.iter().find_map(of)
 }
 
-/// A hole in the coverage, in steps.
-struct Fade {
-    length: f64,
-    elapsed: f64,
-    outage: f64,
-}
-
-impl Walk {
-    fn new() -> Self {
-        Self { random: Pcg64Mcg::seed_from_u64(SEED), level: 0.0, fade: None }
+impl Model {
+    /// The drive of this number: always the same.
+    pub fn drive(&self, number: u64) -> Trace {
+        self.constants.drive(self.name, number)
     }
+}
 
-    fn next(&mut self) -> DataRate {
-        self.level = self.level * PERSISTENCE + STRIDE * (2.0 * self.unit() - 1.0);
-        let open = (MIDDLE_MBPS * libm::exp(self.level)).clamp(LOWEST_MBPS, HIGHEST_MBPS);
-        if self.fade.is_none() && self.unit() < FADE_CHANCE {
-            self.fade = Some(self.new_fade());
+impl Constants {
+    /// The drive of this number in the series `name`, of 120 s.
+    pub fn drive(&self, name: &str, number: u64) -> Trace {
+        let mut walk = Walk::new(self, |purpose| Random::new(stream(number, name, purpose)));
+        let mut opportunities = Vec::new();
+        for begin in (0..LENGTH_MS).step_by(STEP_MS as usize) {
+            walk.step(begin, &mut opportunities);
         }
-        DataRate::from_bps_f64(open * self.pass() * 1e6)
-    }
-
-    fn new_fade(&mut self) -> Fade {
-        let length = self.between(FADE_STEPS);
-        let outage = if self.unit() < OUTAGE_CHANCE { self.between(OUTAGE_STEPS) } else { 0.0 };
-        Fade { length, elapsed: 0.0, outage }
-    }
-
-    /// Share of the rate that a fade lets through: straight down to the depth and straight up again.
-    fn pass(&mut self) -> f64 {
-        let Some(fade) = &mut self.fade else { return 1.0 };
-        let from_middle = (fade.elapsed - fade.length / 2.0).abs();
-        let share = (2.0 * from_middle / fade.length).max(FADE_DEPTH);
-        let out = 2.0 * from_middle < fade.outage;
-        fade.elapsed += 1.0;
-        if fade.elapsed > fade.length {
-            self.fade = None;
+        // A trace has at least one opportunity; one that is out for two minutes ends with it.
+        if opportunities.is_empty() {
+            opportunities.push(LENGTH_MS);
         }
-        if out { 0.0 } else { share.min(1.0) }
+        let trace =
+            Trace::from_millis(opportunities).unwrap_or_else(|_| unreachable!("milliseconds in order"));
+        trace.lasting_millis(LENGTH_MS)
+    }
+}
+
+/// A drive step by step. What each part does at random does not depend on the constants of the others.
+struct Walk<'a> {
+    constants: &'a Constants,
+    slow: Process,
+    fast: Process,
+    fades: Holes,
+    outages: Holes,
+    grants: Random,
+    /// How many grants are expected until the next one: uniform from 0 to 2.
+    waiting: f64,
+}
+
+impl<'a> Walk<'a> {
+    fn new(constants: &'a Constants, random: impl Fn(&str) -> Random) -> Self {
+        let Constants { slow_seconds, fast_seconds, fades_per_second, fade_seconds, .. } = *constants;
+        let Constants { outages_per_second, outage_seconds, .. } = *constants;
+        let mut grants = random("grants");
+        Self {
+            constants,
+            slow: Process::new(random("slow"), slow_seconds),
+            fast: Process::new(random("fast"), fast_seconds),
+            fades: Holes::new(random("fades"), fades_per_second, fade_seconds),
+            outages: Holes::new(random("outages"), outages_per_second, outage_seconds),
+            waiting: 2.0 * grants.unit(),
+            grants,
+        }
     }
 
-    fn between(&mut self, (low, high): (f64, f64)) -> f64 {
-        low + (high - low) * self.unit()
+    /// The opportunities of the step that begins at `begin`.
+    fn step(&mut self, begin: u32, opportunities: &mut Vec<u32>) {
+        let span = f64::from(STEP_MS);
+        let Constants { median_mbps, highest_mbps, spread, slow_part, .. } = *self.constants;
+        let Constants { fade_depth, grant_packets, .. } = *self.constants;
+        let level = slow_part.sqrt() * self.slow.step() + (1.0 - slow_part).sqrt() * self.fast.step();
+        let passes = 1.0 - (1.0 - fade_depth) * self.fades.step(span) / span;
+        let mbps = (median_mbps * libm::exp(spread * level)).min(highest_mbps) * passes;
+        let up_ms = span - self.outages.step(span);
+        let grants_per_ms = mbps * 1e3 / (PACKET_BITS * grant_packets);
+        // Each grant waits until so many were expected since the one before: none, two, or anything between.
+        let (mut expected, all) = (0.0, up_ms * grants_per_ms);
+        while self.waiting <= all - expected {
+            expected += self.waiting;
+            let ms = begin + (span - up_ms + expected / grants_per_ms) as u32;
+            opportunities.extend(core::iter::repeat_n(ms, self.grants.near(grant_packets)));
+            self.waiting = 2.0 * self.grants.unit();
+        }
+        self.waiting -= all - expected;
+    }
+}
+
+/// A process of variance 1 that forgets exponentially.
+struct Process {
+    random: Random,
+    value: f64,
+    /// What a step keeps of it.
+    kept: f64,
+}
+
+impl Process {
+    fn new(mut random: Random, seconds: f64) -> Self {
+        let kept = libm::exp(-f64::from(STEP_MS) / (1e3 * seconds));
+        Self { value: random.normal(), random, kept }
+    }
+
+    fn step(&mut self) -> f64 {
+        let Self { random, value, kept } = self;
+        *value = *value * *kept + (1.0 - *kept * *kept).sqrt() * random.normal();
+        *value
+    }
+}
+
+/// Stretches that begin at random and last exponentially long.
+struct Holes {
+    random: Random,
+    per_second: f64,
+    seconds: f64,
+    /// Milliseconds of the present one that are left.
+    left_ms: f64,
+}
+
+impl Holes {
+    fn new(random: Random, per_second: f64, seconds: f64) -> Self {
+        Self { random, per_second, seconds, left_ms: 0.0 }
+    }
+
+    /// How much of the next `span` milliseconds is in one.
+    fn step(&mut self, span: f64) -> f64 {
+        let begins = self.random.unit() < self.per_second * span / 1e3;
+        if begins && self.left_ms <= 0.0 {
+            self.left_ms = 1e3 * self.seconds * self.random.exponential();
+        }
+        let taken = self.left_ms.clamp(0.0, span);
+        self.left_ms -= taken;
+        taken
+    }
+}
+
+/// A stream of random numbers.
+struct Random {
+    bits: Pcg64Mcg,
+    /// The second of a pair of normal variables.
+    spare: Option<f64>,
+}
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Self { bits: Pcg64Mcg::seed_from_u64(seed), spare: None }
     }
 
     /// Uniform in [0, 1), of 53 random bits.
     fn unit(&mut self) -> f64 {
-        (self.random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+        (self.bits.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Exponential of mean 1.
+    fn exponential(&mut self) -> f64 {
+        -libm::log(1.0 - self.unit())
+    }
+
+    /// Standard normal (Box and Muller).
+    fn normal(&mut self) -> f64 {
+        if let Some(spare) = self.spare.take() {
+            return spare;
+        }
+        let radius = (2.0 * self.exponential()).sqrt();
+        let (sine, cosine) = libm::sincos(2.0 * core::f64::consts::PI * self.unit());
+        self.spare = Some(radius * sine);
+        radius * cosine
+    }
+
+    /// The whole number below `mean` or the one above it, so that it is the mean.
+    fn near(&mut self, mean: f64) -> usize {
+        let below = mean.floor();
+        below as usize + usize::from(self.unit() < mean - below)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::traces::TraceStatistics;
 
     #[test]
-    fn the_trace_is_as_long_and_as_fast_as_it_says_and_always_the_same() {
-        let trace = synthetic_lte();
-        let seconds = trace.duration().secs_f64();
-        assert!((119.0..=120.0).contains(&seconds), "{seconds}");
-        let mean = trace.mean_rate().bps_f64() / 1e6;
-        assert!((2.3..=2.7).contains(&mean), "{mean} Mbit/s");
-        assert_eq!(trace, synthetic_lte());
+    fn a_name_is_the_drive_of_the_seed_or_of_its_number() {
+        let number = |name: &str| named(name, 5).map(|(model, number)| (model.name, number));
+        assert_eq!(number("synthetic-lte"), Some(("synthetic-lte", 5)));
+        assert_eq!(number("synthetic-lte-7"), Some(("synthetic-lte", 7)));
+        assert_eq!(number("synthetic-lte-downlink"), Some(("synthetic-lte-downlink", 5)));
+        assert_eq!(number("synthetic-lte-downlink-12"), Some(("synthetic-lte-downlink", 12)));
+        for other in ["synthetic", "synthetic-lte-", "synthetic-lte7", "synthetic-lte-x", "synthetic-lte--1"]
+        {
+            assert_eq!(number(other), None, "{other}");
+        }
     }
 
     #[test]
-    fn the_rate_has_highs_fades_and_outages() {
-        let rates = rates();
-        assert_eq!(rates.len(), 1200);
-        let share = |which: fn(f64) -> bool| {
-            rates.iter().filter(|rate| which(rate.bps_f64() / 1e6)).count() as f64 / rates.len() as f64
+    fn a_drive_is_always_the_same_and_two_are_not() {
+        for model in &MODELS {
+            let drive = model.drive(1);
+            assert_eq!(drive.duration().secs_f64(), 120.0);
+            assert_eq!(drive, model.drive(1));
+            assert_ne!(drive, model.drive(2));
+        }
+        // Published results depend on it.
+        let first: Vec<u64> =
+            MODELS[0].drive(1).opportunities().take(6).map(|at| at.nanos() / 1_000_000).collect();
+        assert_eq!(first, FIRST_OF_THE_FIRST_DRIVE);
+    }
+
+    /// The first opportunities of the first drive, in milliseconds.
+    const FIRST_OF_THE_FIRST_DRIVE: [u64; 6] = [1, 1, 2, 2, 5, 5];
+
+    #[test]
+    fn constants_do_what_they_say() {
+        let constants = MODELS[0].constants;
+        let mean = |constants: Constants, of: fn(&TraceStatistics) -> f64| {
+            let values = (1..=20).map(|seed| of(&TraceStatistics::of(&constants.drive("", seed))));
+            values.sum::<f64>() / 20.0
         };
-        assert!(share(|mbps| mbps > HIGHEST_MBPS) == 0.0);
-        assert!(share(|mbps| mbps > 4.0) > 0.05, "some seconds are fast");
-        assert!(share(|mbps| mbps < LOWEST_MBPS) > 0.02, "there are fades");
-        let out = share(|mbps| mbps == 0.0);
-        assert!((0.002..0.03).contains(&out), "outages are short: {out}");
+        // A steady link: its mean is its median, and grants alone make it vary.
+        let steady = Constants { spread: 0.0, fades_per_second: 0.0, outages_per_second: 0.0, ..constants };
+        let rate = mean(steady, |own| own.mean_mbps);
+        assert!((rate / constants.median_mbps - 1.0).abs() < 0.02, "{rate}");
+        let larger = Constants { grant_packets: 2.0 * constants.grant_packets, ..steady };
+        let burstiness = |constants| mean(constants, |own| own.burstiness);
+        assert!(burstiness(larger) > 1.3 * burstiness(steady));
+        // Outages of 0.5 s, each twenty seconds.
+        let out = Constants { outages_per_second: 0.05, outage_seconds: 0.5, ..steady };
+        let (rate, length) = (mean(out, |own| own.outages_per_minute), mean(out, |own| own.outage_seconds));
+        // Of exponential lengths those above 0.2 s count: e^(-0.4) of them, 0.2 s longer on average.
+        assert!(
+            (rate - 3.0 * libm::exp(-0.4)).abs() < 0.5 && (length - 0.7).abs() < 0.1,
+            "{rate} of {length} s"
+        );
+        let faded = Constants { fades_per_second: 0.1, fade_seconds: 1.0, fade_depth: 0.1, ..steady };
+        let depth = mean(faded, |own| own.fade_depth);
+        assert!((0.05..0.25).contains(&depth), "{depth}");
+        let slow = |constants: Constants| mean(constants, |own| own.autocorrelation[1]);
+        assert!(slow(Constants { slow_part: 0.9, ..constants }) > slow(constants) + 0.2);
     }
 }

@@ -104,6 +104,21 @@ fn delimiter(text: &str, asked: &Asked) -> Result<char, FormError> {
     }
 }
 
+/// What the statistics of WebRTC call the estimates and targets of a sender, without case and punctuation.
+const ESTIMATES: [&str; 5] = [
+    "availableoutgoingbitrate",
+    "availableincomingbitrate",
+    "targetbitrate",
+    "googavailablesendbandwidth",
+    "googtargetencbitrate",
+];
+
+/// Whether a column of this name holds no capacity but what a sender estimates or aims at.
+fn is_estimate(name: &str) -> bool {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+    ESTIMATES.iter().any(|estimate| plain.contains(estimate))
+}
+
 /// Which columns count.
 struct Columns {
     time: usize,
@@ -147,6 +162,14 @@ impl Columns {
                 format!("`{}` cannot be both time and rate", names[time]),
                 "say which they are with --time and --rate",
             ));
+        }
+        if is_estimate(names[rate]) {
+            let problem = format!(
+                "`{}` is what a sender estimated or aimed at, not what the link could carry; name a column of received bytes or rates \
+                 with --rate, or import a capture of a bulk transfer",
+                names[rate]
+            );
+            return Err(FormError::whole(problem));
         }
         let called =
             |column: usize| if named { format!("`{}`", names[column]) } else { (column + 1).to_string() };

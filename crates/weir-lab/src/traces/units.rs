@@ -100,11 +100,16 @@ impl FromStr for TimeUnit {
     }
 }
 
+/// How scenarios write bits per second.
+const AS_IN_SCENARIOS: [(&str, &str); 4] =
+    [("bps", "bit/s"), ("kbps", "kbit/s"), ("Mbps", "Mbit/s"), ("Gbps", "Gbit/s")];
+
 impl FromStr for RateUnit {
     type Err = NoUnit;
 
     fn from_str(text: &str) -> Result<Self, NoUnit> {
-        named(&RATE_UNITS, text)
+        let same = AS_IN_SCENARIOS.iter().find(|(other, _)| *other == text);
+        named(&RATE_UNITS, same.map_or(text, |(_, name)| name))
     }
 }
 
@@ -283,7 +288,8 @@ mod tests {
             let unit: RateUnit = name.parse().unwrap();
             assert!(unit.to_string().starts_with(name));
         }
-        assert_eq!("Mbps".parse::<RateUnit>().unwrap_err().to_string().matches(", ").count(), 8);
+        assert_eq!("MBps".parse::<RateUnit>().unwrap_err().to_string().matches(", ").count(), 8);
+        assert_eq!("kbps".parse::<RateUnit>(), "kbit/s".parse());
         assert_eq!(
             "min".parse::<TimeUnit>().unwrap_err().to_string(),
             "it must be one of s, ms, us, ns, iso"

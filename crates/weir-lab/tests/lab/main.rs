@@ -5,6 +5,7 @@ mod capture;
 mod comparison;
 mod coupling;
 mod detection;
+mod drives;
 mod encoders;
 mod every_controller;
 mod every_law;

@@ -5,7 +5,7 @@ use crate::registry::MarkResponse;
 use crate::scenario::{Carried, EcnField, Media, Scenario};
 
 /// What can be run and should not be sent into a network.
-pub(crate) fn warnings(scenario: &Scenario) -> Vec<Problem> {
+pub(super) fn warnings(scenario: &Scenario) -> Vec<Problem> {
     let flows = scenario.flows.iter();
     let media = flows.filter_map(|(name, flow)| match &flow.carried {
         Carried::Media(media) => Some((name, media)),

@@ -5,10 +5,9 @@ mod cells;
 mod clock;
 mod coupling;
 mod ecn;
+mod late;
 mod media;
 mod transport;
-
-pub(crate) use ecn::warnings;
 
 use std::collections::BTreeSet;
 
@@ -36,6 +35,11 @@ const SEGMENT_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize
 
 /// Keys of flows that say where they go, and how many there are.
 const WAYS: [&str; 8] = ["from", "to", "route", "reverse_route", "call", "count", "first", "every"];
+
+/// What of `scenario` can be run, and is hardly what was meant.
+pub(crate) fn warnings(scenario: &Scenario) -> Vec<Problem> {
+    ecn::warnings(scenario).into_iter().chain(late::warnings(scenario)).collect()
+}
 
 /// Everything about `scenario` that makes no sense.
 pub(crate) fn problems(scenario: &Scenario) -> Vec<Problem> {

@@ -41,6 +41,10 @@ pub(super) struct Captured {
     pub(super) round_trip: Option<f64>,
     /// Share of what was sent.
     pub(super) loss: Option<f64>,
+    /// The longest wait of a packet in seconds, where packets tell when they were sent.
+    pub(super) longest_wait: Option<f64>,
+    /// Whether the path could have carried more: the transfer left it idle for a part of the time.
+    pub(super) is_lower_bound: bool,
 }
 
 /// Reads the capture at `path`.
@@ -64,7 +68,7 @@ pub(super) fn read(path: &Path, asked: &Asked, findings: &mut Vec<Finding>) -> R
     let from = (begin as f64 * step * 1e9) as i64;
     let counted = &arrivals[arrivals.partition_point(|arrival| arrival.nanos < from)..];
     enough(counted.len(), end)?;
-    saturated(counted, &clocks, &bins[begin..], findings)?;
+    let Saturation { longest_wait, is_lower_bound } = saturated(counted, &clocks, &bins[begin..], findings)?;
     if begin > 0 {
         let is = format!("from {:.1} s on", begin as f64 * step);
         findings.push(Finding::guess("beginning", is, "the rate rises until then"));
@@ -77,7 +81,7 @@ pub(super) fn read(path: &Path, asked: &Asked, findings: &mut Vec<Finding>) -> R
     let mut rates: Vec<RateFrom> = bins[begin..].iter().enumerate().map(rate).collect();
     rates.push(RateFrom { seconds: tenths(rates.len() as f64 * step), bits_per_second: 0.0 });
     let trace = trace_of(&rates, |_, problem| FormError::whole(problem))?;
-    Ok(Captured { rates, trace, round_trip, loss })
+    Ok(Captured { rates, trace, round_trip, loss, longest_wait, is_lower_bound })
 }
 
 fn enough(packets: usize, seconds: f64) -> Result<(), FormError> {
@@ -125,23 +129,27 @@ fn beginning(bins: &[u64]) -> usize {
     (0..bins.len() / 5).find(risen).unwrap_or(0)
 }
 
-/// Refuses what did not fill the path, and says how sure it is.
+/// How far a transfer filled its path.
+struct Saturation {
+    longest_wait: Option<f64>,
+    is_lower_bound: bool,
+}
+
+/// Refuses what did not fill the path, and says whether it was full or what went through is a lower bound.
 fn saturated(
     arrivals: &[Arrival],
     clocks: &clocks::Clocks,
     bins: &[u64],
     findings: &mut Vec<Finding>,
-) -> Result<(), FormError> {
-    let (idle, how, known) = match clocks.waits(arrivals) {
-        Some(waits) => (
-            saturation::idle_time(arrivals, &waits),
-            "by when packets were sent and how long they waited",
-            true,
-        ),
+) -> Result<Saturation, FormError> {
+    let waits = clocks.waits(arrivals);
+    let (idle, how) = match &waits {
+        Some(waits) => {
+            (saturation::idle_time(arrivals, waits), "by when packets were sent and how long they waited")
+        }
         None => (
             saturation::idle_steps(bins),
             "by steps with far less than those around them; nothing tells when packets were sent",
-            false,
         ),
     };
     let percent = 100.0 * idle;
@@ -153,7 +161,13 @@ fn saturated(
         );
         return Err(FormError::whole(problem));
     }
-    let make = if known && idle <= HARDLY_IDLE { Finding::sure } else { Finding::guess };
-    findings.push(make("path", format!("full, idle {percent:.1} % of the time"), how.to_owned()));
-    Ok(())
+    let is_lower_bound = waits.is_none() || idle > HARDLY_IDLE;
+    findings.push(if is_lower_bound {
+        let is = format!("not always full, idle {percent:.1} % of the time: the rates are a lower bound");
+        Finding::guess("path", is, how)
+    } else {
+        Finding::sure("path", format!("full, idle {percent:.1} % of the time"), how)
+    });
+    let longest_wait = waits.map(|waits| waits.into_iter().flatten().fold(0.0, f64::max));
+    Ok(Saturation { longest_wait, is_lower_bound })
 }

@@ -22,7 +22,7 @@ fn who_beats_the_others_leads() {
     assert_eq!((&ranking.leading, &ranking.recommended), (&vec!["gcc-2016".to_owned()], &ranking.leading));
     assert_eq!(
         of_demo(&comparison),
-        "gcc-2016 leads with 600 kbit/s of video within 150 ms over 6 stretches of the drive; it beats nada."
+        "gcc-2016 leads with 600 kbit/s of video within 150 ms over 6 drives; it beats nada."
     );
     assert_eq!(
         comparison.verdict(),
@@ -58,7 +58,7 @@ fn few_runs_decide_nothing() {
     assert_eq!(
         of_demo(&comparison),
         "One run cannot tell which controller leads: that takes 5 seeds, and better 10 (--runs 10). The highest \
-         useful rate in one stretch of the drive is that of a, 600 kbit/s."
+         useful rate in one drive is that of a, 600 kbit/s."
     );
     let four = calls(&[("a", &A[..4]), ("b", &B[..4])]);
     assert!(four.verdict().starts_with("These runs cannot tell"), "{}", four.verdict());

@@ -15,6 +15,7 @@ fn the_recorded_traces_are_found_by_their_names_in_lower_case() {
         "att-lte-driving-2016.down",
         "att-lte-driving-2016.up",
         "synthetic-lte",
+        "synthetic-lte-downlink",
         "verizon-lte-short.down",
         "verizon-lte-short.up",
     ];
@@ -64,11 +65,11 @@ fn a_data_directory_of_ones_own_adds_to_the_others() {
         std::fs::write(own.path().join("traces").join(file), "12\n").unwrap();
     }
     let store = TraceStore::at([own.path().to_owned(), data()]);
-    assert_eq!(store.names().len(), 6);
+    assert_eq!(store.names().len(), 7);
     assert_eq!(store.load("verizon-lte-short.up").unwrap().mean_rate().bps(), 1_000_000, "the own one");
     let places: Vec<_> = store.listed().into_iter().map(|listed| (listed.name, listed.file)).collect();
     assert_eq!(places[2], ("synthetic-lte".to_owned(), None));
-    assert_eq!(places[3], ("train.up".to_owned(), Some(own.path().join("traces/train.up"))));
+    assert_eq!(places[4], ("train.up".to_owned(), Some(own.path().join("traces/train.up"))));
     let error = store.load("trian.up").unwrap_err().to_string();
     let both =
         format!("not found in {}, {}", own.path().join("traces").display(), data().join("traces").display());
