@@ -327,12 +327,13 @@ impl Controller for Scream {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self) -> [Option<Evidence>; 3] {
-        [
-            Evidence::against("qdelay", self.qdelay_target.get()),
-            Evidence::against("bytes_in_flight", self.window.cwnd()),
-            Evidence::of("loss_event_rate"),
-        ]
+    fn evidence(&self, why: Why) -> [Option<Evidence>; 3] {
+        let by_loss = Evidence::of("loss_event_rate");
+        let by_delay = Evidence::against("qdelay", self.qdelay_target.get());
+        match why {
+            Why::Loss => [by_loss, None, None],
+            _ => [by_delay, Evidence::against("bytes_in_flight", self.window.cwnd()), by_loss],
+        }
     }
 }
 

@@ -289,14 +289,17 @@ impl Controller for ScreamV2 {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self) -> [Option<Evidence>; 3] {
-        let window = self.window.as_ref().map_or(f64::NAN, RefWindow::ref_wnd);
-        [
-            // From half of its target on the window yields.
-            Evidence::against("qdelay_avg", self.qdelay_target.get() / 2.0),
-            Evidence::against("bytes_in_flight", window),
-            Evidence::of("loss_event_rate"),
-        ]
+    fn evidence(&self, why: Why) -> [Option<Evidence>; 3] {
+        match why {
+            Why::Loss => [Evidence::of("loss_event_rate"), None, None],
+            Why::Mark => [Evidence::of("l4s_alpha"), None, None],
+            // From half of its target on the window yields; the rate is the window per round trip.
+            _ => [
+                Evidence::against("qdelay_avg", self.qdelay_target.get() / 2.0),
+                Evidence::of("s_rtt"),
+                Evidence::of("ref_wnd"),
+            ],
+        }
     }
 }
 
