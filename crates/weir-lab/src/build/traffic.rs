@@ -16,7 +16,7 @@ pub(super) fn traffic(scenario: &Scenario, flow: &Flow, weight: f64) -> Result<T
         Carried::Tcp(tcp) => tcp_traffic(tcp),
         Carried::Web(web) => {
             let config = web.config();
-            let laws = registry::window_laws_of(&web.law, None, config.pacing)?;
+            let laws = registry::window_laws_of(&web.law, web.profile, config.pacing)?;
             Ok(Traffic::Web { laws, config, web: web.traffic() })
         }
     }
@@ -61,7 +61,7 @@ fn ecn(registry: &Registry, media: &Media) -> Ecn {
 
 fn tcp_traffic(tcp: &Tcp) -> Result<Traffic, RegistryError> {
     let (config, size) = (tcp.config(), tcp.size);
-    if tcp.profile == Some(TcpProfile::Chromium2015) {
+    if tcp.profile == TcpProfile::Chromium2015 {
         return Ok(Traffic::ChromiumTcp { config, size });
     }
     let Some(downloads) = &tcp.downloads else {

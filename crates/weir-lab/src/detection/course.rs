@@ -17,7 +17,7 @@ use weir_world::{
     FlowSpec, LinkSpec, Loss, MediaSpec, Monitor, PacketMeta, RunSpec, Traffic, Unresponsive, stream,
 };
 
-use crate::registry::{self, Registry, RegistryError};
+use crate::registry::{self, Registry, RegistryError, TcpProfile};
 
 /// How long a course lasts.
 const SECONDS: u64 = 150;
@@ -123,7 +123,7 @@ pub(super) fn run<'l>(
 
 fn traffic(registry: &Registry, law: &str) -> Result<Traffic, RegistryError> {
     if registry::window_laws().iter().any(|info| info.name == law) {
-        let law = registry::window_law(law, None, false)?;
+        let law = registry::window_law(law, TcpProfile::Plain, false)?;
         return Ok(Traffic::Tcp { law, config: TcpConfig::default(), size: None });
     }
     let kbps = DataRate::from_kbps;

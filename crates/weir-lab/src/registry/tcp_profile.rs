@@ -5,8 +5,12 @@ use serde::{Deserialize, Serialize};
 use weir_world::tcp::TcpConfig;
 
 /// A TCP stack of a certain time; options are laid over it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum TcpProfile {
+    /// CUBIC as RFC 9438 has it without HyStart, with the timer and the window of Linux, and none of what a present Linux has besides.
+    #[default]
+    #[serde(rename = "plain")]
+    Plain,
     /// What the RFCs recommend: NewReno, SACK, a retransmission timeout of at least 1 s.
     #[serde(rename = "rfc")]
     Rfc,
@@ -31,13 +35,14 @@ impl TcpProfile {
     pub fn law(self) -> &'static str {
         match self {
             Self::Rfc | Self::Ns326 | Self::Chromium2015 => "newreno",
-            Self::Linux316 | Self::Linux6 => "cubic",
+            Self::Plain | Self::Linux316 | Self::Linux6 => "cubic",
         }
     }
 
     /// The endpoints, with segments of `mss` bytes where the profile's own size is not wanted.
     pub(crate) fn config(self, mss: Option<u16>) -> TcpConfig {
         let config = match self {
+            Self::Plain => TcpConfig::default(),
             Self::Rfc => TcpConfig::rfc(),
             Self::Linux316 => TcpConfig::linux_3_16(),
             Self::Linux6 => TcpConfig::linux_6(),

@@ -22,7 +22,7 @@ pub struct WindowLawInfo {
 
 /// The sender that a window law is for.
 struct Stack {
-    profile: Option<TcpProfile>,
+    profile: TcpProfile,
     /// Whether it paces its segments.
     pacing: bool,
 }
@@ -87,26 +87,26 @@ impl Stack {
     fn rules(&self) -> Rules {
         match self.profile {
             // The last has a law of its own, which no name stands for.
-            None | Some(TcpProfile::Chromium2015) => Rules::default(),
-            Some(TcpProfile::Rfc) => Rules::rfc_5681(),
-            Some(TcpProfile::Linux316) => Rules::linux(),
-            Some(TcpProfile::Linux6) => Rules::linux_6(),
-            Some(TcpProfile::Ns326) => Rules::ns3_26(),
+            TcpProfile::Plain | TcpProfile::Chromium2015 => Rules::default(),
+            TcpProfile::Rfc => Rules::rfc_5681(),
+            TcpProfile::Linux316 => Rules::linux(),
+            TcpProfile::Linux6 => Rules::linux_6(),
+            TcpProfile::Ns326 => Rules::ns3_26(),
         }
     }
 
     /// Linux looks for the end of slow start under either name.
     fn cubic(&self, hystart: Option<HyStart>) -> Cubic {
         match self.profile {
-            Some(TcpProfile::Linux316) => Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16()))),
-            Some(TcpProfile::Linux6) => Cubic::linux_6(Some(self.hystart())),
+            TcpProfile::Linux316 => Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16()))),
+            TcpProfile::Linux6 => Cubic::linux_6(Some(self.hystart())),
             _ => Cubic::with_rules(self.rules(), hystart),
         }
     }
 
     fn hystart(&self) -> HyStart {
         HyStart::new(match self.profile {
-            Some(TcpProfile::Ns326) => Config::ns3(),
+            TcpProfile::Ns326 => Config::ns3(),
             _ if self.pacing => Config::linux().paced(),
             _ => Config::linux(),
         })
@@ -115,18 +115,14 @@ impl Stack {
     /// Linux and ns-3 use the table, and both count segments even where their Reno does not.
     fn high_speed(&self) -> HighSpeed {
         let response = match self.profile {
-            None | Some(TcpProfile::Rfc | TcpProfile::Chromium2015) => highspeed::Response::Formula,
-            Some(TcpProfile::Linux316 | TcpProfile::Linux6 | TcpProfile::Ns326) => highspeed::Response::Table,
+            TcpProfile::Plain | TcpProfile::Rfc | TcpProfile::Chromium2015 => highspeed::Response::Formula,
+            TcpProfile::Linux316 | TcpProfile::Linux6 | TcpProfile::Ns326 => highspeed::Response::Table,
         };
         HighSpeed::with_rules(response, Rules { counts_acknowledgements: false, ..self.rules() })
     }
 
     fn westwood(&self) -> westwood::Estimator {
-        if self.profile == Some(TcpProfile::Ns326) {
-            westwood::Estimator::Ns3
-        } else {
-            westwood::Estimator::Linux
-        }
+        if self.profile == TcpProfile::Ns326 { westwood::Estimator::Ns3 } else { westwood::Estimator::Linux }
     }
 }
 
@@ -137,7 +133,7 @@ impl Stack {
 /// An unknown name.
 pub fn window_law(
     name: &str,
-    profile: Option<TcpProfile>,
+    profile: TcpProfile,
     pacing: bool,
 ) -> Result<Box<dyn WindowLaw>, RegistryError> {
     Ok((find(name)?.build)(&Stack { profile, pacing }))
@@ -154,11 +150,7 @@ fn find(name: &str) -> Result<&'static WindowLawInfo, RegistryError> {
 ///
 /// # Errors
 /// An unknown name.
-pub fn window_laws_of(
-    name: &str,
-    profile: Option<TcpProfile>,
-    pacing: bool,
-) -> Result<WindowLaws, RegistryError> {
+pub fn window_laws_of(name: &str, profile: TcpProfile, pacing: bool) -> Result<WindowLaws, RegistryError> {
     let law = find(name)?;
     Ok(WindowLaws::new(move || (law.build)(&Stack { profile, pacing })))
 }
@@ -167,7 +159,7 @@ pub fn window_laws_of(
 mod tests {
     use super::*;
 
-    fn built(name: &str, profile: Option<TcpProfile>, pacing: bool) -> String {
+    fn built(name: &str, profile: TcpProfile, pacing: bool) -> String {
         format!("{:?}", window_law(name, profile, pacing).unwrap())
     }
 
@@ -177,12 +169,12 @@ mod tests {
         let linux = format!("{:?}", Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16()))));
         for name in ["cubic", "cubic-hystart"] {
             for pacing in [false, true] {
-                assert_eq!(built(name, Some(TcpProfile::Linux316), pacing), linux);
+                assert_eq!(built(name, TcpProfile::Linux316, pacing), linux);
             }
         }
         let name = "cubic-hystart";
-        assert_eq!(built(name, None, false), with(Rules::default(), Config::linux()));
-        assert_eq!(built(name, None, true), with(Rules::default(), Config::linux().paced()));
-        assert_eq!(built(name, Some(TcpProfile::Ns326), false), with(Rules::ns3_26(), Config::ns3()));
+        assert_eq!(built(name, TcpProfile::Plain, false), with(Rules::default(), Config::linux()));
+        assert_eq!(built(name, TcpProfile::Plain, true), with(Rules::default(), Config::linux().paced()));
+        assert_eq!(built(name, TcpProfile::Ns326, false), with(Rules::ns3_26(), Config::ns3()));
     }
 }

@@ -129,7 +129,7 @@ impl Flow {
             Carried::Constant(constant) => constant.packet_size.bytes(),
             Carried::Audio(_) => return None,
             Carried::Tcp(own) => tcp(own.config()),
-            Carried::Web(web) => tcp(web.options.unwrap_or_default().config(None, &web.law)),
+            Carried::Web(web) => tcp(web.config()),
         };
         u32::try_from(bytes).ok()
     }

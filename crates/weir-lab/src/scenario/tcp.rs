@@ -12,9 +12,9 @@ use crate::registry::TcpProfile;
 /// A TCP transfer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tcp {
-    /// The stack; unless given Weir's own, which is no present Linux: that is `linux-6`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub profile: Option<TcpProfile>,
+    /// The stack.
+    #[serde(default)]
+    pub profile: TcpProfile,
     /// Name of the window law; that of the profile, or `cubic`, unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub law: Option<String>,
@@ -79,7 +79,7 @@ pub(super) fn default_law() -> String {
 impl Tcp {
     /// Name of the window law.
     pub fn law(&self) -> &str {
-        self.law.as_deref().unwrap_or_else(|| self.profile.map_or("cubic", TcpProfile::law))
+        self.law.as_deref().unwrap_or_else(|| self.profile.law())
     }
 
     /// The endpoints.

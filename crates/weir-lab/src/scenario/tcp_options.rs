@@ -121,9 +121,9 @@ pub(crate) const NEEDS_COUNTS: &str = "dctcp";
 
 impl TcpOptions {
     /// The endpoints with these options laid over `profile`, for connections under `law`.
-    pub fn config(&self, profile: Option<TcpProfile>, law: &str) -> TcpConfig {
+    pub fn config(&self, profile: TcpProfile, law: &str) -> TcpConfig {
         let mss = self.mss.and_then(|mss| u16::try_from(mss.bytes()).ok());
-        let usual = profile.map_or_else(TcpConfig::default, |profile| profile.config(mss));
+        let usual = profile.config(mss);
         TcpConfig {
             mss: mss.unwrap_or(usual.mss),
             header: self.header.unwrap_or(usual.header),

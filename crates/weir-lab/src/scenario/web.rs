@@ -7,12 +7,16 @@ use weir_world::tcp::TcpConfig;
 
 use super::tcp::default_law;
 use super::tcp_options::TcpOptions;
+use crate::registry::TcpProfile;
 
 /// Web-like traffic: requests from the receiver's end, answered over TCP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Web {
     /// Rate of the responses that is offered on average, on the wire.
     pub load: DataRate,
+    /// The stack of both ends.
+    #[serde(default)]
+    pub profile: TcpProfile,
     /// Name of the window law of the connections.
     #[serde(default = "default_law")]
     pub law: String,
@@ -91,7 +95,7 @@ impl Default for WebSizes {
 impl Web {
     /// The endpoints.
     pub fn config(&self) -> TcpConfig {
-        self.options.unwrap_or_default().config(None, &self.law)
+        self.options.unwrap_or_default().config(self.profile, &self.law)
     }
 
     /// What the simulator is to do.

@@ -242,7 +242,7 @@ fn heavy_loss_limits_and_padding_helps_to_come_back() {
     let mut call = Call::new(&Config::default());
     call.run(2000, 1250, |_| Some(0));
     // 40 % of 1 Mbit/s.
-    call.run(8000, 1250, |left| (left / 10 % 5 < 3).then_some(0));
+    call.run(9000, 1250, |left| (left / 10 % 5 < 3).then_some(0));
     assert_eq!(call.sender.target().limiting_factor, LimitingFactor::Loss);
     assert!(call.signal("loss") > 0.35, "{}", call.signal("loss"));
     let padded = (0..100).any(|_| {

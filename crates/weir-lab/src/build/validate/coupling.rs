@@ -172,7 +172,7 @@ fn uncoupled_kind(flow: &Flow) -> Option<&'static str> {
         Carried::Tcp(tcp) if tcp.downloads.is_some() => {
             Some("each of its downloads has a connection of its own")
         }
-        Carried::Tcp(tcp) if tcp.profile == Some(TcpProfile::Chromium2015) => {
+        Carried::Tcp(tcp) if tcp.profile == TcpProfile::Chromium2015 => {
             Some("the stack `chromium-2015` has a window law of its own")
         }
         Carried::Media(_) | Carried::Tcp(_) => None,

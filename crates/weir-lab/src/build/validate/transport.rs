@@ -22,7 +22,7 @@ impl Problems<'_> {
         }
         let options = tcp.options.unwrap_or_default();
         self.tcp_options(options, tcp.profile, tcp.law(), path);
-        if tcp.profile == Some(TcpProfile::Chromium2015) {
+        if tcp.profile == TcpProfile::Chromium2015 {
             self.chromium(tcp, options, path);
         }
     }
@@ -53,7 +53,7 @@ impl Problems<'_> {
             self.value(&sizes, format!("a tail from {tail_from} to {largest} is none"))
                 .push_str("let `tail_from` ≤ `largest`, or `tail` be 0");
         }
-        self.tcp_options(web.options.unwrap_or_default(), None, &web.law, path);
+        self.tcp_options(web.options.unwrap_or_default(), web.profile, &web.law, path);
     }
 
     fn window_law(&mut self, name: &str, path: &KeyPath) {
@@ -64,7 +64,7 @@ impl Problems<'_> {
         }
     }
 
-    fn tcp_options(&mut self, options: TcpOptions, profile: Option<TcpProfile>, law: &str, path: &KeyPath) {
+    fn tcp_options(&mut self, options: TcpOptions, profile: TcpProfile, law: &str, path: &KeyPath) {
         let at = path.with("options");
         if law == NEEDS_COUNTS && options.ecn.is_some_and(|ecn| ecn != TcpEcn::Accurate) {
             self.value(&at.with("ecn"), format!("`{NEEDS_COUNTS}` goes by exact counts of marks"))
