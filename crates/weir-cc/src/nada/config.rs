@@ -245,6 +245,18 @@ impl Config {
         }
     }
 
+    /// As NADA's authors compute it in C++ (cisco/ns3-rmcat, commit adb3f8e of 2020): losses never expire (2), the
+    /// equilibrium has no bound (1), nothing drains (13). Its `x_curr` ends at 500 ms, as the default's. What else that code
+    /// does otherwise is not imitated: it begins anew after a silence (6), and its shaping buffer is off.
+    pub fn ns3_rmcat() -> Self {
+        Self {
+            equilibrium_bound: None,
+            loss_average: LossAverage::WithOpen,
+            drain_after: None,
+            ..Self::default()
+        }
+    }
+
     /// Checks every constant.
     ///
     /// # Errors
@@ -315,6 +327,16 @@ mod tests {
             (literal.loss_average, default.loss_average),
             (LossAverage::WithOpen, LossAverage::Closed)
         );
+    }
+
+    #[test]
+    fn the_authors_code_differs_from_the_default_in_three_constants() {
+        let (authors, default) = (Config::ns3_rmcat(), Config::default());
+        let chosen = (authors.loss_average, authors.equilibrium_bound, authors.drain_after);
+        assert_eq!(chosen, (LossAverage::WithOpen, None, None));
+        let Config { equilibrium_bound, loss_average, drain_after, .. } = default;
+        assert_ne!(chosen, (loss_average, equilibrium_bound, drain_after));
+        assert_eq!(Config { equilibrium_bound, loss_average, drain_after, ..authors }, default);
     }
 
     fn rejected(change: impl FnOnce(&mut Config)) -> String {

@@ -32,7 +32,9 @@
 //! 2. The age of a loss is measured in loss intervals averaged over the closed ones alone. RFC 5348 §5.4, to which
 //!    the RFC refers, takes the open interval `I_0` into the average; as that average is never below `I_0/6`, the
 //!    condition `I_0 ≥ 7·loss_int` can then never hold, and one loss warps the delay for ever. After a capacity
-//!    drop that alone can keep the rate cycling. [`LossAverage`] selects the literal form.
+//!    drop that alone can keep the rate cycling. [`LossAverage`] selects the literal form, which the authors' C++ has, too.
+//!    On 16 records of feedback to that code (`data/nada-rmcat`) the mean rate of the default is 0.82 to 1.08 of its
+//!    own, and below 0.98 in six of them; that of [`Config::ns3_rmcat`] is 0.94 to 1.08, and below 0.98 in two.
 //! 3. Each gap in the numbers is one loss event, whatever its length (ns-3 model); the interval before the first
 //!    loss counts as one. An interval counts the packets that arrived in it; RFC 5348 §5.3 counts numbers, from the
 //!    first lost one on. After the expiry the warped delay fades into the plain one over a further loss interval, in
@@ -71,7 +73,8 @@
 //!     with a receiver's clock that is 50 ppm fast or slow it is 10 and 19 ms after an hour, where it was 1735 kbit/s and
 //!     220 ms.
 //!
-//! [`Config::rfc_literal`] is the RFC's text without 1, 2, 4, 5, 8, 12 and 13.
+//! [`Config::rfc_literal`] is the RFC's text without 1, 2, 4, 5, 8, 12 and 13. [`Config::ns3_rmcat`] is the authors' C++
+//! (cisco/ns3-rmcat, commit adb3f8e of 2020): without 2, 13 and the bound at equilibrium of 1.
 //!
 //! A consequence of the RFC's own rule, not of this implementation: jitter above 10 ms practically switches the
 //! ramp-up off, which demands that every raw delay of the last 500 ms is below `QEPS`. Another one: the report does not

@@ -105,6 +105,12 @@ fn presets_are_an_array_in_json() {
     assert_eq!(presets("gcc-2016"), serde_json::json!([]));
     assert_eq!(presets("tfrc")[0]["name"], "ns2");
     assert!(presets("tfrc")[0]["summary"].as_str().is_some_and(|summary| !summary.is_empty()));
+    let names = |name: &str| {
+        let presets = presets(name);
+        presets.as_array().unwrap().iter().map(|preset| preset["name"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names("nada"), ["rfc-literal", "ns3-rmcat"]);
+    assert_eq!(names("nada-at-sender"), ["ns3-rmcat"]);
 }
 
 #[test]

@@ -1,3 +1,4 @@
+use std::iter;
 use std::sync::LazyLock;
 
 use toml::Table;
@@ -40,10 +41,14 @@ fn a_yardstick_can_be_built_and_is_in_no_list_of_controllers() {
 #[test]
 fn a_half_that_is_built_alone_is_that_of_the_pair() {
     for ControllerInfo { name, presets, .. } in REGISTRY.controllers() {
-        let preset = presets.first().map(|preset| {
-            Table::from_iter([("preset".to_owned(), toml::Value::String(preset.name.to_owned()))])
-        });
-        for (options, priority) in [(None, 1.0), (preset.as_ref(), 2.0)] {
+        let presets: Vec<Table> = presets
+            .iter()
+            .map(|preset| {
+                Table::from_iter([("preset".to_owned(), toml::Value::String(preset.name.to_owned()))])
+            })
+            .collect();
+        let prioritised = presets.iter().map(|preset| (Some(preset), 2.0));
+        for (options, priority) in iter::once((None, 1.0)).chain(prioritised) {
             let pair = REGISTRY.build(name, options, limits(), priority).unwrap();
             let sender = REGISTRY.build_sender(name, options, limits(), priority).unwrap();
             let receiver = REGISTRY.build_receiver(name, options, limits(), priority).unwrap();

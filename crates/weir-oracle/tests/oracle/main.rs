@@ -2,4 +2,5 @@
 
 mod goog_cc;
 mod house;
+mod nada_rmcat;
 mod webrtc_rs;

@@ -10,6 +10,15 @@ use super::words;
 use crate::registry::law::{Half, Law, Preset};
 use crate::registry::{ControllerInfo, MarkResponse};
 
+/// A preset of both placements.
+fn ns3_rmcat() -> Preset<nada::Config> {
+    Preset {
+        name: "ns3-rmcat",
+        summary: "as NADA's authors compute it in their ns-3 model: losses never expire, no bound at equilibrium, no drains",
+        config: nada::Config::ns3_rmcat(),
+    }
+}
+
 pub(super) struct NadaRfc8698;
 
 impl Law for NadaRfc8698 {
@@ -28,11 +37,14 @@ impl Law for NadaRfc8698 {
     }
 
     fn presets() -> Vec<Preset<Self::Config>> {
-        vec![Preset {
-            name: "rfc-literal",
-            summary: "RFC 8698 as it is printed, without the divergences that the default makes from its text",
-            config: nada::Config::rfc_literal(),
-        }]
+        vec![
+            Preset {
+                name: "rfc-literal",
+                summary: "RFC 8698 as it is printed, without the divergences that the default makes from its text",
+                config: nada::Config::rfc_literal(),
+            },
+            ns3_rmcat(),
+        ]
     }
 
     fn prioritised(config: Self::Config, priority: f64) -> Self::Config {
@@ -62,6 +74,10 @@ impl Law for NadaAtSender {
             feedback: "the fate of each packet, two reports in one interval of the law",
             presets: Vec::new(),
         }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![ns3_rmcat()]
     }
 
     fn prioritised(config: Self::Config, priority: f64) -> Self::Config {

@@ -1,0 +1,10 @@
+//! NADA as its authors' C++ computes it (cisco/ns3-rmcat): its recorded answers to feedback (`data/nada-rmcat`) beside those
+//! of Weir's sender half to the same feedback, whose rates change nothing.
+//!
+//! ```sh
+//! cargo test -p weir-oracle --test oracle nada_rmcat -- --nocapture --test-threads=1
+//! ```
+
+mod closed_loop;
+mod open_loop;
+mod records;
