@@ -9,6 +9,7 @@ use weir_lab::registry::{Registry, window_laws};
 
 use crate::args::{NewCommand, NewLawArgs};
 use crate::failure::Failure;
+use crate::terminal;
 
 /// The files of the crate, as they are for a law called `mine`.
 const FILES: [(&str, &str); 4] = [
@@ -112,7 +113,7 @@ fn law(args: &NewLawArgs) -> Result<(), Failure> {
     }
     let part = beside(&folder).map_err(|source| Failure::Unwritable { path: folder.clone(), source })?;
     write(part, &folder, &files).map_err(|source| Failure::Write { path: folder.clone(), source })?;
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     writeln!(
         out,
         "{} has the law `{name}`, in src/law.rs, and the command `weir` with it:",
