@@ -34,6 +34,15 @@ weir() {
     cargo run --release --locked --quiet --manifest-path "$folder/Cargo.toml" -- "$@"
 }
 
+# Whoever names a branch gives no options to git or weir.
+for name in SUITE CONTROLLERS RUNS BASE; do
+    case ${!name:-} in
+        -*)
+            echo "$name=${!name}: this is an option; $0 says in its first lines what $name may be" >&2
+            exit 2
+            ;;
+    esac
+done
 options=("$SUITE" --runs "$runs" --quiet --json)
 if [ -n "${CONTROLLERS:-}" ]; then options+=(--controller "$CONTROLLERS"); fi
 
@@ -43,7 +52,7 @@ case $base in
 esac
 if [ -n "$base" ]; then
     # A checkout of one commit does not have the other.
-    git rev-parse --quiet --verify "$base^{commit}" > /dev/null || git fetch --quiet --depth 1 origin "$base"
+    git rev-parse --quiet --verify "$base^{commit}" > /dev/null || git fetch --quiet --depth 1 --end-of-options origin "$base"
     commit=$(git rev-parse --quiet --verify "$base^{commit}" || git rev-parse FETCH_HEAD)
     git worktree add --quiet --detach "$work/base" "$commit"
     echo "$SUITE at $commit" >&2

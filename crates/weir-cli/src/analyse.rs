@@ -9,6 +9,7 @@ use weir_lab::analysis::{self, Entry};
 use crate::args::AnalyseArgs;
 use crate::failure::Failure;
 use crate::table;
+use crate::terminal;
 
 /// So many values of an array are shown; of more only their count and range.
 const SHOWN: usize = 6;
@@ -22,7 +23,7 @@ pub(crate) fn analyse(args: &AnalyseArgs) -> Result<(), Failure> {
 }
 
 fn list(as_json: bool) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     if as_json {
         let of = |entry: &'static Entry| {
             json!({
@@ -50,7 +51,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
 
 fn compute(entry: &'static Entry, args: &AnalyseArgs) -> Result<(), Failure> {
     let analysed = entry.analyse(&args.set, None)?;
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     if args.json {
         let named = json!({
             "analysis": entry.name(),

@@ -9,6 +9,7 @@ use weir_lab::registry::Registry;
 use crate::args::{AttackArgs, Format};
 use crate::effective::{each_once, say_repeated, threads};
 use crate::failure::Failure;
+use crate::terminal;
 use crate::{progress, table};
 
 /// Seconds of recovery that are not worth a word.
@@ -40,7 +41,7 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
         threads @ AttackError::Threads(_) => Failure::from(std::io::Error::other(threads)),
     })?;
     bar.finish_and_clear();
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     let header = || ["by", "attack"].into_iter().chain(request.laws.iter().copied());
     let rows = request.attacks.iter().map(|attack| {
         let of = |law: &&str| outcomes.iter().find(|own| is_of(own, law, attack));

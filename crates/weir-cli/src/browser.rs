@@ -5,6 +5,7 @@ use std::path::{Path, absolute};
 use supports_hyperlinks::{Stream, on};
 
 use crate::failure::Failure;
+use crate::terminal::printable;
 
 /// Whether a file is written that `--open` can open.
 pub(crate) fn is_written(open: bool, json: bool, out: Option<&Path>) -> Result<(), Failure> {
@@ -24,7 +25,7 @@ pub(crate) fn open(asked: bool, path: Option<&Path>) -> Result<(), Failure> {
 
 /// The path as text; a link where the terminal shows them.
 pub(crate) fn link(path: &Path) -> String {
-    let text = path.display().to_string();
+    let text = printable(&path.display().to_string());
     match absolute(path) {
         Ok(whole) if on(Stream::Stdout) => linked(&text, &whole.display().to_string()),
         _ => text,

@@ -11,11 +11,12 @@ use weir_lab::scenario::Scenario;
 use crate::args::CheckArgs;
 use crate::effective::try_to_build;
 use crate::failure::{Failure, warn};
+use crate::terminal;
 
 /// Parses and builds the scenario, and says what it is.
 pub(crate) fn check(args: &CheckArgs, registry: &Registry) -> Result<(), Failure> {
     let checked = checked(args, registry);
-    let mut out = anstream::stdout();
+    let mut out = terminal::stdout();
     if args.json {
         let object = match &checked {
             Ok(checked) => checked.json(),

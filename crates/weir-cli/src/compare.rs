@@ -18,6 +18,7 @@ use crate::args::{CompareArgs, Format};
 use crate::differences::{self, less, measured};
 use crate::effective::{contestants, laid_over, say_repeated, threads};
 use crate::failure::Failure;
+use crate::terminal;
 use crate::{markdown, progress, table};
 
 /// Rounds of the measurement of cost; the least counts, as others can only slow a round down.
@@ -54,7 +55,7 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
         add_cost(&mut summary, registry, laws);
     }
     bar.finish_and_clear();
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     match args.table.format() {
         Format::Table => {
             writeln!(out, "{}, all media\n", skip_rule(&scenarios))?;
@@ -80,7 +81,7 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
         }
     }
     for note in comparisons[0].stand_ins() {
-        writeln!(anstream::stderr(), "{note}")?;
+        writeln!(terminal::stderr(), "{note}")?;
     }
     Ok(())
 }

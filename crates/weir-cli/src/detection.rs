@@ -9,6 +9,7 @@ use weir_lab::registry::Registry;
 use crate::args::{DetectionArgs, Format};
 use crate::effective::{each_once, say_repeated, threads};
 use crate::failure::Failure;
+use crate::terminal;
 use crate::{progress, table};
 
 const HEADER: [&str; 11] = [
@@ -39,7 +40,7 @@ pub(crate) fn detection(args: &DetectionArgs, registry: &Registry) -> Result<(),
     progress::expect(&bar, "detection", request.runs());
     let rows = request.run(&|| bar.inc(1)).map_err(std::io::Error::other)?;
     bar.finish_and_clear();
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     match args.table.format() {
         Format::Table => {
             let cells = rows.iter().map(|row| words(row).map(Cell::new).to_vec()).collect();

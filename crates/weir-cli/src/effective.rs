@@ -14,6 +14,7 @@ use weir_lab::traces::TraceStore;
 
 use crate::args::Changes;
 use crate::failure::{Failure, warn};
+use crate::terminal;
 
 /// What one option of the command line lays over the scenario.
 struct Change {
@@ -82,7 +83,7 @@ fn changes(args: &Changes, contestants: &[Contestant]) -> Result<Vec<Change>, Fa
 pub(crate) fn say_repeated(option: &str, values: &[String]) {
     for name in Contestant::repeated(&values.join(",")) {
         // Where nobody listens, the command goes on.
-        let _ = writeln!(anstream::stderr(), "{option}: `{name}` is named more than once; it runs once.");
+        let _ = writeln!(terminal::stderr(), "{option}: `{name}` is named more than once; it runs once.");
     }
 }
 

@@ -15,6 +15,7 @@ use crate::args::ExplainArgs;
 use crate::compare::cost_column;
 use crate::failure::Failure;
 use crate::table;
+use crate::terminal;
 
 /// Where the results of a controller stand.
 const CONTROLLER: &str = "controllers[].";
@@ -52,7 +53,7 @@ pub(crate) fn explain(args: &ExplainArgs, registry: &Registry) -> Result<(), Fai
         let problem = format!("there is no such metric; {advice}");
         return Err(Failure::Option { option: format!("explain {name}"), problem });
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     if args.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&meant).map_err(std::io::Error::from)?)?;
         return Ok(());
@@ -71,7 +72,8 @@ pub(crate) fn explain(args: &ExplainArgs, registry: &Registry) -> Result<(), Fai
     }
     for (index, Term { name, unit, definition, stands_in }) in meant.into_iter().enumerate() {
         let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
-        writeln!(out, "{}\u{1b}[1m{name}\u{1b}[0m{unit}", if index == 0 { "" } else { "\n" })?;
+        let before = if index == 0 { "" } else { "\n" };
+        writeln!(out, "{before}{}{unit}", terminal::bold(name))?;
         writeln!(out, "{}", table::indented(definition, width))?;
         writeln!(out, "{}", table::indented(stands_in, width))?;
     }

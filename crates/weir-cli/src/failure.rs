@@ -1,6 +1,6 @@
 //! How commands fail: one clear message and an exit code that means something.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -16,6 +16,7 @@ use weir_lab::suite::BaselineError;
 use weir_lab::traces::{FormError, TraceStoreError};
 
 use crate::table;
+use crate::terminal;
 
 /// Nothing that is read by a program is broken into lines.
 const UNBROKEN: usize = 10_000;
@@ -147,21 +148,39 @@ impl Failure {
             | Self::Run(_)
             | Self::NoRuns(_)
             | Self::Unwritable { .. }
-            | Self::UnwritableFile { .. } => (format!("error: {self}"), 2),
-            Self::Write { .. } | Self::Open { .. } | Self::Print(_) => (format!("error: {self}"), 1),
+            | Self::UnwritableFile { .. } => (error(self), 2),
+            Self::Write { .. } | Self::Open { .. } | Self::Print(_) => (error(self), 1),
         };
         // Where nobody listens, the exit code still tells.
-        let _ = writeln!(anstream::stderr(), "{}", text.trim_end());
+        let _: io::Result<()> = terminal::stderr().write_drawn(&(text.trim_end().to_owned() + "\n"));
         ExitCode::from(code)
     }
+}
+
+/// Says what is wrong with the arguments, or what was asked about them, and with which code to exit.
+pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().ansi().to_string();
+    // Where nobody listens, the exit code still tells.
+    let _: io::Result<()> = if error.use_stderr() {
+        write!(terminal::stderr(), "{text}")
+    } else {
+        write!(terminal::stdout(), "{text}")
+    };
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
 /// Says on standard error what of `scenario` should not be sent into a network.
 pub(crate) fn warn(scenario: &Scenario) {
     for warning in scenario.warnings() {
         // Where nobody listens, the run goes on.
-        let _ = writeln!(anstream::stderr(), "{}", with_source(&warning).trim_end());
+        let text = with_source(&warning).trim_end().to_owned() + "\n";
+        let _: io::Result<()> = terminal::stderr().write_drawn(&text);
     }
+}
+
+/// An error without a line that it is about.
+fn error(failure: &Failure) -> String {
+    format!("error: {}", terminal::printable_lines(&failure.to_string()))
 }
 
 /// The error with the line that it is about.
@@ -172,6 +191,7 @@ fn with_source(error: &ScenarioError) -> String {
     // Each for itself: as related ones the others would begin in another way.
     let shown = |error: &ScenarioError| {
         let mut text = String::new();
+        let error = &error.with_texts(terminal::printable_lines);
         match handler.render_report(&mut text, error) {
             Ok(()) => text,
             Err(_) => format!("{error}\n"),

@@ -11,6 +11,7 @@ use crate::effective::threads;
 use crate::failure::Failure;
 use crate::output::OutputDirectory;
 use crate::progress::{self, Lines};
+use crate::terminal;
 
 /// Where the runs are kept in the directory.
 pub(crate) const RUNS: &str = "runs.log";
@@ -57,10 +58,12 @@ impl Kept<'_> {
         let Some(log) = log else { return Ok(whole) };
         log.in_order().map_err(RunError::from)?;
         if let (None, Some(shard)) = (&whole, parts.shard) {
-            let mut out = anstream::stdout().lock();
+            let mut out = terminal::stdout();
             writeln!(out, "{runs} runs, those of shard {shard}, are kept; --merge takes them from there")?;
         } else if (log.taken() > 0 || !parts.merge.is_empty()) && !quiet {
-            anstream::eprintln!(
+            // Where nobody listens, the results count.
+            let _: std::io::Result<()> = writeln!(
+                terminal::stderr(),
                 "{} of {runs} runs were there, of a command built from the same sources, and not made again",
                 log.taken()
             );

@@ -33,6 +33,7 @@ mod run_folder;
 mod suite;
 mod sweep;
 mod table;
+mod terminal;
 mod trace;
 mod trace_import;
 mod watch;
@@ -59,8 +60,12 @@ pub fn main_with(registry: Registry) -> ExitCode {
     if let Err(error) = registry.check() {
         return Failure::from(error).report();
     }
-    let args = Args::from_arg_matches(&Args::command_with(&registry).get_matches());
-    let outcome = match args.unwrap_or_else(|error| error.exit()).command {
+    let args = Args::command_with(&registry).try_get_matches();
+    let args = match args.and_then(|matches| Args::from_arg_matches(&matches)) {
+        Ok(args) => args,
+        Err(error) => return failure::report_usage(&error),
+    };
+    let outcome = match args.command {
         Command::Run(args) => run::run(&args, &registry),
         Command::Watch(args) => watch::watch(&args, &registry),
         Command::Compare(args) => compare::compare(&args, &registry),

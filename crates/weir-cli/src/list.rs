@@ -14,6 +14,7 @@ use weir_lab::{registry, results, shipped, suite};
 use crate::args::{ListArgs, Listing, SchemaArgs, SchemaOf};
 use crate::failure::Failure;
 use crate::table;
+use crate::terminal;
 
 /// Lists controllers, couplers, scenarios, suites or traces.
 pub(crate) fn list(args: &ListArgs, registry: &Registry) -> Result<(), Failure> {
@@ -27,7 +28,7 @@ pub(crate) fn list(args: &ListArgs, registry: &Registry) -> Result<(), Failure> 
         Listing::Suites => suites(),
         Listing::Traces => (&["name", "from"][..], traces(args)),
     };
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     if args.json {
         let mut all: Vec<Value> = rows.iter().map(|row| object(header, row)).collect();
         if matches!(args.what, Listing::Controllers) {
@@ -72,7 +73,7 @@ pub(crate) fn schema(args: &SchemaArgs, registry: &Registry) -> Result<(), Failu
         SchemaOf::Results => serde_json::to_string_pretty(&results::results_schema()),
         SchemaOf::Suite => serde_json::to_string_pretty(suite::suite_schema()),
     };
-    writeln!(anstream::stdout().lock(), "{}", text.map_err(std::io::Error::from)?)?;
+    writeln!(terminal::stdout(), "{}", text.map_err(std::io::Error::from)?)?;
     Ok(())
 }
 

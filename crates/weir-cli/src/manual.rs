@@ -8,6 +8,7 @@ use weir_lab::registry::Registry;
 use crate::args::{Args, CompletionsArgs, ManArgs};
 use crate::failure::Failure;
 use crate::output::{OutputDirectory, OutputFile};
+use crate::terminal;
 
 /// Prints the script by which a shell completes the command's words.
 pub(crate) fn completions(args: &CompletionsArgs, registry: &Registry) -> Result<(), Failure> {
@@ -30,7 +31,7 @@ pub(crate) fn man(args: &ManArgs, registry: &Registry) -> Result<(), Failure> {
     let files: Vec<OutputFile> =
         pages.iter().map(|(name, _)| OutputFile::prepare(&directory.path(name))).collect::<Result<_, _>>()?;
     files.iter().zip(&pages).try_for_each(|(file, (_, text))| file.write(text))?;
-    writeln!(anstream::stdout(), "{} manual pages: {}", pages.len(), path.display())?;
+    writeln!(terminal::stdout(), "{} manual pages: {}", pages.len(), path.display())?;
     Ok(())
 }
 

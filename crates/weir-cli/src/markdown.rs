@@ -1,13 +1,13 @@
 //! Tables of Markdown.
 
-use weir_lab::page::SummaryTable;
+use weir_lab::page::{SummaryTable, markdown_cell};
 
 use crate::numbers::Number;
+use crate::terminal::printable;
 
-/// A row; what would end a cell or the row in it does not.
+/// A row; what would end a cell or the row in it does not, and nothing of it is taken for HTML.
 pub(crate) fn line(cells: &[String]) -> String {
-    let cells: Vec<String> =
-        cells.iter().map(|cell| cell.replace('|', "\\|").replace(['\n', '\r'], " ")).collect();
+    let cells: Vec<String> = cells.iter().map(|cell| printable(&markdown_cell(cell))).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
@@ -77,6 +77,10 @@ mod tests {
     #[test]
     fn a_cell_stays_a_cell() {
         assert_eq!(line(&["a|b".to_owned(), "c\nd".to_owned()]), "| a\\|b | c d |\n");
+        assert_eq!(
+            line(&["x<script>".to_owned(), "a\u{202e}b".to_owned()]),
+            "| x&lt;script> | a\u{fffd}b |\n"
+        );
         assert_eq!(head(&["a".to_owned(), "b".to_owned()]), "| a | b |\n| --- | --- |\n");
         assert_eq!(text("a<b>*c*"), "a&lt;b>\\*c\\*");
     }

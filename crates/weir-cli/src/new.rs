@@ -9,6 +9,7 @@ use weir_lab::registry::{Registry, window_laws};
 
 use crate::args::{NewCommand, NewLawArgs};
 use crate::failure::Failure;
+use crate::terminal;
 
 /// The files of the crate, as they are for a law called `mine`.
 const FILES: [(&str, &str); 4] = [
@@ -20,70 +21,142 @@ const FILES: [(&str, &str); 4] = [
 /// The crates of Weir that it depends on.
 const CRATES: [&str; 3] = ["weir-cc", "weir-cli", "weir-lab"];
 
-/// Names that would be another thing's in the crate: words of Rust, crates that it depends on, types that its file has.
-const TAKEN: [&str; 61] = [
+/// Names that would be another thing's in the crate: words of Rust, what its prelude has, names that Cargo refuses, crates that it
+/// depends on, types that its file has.
+const TAKEN: [&str; 130] = [
     "abstract",
     "alloc",
     "as",
+    "as-mut",
+    "as-ref",
     "async",
     "await",
     "become",
     "box",
     "break",
+    "build",
+    "clone",
     "computed",
     "config",
     "const",
     "continue",
     "controller",
+    "controller-info",
+    "copy",
     "core",
     "crate",
+    "debug",
     "default",
+    "deps",
+    "deserialize",
     "do",
+    "double-ended-iterator",
+    "drop",
     "dyn",
     "else",
     "enum",
+    "eq",
     "err",
+    "exact-size-iterator",
+    "examples",
+    "exit-code",
+    "extend",
     "extern",
+    "false",
     "fate",
     "feedback",
     "final",
     "fn",
+    "fn-mut",
+    "fn-once",
     "for",
     "frame",
+    "from",
+    "from-iterator",
+    "gen",
     "half",
+    "hash",
     "heard",
     "if",
     "impl",
     "in",
+    "incremental",
+    "into",
+    "into-iterator",
+    "iterator",
+    "json-schema",
     "law",
     "let",
     "limiting-factor",
     "loop",
+    "macro",
     "match",
     "mod",
     "move",
+    "mut",
     "none",
     "ok",
+    "option",
+    "ord",
     "outlook",
+    "override",
     "pacing",
+    "packet-feedback",
+    "partial-eq",
+    "partial-ord",
+    "priv",
+    "proc-macro",
+    "pub",
+    "rate-law",
+    "rate-limits",
     "receiver",
     "ref",
+    "registry",
+    "result",
+    "return",
     "rule",
     "schemars",
     "self",
+    "send",
+    "send-state",
+    "send-time",
     "serde",
+    "serialize",
     "signal",
+    "sized",
     "some",
     "static",
     "std",
+    "string",
     "struct",
     "super",
+    "sync",
     "test",
     "tests",
+    "time-delta",
+    "to-owned",
+    "to-string",
+    "trait",
+    "true",
+    "try",
+    "try-from",
+    "try-into",
     "type",
+    "typeof",
+    "unpin",
+    "unsafe",
+    "unsized",
     "use",
+    "vec",
+    "virtual",
+    "where",
+    "while",
     "why",
+    "windowed-min",
+    "yield",
 ];
+/// Names of devices on Windows, which no file can have; so are `com0` to `com9` and `lpt0` to `lpt9`.
+const DEVICES: [&str; 4] = ["aux", "con", "nul", "prn"];
 
 /// Makes what is asked for.
 pub(crate) fn new(command: &NewCommand) -> Result<(), Failure> {
@@ -112,7 +185,7 @@ fn law(args: &NewLawArgs) -> Result<(), Failure> {
     }
     let part = beside(&folder).map_err(|source| Failure::Unwritable { path: folder.clone(), source })?;
     write(part, &folder, &files).map_err(|source| Failure::Write { path: folder.clone(), source })?;
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     writeln!(
         out,
         "{} has the law `{name}`, in src/law.rs, and the command `weir` with it:",
@@ -142,6 +215,9 @@ fn check_name(name: &str) -> Result<(), Failure> {
             "this word means something in Rust or in the law's file; give yours another name".to_owned(),
         ));
     }
+    if is_device(name) {
+        return Err(refuse("on Windows no folder can have this name; give yours another one".to_owned()));
+    }
     if Registry::standard().find(name).is_ok() {
         return Err(refuse("this controller ships; give yours another name".to_owned()));
     }
@@ -152,6 +228,12 @@ fn check_name(name: &str) -> Result<(), Failure> {
         return Err(refuse("this is a crate of Weir; give yours another name".to_owned()));
     }
     Ok(())
+}
+
+fn is_device(name: &str) -> bool {
+    let number = name.strip_prefix("com").or_else(|| name.strip_prefix("lpt"));
+    DEVICES.contains(&name)
+        || number.is_some_and(|n| n.len() == 1 && n.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// `text`, of a law called `mine`, with another name in it.
@@ -296,8 +378,45 @@ mod tests {
         for name in ["", "My", "my_law", "-a", "a-", "2a", "gcc", "fn", "serde", "law", "weir-cc"] {
             assert!(check_name(name).is_err(), "{name}");
         }
+        for name in ["option", "result", "string", "vec", "pub", "true", "deps", "con", "nul", "com1", "lpt9"]
+        {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+        for name in ["console", "com", "com10", "options"] {
+            assert!(check_name(name).is_ok(), "{name}");
+        }
         for law in window_laws() {
             assert!(check_name(law.name).is_err(), "{}", law.name);
+        }
+    }
+
+    /// A type of the law's name must be none that the crate names otherwise.
+    #[test]
+    fn a_name_is_no_type_that_the_files_of_the_crate_name() {
+        let code =
+            FILES.iter().filter(|(path, _)| path.starts_with("src/")).flat_map(|(_, text)| text.lines());
+        // Without comments and texts.
+        let code = code.map(|line| line.split("//").next().unwrap_or_default());
+        let code = code.flat_map(|line| line.split('"').step_by(2));
+        // What is named behind something else has its own name there.
+        let ends = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+        let parts = code.flat_map(|line| line.split("::").enumerate());
+        let words = parts.flat_map(|(at, part)| part.split(ends).skip(usize::from(at > 0)));
+        let is_type = |word: &&str| {
+            word.starts_with(|c: char| c.is_ascii_uppercase())
+                && word.contains(|c: char| c.is_ascii_lowercase())
+        };
+        let mut types: Vec<&str> = words.filter(is_type).filter(|word| !word.starts_with("Mine")).collect();
+        types.sort_unstable();
+        types.dedup();
+        assert!(types.contains(&"Option") && types.contains(&"SendTime"), "{types:?}");
+        for word in types {
+            let mut name = String::new();
+            for c in word.chars() {
+                name.extend((c.is_ascii_uppercase() && !name.is_empty()).then_some('-'));
+                name.push(c.to_ascii_lowercase());
+            }
+            assert!(called("Mine", &name) != word || check_name(&name).is_err(), "{name}");
         }
     }
 

@@ -11,6 +11,7 @@ use weir_lab::traces::TraceStore;
 use crate::args::{Format, PairsArgs};
 use crate::effective::{each_once, say_repeated, threads};
 use crate::failure::Failure;
+use crate::terminal;
 use crate::{progress, table};
 
 const HEADER: [&str; 8] = [
@@ -43,7 +44,7 @@ pub(crate) fn pairs(args: &PairsArgs, registry: &Registry) -> Result<(), Failure
     progress::expect(&bar, "pairs", request.runs());
     let pairs = request.run(&TraceStore::at(None), &|| bar.inc(1))?;
     bar.finish_and_clear();
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     match args.table.format() {
         Format::Table => print_table(&mut out, &pairs)?,
         Format::Markdown => print_markdown(&mut out, &pairs)?,

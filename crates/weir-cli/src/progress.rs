@@ -1,14 +1,16 @@
 //! Progress on standard error: a bar where someone looks, else a line now and then.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::terminal;
+
 /// A bar without length yet; invisible if `quiet` or if standard error is no terminal.
 pub(crate) fn bar(quiet: bool) -> ProgressBar {
     let bar = ProgressBar::new(0);
-    if quiet || !std::io::stderr().is_terminal() {
+    if quiet || !io::stderr().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
     if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar:.cyan/dim} {pos}/{len} runs  {eta} left")
@@ -21,7 +23,7 @@ pub(crate) fn bar(quiet: bool) -> ProgressBar {
 /// Adds `runs` of `what` to the bar: first how many, as a bar without length looks full.
 pub(crate) fn expect(bar: &ProgressBar, what: &str, runs: usize) {
     bar.inc_length(runs as u64);
-    bar.set_message(what.to_owned());
+    bar.set_message(terminal::printable(what));
 }
 
 /// Lines in place of a bar, one a minute, for what takes long and whose standard error goes to a file.
@@ -35,7 +37,7 @@ pub(crate) struct Lines {
 impl Lines {
     /// Lines unless `quiet`, or a terminal shows the bar.
     pub(crate) fn beside_a_bar(quiet: bool) -> Self {
-        Self { wanted: !quiet && !std::io::stderr().is_terminal(), told: AtomicU64::new(0) }
+        Self { wanted: !quiet && !io::stderr().is_terminal(), told: AtomicU64::new(0) }
     }
 
     /// Says how far `bar` is, if a minute is over.
@@ -43,7 +45,9 @@ impl Lines {
         let minutes = bar.elapsed().as_secs() / 60;
         if self.wanted && self.told.fetch_max(minutes, Ordering::Relaxed) < minutes {
             let (made, all, left) = (bar.position(), bar.length().unwrap_or(0), bar.eta().as_secs());
-            anstream::eprintln!("{made} of {all} runs, about {} min left", left.div_ceil(60));
+            // Where nobody listens, it goes on.
+            let _: io::Result<()> =
+                writeln!(terminal::stderr(), "{made} of {all} runs, about {} min left", left.div_ceil(60));
         }
     }
 }

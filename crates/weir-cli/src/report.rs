@@ -15,6 +15,7 @@ use crate::differences::measured;
 use crate::failure::Failure;
 use crate::output::{DEFAULT_OUT, OutputFile};
 use crate::run_folder::RunFolder;
+use crate::terminal;
 use crate::{browser, table};
 
 const REPORT: &str = "report.html";
@@ -76,14 +77,14 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Fai
     print(args, &path, told, &words)?;
     for line in &worse {
         // Where nobody listens, the exit code still tells.
-        let _ = writeln!(anstream::stderr(), "{line}");
+        let _ = writeln!(terminal::stderr(), "{line}");
     }
     Ok(worse.is_empty())
 }
 
 /// What is told, in words or as JSON, and where the report is.
 fn print(args: &ReportArgs, path: &Path, mut told: Value, words: &[u8]) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     if args.json {
         told["report"] = json!(path);
         writeln!(out, "{}", serde_json::to_string_pretty(&told).map_err(io::Error::from)?)?;

@@ -13,6 +13,7 @@ use crate::args::{ReproduceArgs, ReproduceExtent};
 use crate::failure::Failure;
 use crate::kept::Kept;
 use crate::output::{Files, OutputDirectory};
+use crate::terminal;
 use crate::{browser, table};
 
 /// The name of the file with the report, in the output directory.
@@ -33,7 +34,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<boo
     let reproduction = Reproduction::plan(&experiments, extent, &traces)?;
     for row in reproduction.without_further_runs() {
         let why = "every place has as many seeds as the best ones would have";
-        writeln!(anstream::stderr(), "--further adds nothing to {row}: {why}")?;
+        writeln!(terminal::stderr(), "--further adds nothing to {row}: {why}")?;
     }
     let mut directory =
         args.out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?;
@@ -43,7 +44,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<boo
         directory.write(&files(&experiments, &reproduced)?)?;
     }
     let results = reproduced.claims;
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     if args.form.json {
         serde_json::to_writer_pretty(&mut out, &results).map_err(io::Error::from)?;
         writeln!(out)?;
@@ -62,7 +63,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<boo
         None => args.rows.is_empty(),
     };
     let lost = baseline.map_or_else(Vec::new, |baseline| baseline.lost(asked, &results));
-    print_lost(&mut anstream::stderr(), &lost)?;
+    print_lost(&mut terminal::stderr(), &lost)?;
     Ok(lost.is_empty())
 }
 

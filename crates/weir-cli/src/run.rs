@@ -24,6 +24,7 @@ use crate::check::counted;
 use crate::failure::Failure;
 use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE};
 use crate::sweep::sweep;
+use crate::terminal;
 use crate::{browser, differences, effective, progress, table};
 
 /// The name of the file with the report, in the output directory.
@@ -83,7 +84,7 @@ impl Invocation<'_> {
         let told = Told { values: &values, ranking: ranking.as_ref(), verdict: &verdict, notes: &[] };
         write(directory.as_mut(), &mut [part], &told, &self.args.series, beside)?;
         let notes = comparison.stand_ins();
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.args.json {
             print_json(&mut out, &[&comparison.summary], &notes)?;
             return self.open(directory.as_ref());
@@ -120,7 +121,7 @@ impl Invocation<'_> {
         let told = Told { values: &values, ranking: ranking.as_ref(), verdict: &verdict, notes: &explained };
         write(directory.as_mut(), &mut parts, &told, &self.args.series, Files::new())?;
         let notes = call.stand_ins();
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.args.json {
             print_json(&mut out, &[&call.summary, &contest.summary], &notes)?;
             return self.open(directory.as_ref());
@@ -335,7 +336,7 @@ fn heading(scenario: &Scenario, comparison: &Comparison) -> String {
         "" => String::new(),
         rule => format!(", {rule}"),
     };
-    format!("\u{1b}[1m{title}\u{1b}[0m\n{name}: {runs} of {duration}, {seeds}{media}")
+    format!("{}\n{}: {runs} of {duration}, {seeds}{media}", terminal::bold(&title), terminal::printable(name))
 }
 
 /// Stand-in traces, where the page is, and the sentence to repeat as the last line.
@@ -370,7 +371,7 @@ fn print_json(out: &mut impl Write, summaries: &[&Summary], notes: &[String]) ->
     text.flush()?;
     drop(text);
     for note in notes {
-        writeln!(anstream::stderr(), "{note}")?;
+        writeln!(terminal::stderr(), "{note}")?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::{fs, io};
 
 use weir_lab::comparison::saved::{Saved, Tables};
 use weir_lab::comparison::versus::Loaded;
+use weir_lab::form::{MOST_PRINTED, text_of};
 use weir_lab::page::ControllerPanel;
 use weir_lab::registry::Registry;
 use weir_lab::scenario::{Named, Scenario};
@@ -42,12 +43,12 @@ impl RunFolder {
     /// The text of a file of the run; `None` if it is not there.
     fn text(&mut self, name: &str) -> Result<Option<String>, Failure> {
         let path = self.directory.join(name);
-        match fs::read_to_string(&path) {
+        match text_of(&path, MOST_PRINTED) {
             Ok(text) => {
                 self.read.push(path);
                 Ok(Some(text))
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.is_absence() => Ok(None),
             Err(error) => Err(wrong(&path, &error.to_string())),
         }
     }

@@ -21,6 +21,7 @@ use crate::effective::{blame_sweep, contestants, each_once, say_repeated, try_to
 use crate::failure::Failure;
 use crate::kept::Kept;
 use crate::sweep::refuse_keys;
+use crate::terminal;
 use gates::Gates;
 use output::{Output, Told};
 
@@ -80,7 +81,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     let missed = gates.missed(&run.result);
     for line in &missed {
         // Where nobody listens, the exit code still tells.
-        let _ = writeln!(anstream::stderr(), "{line}");
+        let _ = writeln!(terminal::stderr(), "{line}");
     }
     written?;
     let opened = browser::open(args.open, output.matrix().as_deref());

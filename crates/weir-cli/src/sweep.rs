@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::kept::Kept;
 use crate::numbers::Number;
 use crate::output::{Files, OutputDirectory};
+use crate::terminal;
 use crate::{browser, differences, table};
 
 /// The name of the file with the plots, in the output directory.
@@ -69,9 +70,9 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
         browser::open(args.open, Some(&directory.path(REPORT)))?;
     }
     for note in &notes {
-        writeln!(anstream::stderr(), "{note}")?;
+        writeln!(terminal::stderr(), "{note}")?;
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &json).map_err(io::Error::from)?;
         writeln!(out)?;
@@ -79,8 +80,9 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     }
     writeln!(
         out,
-        "\u{1b}[1m{}\u{1b}[0m\n{name}: {} runs at each place, mean ± 95 % interval",
-        title, scenario.runs
+        "{}\n{name}: {} runs at each place, mean ± 95 % interval",
+        terminal::bold(&title),
+        scenario.runs
     )?;
     print(&mut out, &tables)?;
     if let Some(directory) = &directory {

@@ -9,6 +9,7 @@ use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table};
 use weir_lab::page::{MARKED, Row, RowKind, SummaryTable};
 
 use crate::numbers::{Number, aligned};
+use crate::terminal;
 
 /// Between columns.
 const GAP: &str = "   ";
@@ -92,7 +93,7 @@ pub(crate) fn or_paragraphs(header: &[&str], rows: &[Vec<String>], width: Option
             let (first, others) = (cells.first()?, cells[1..].join("   "));
             // What belongs to the row above has no name.
             Some(if named {
-                let head = format!("\u{1b}[1m{first}\u{1b}[0m   {others}");
+                let head = format!("{}   {others}", terminal::bold(first));
                 format!("{}\n{}", head.trim_end(), indented(last, width))
             } else {
                 indented(&format!("{}: {last}", cells.join(" ")), width)
@@ -149,12 +150,12 @@ pub(crate) fn words(
     width: Option<usize>,
 ) -> String {
     let grid = |shown: Range<usize>| {
-        let head = |name: &&str| vec![(*name).to_owned()];
+        let head = |name: &&str| vec![terminal::printable(name)];
         let header =
             std::iter::once(vec![first.to_owned()]).chain(names[shown.clone()].iter().map(head)).collect();
         let row = |(name, cells): &(String, Vec<String>)| {
-            let cells = cells[shown.clone()].iter().map(String::as_str);
-            std::iter::once(name.as_str()).chain(cells).map(Text::from).collect()
+            let cells = cells[shown.clone()].iter().map(|cell| Text::from(cell.as_str()));
+            std::iter::once(Text::name(name)).chain(cells).collect()
         };
         Grid { header, rows: rows.iter().map(row).collect(), flush_left: true }
     };
@@ -240,10 +241,17 @@ impl From<&str> for Text {
     }
 }
 
+impl Text {
+    /// A name, which a file may have given.
+    fn name(name: &str) -> Self {
+        Self { text: terminal::printable(name), bold: false }
+    }
+}
+
 /// A row per controller, for some of the metrics.
 fn by_row(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
     let mut header = vec![vec![first.to_owned()]];
-    let mut rows: Vec<Vec<Text>> = summary.rows.iter().map(|row| vec![row.name.as_str().into()]).collect();
+    let mut rows: Vec<Vec<Text>> = summary.rows.iter().map(|row| vec![Text::name(&row.name)]).collect();
     for (index, column) in summary.columns.iter().enumerate().take(shown.end).skip(shown.start) {
         let numbers: Vec<Option<Number>> =
             summary.rows.iter().map(|row| Number::of(row, index, column.decimals)).collect();
@@ -275,7 +283,7 @@ fn by_metric(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
     let number =
         |row: usize, column: usize| Number::of(&summary.rows[row], column, summary.columns[column].decimals);
     for index in shown {
-        header.push(vec![summary.rows[index].name.clone()]);
+        header.push(vec![terminal::printable(&summary.rows[index].name)]);
         let numbers: Vec<_> = (0..summary.columns.len()).map(|column| number(index, column)).collect();
         for (position, (row, text)) in rows.iter_mut().zip(aligned(&numbers)).enumerate() {
             row.push(Text { text, bold: is_marked(&summary.rows[index], position) });
@@ -309,7 +317,7 @@ impl Grid {
         let cell = |(index, (cell, &width)): (usize, (&Text, &usize))| {
             let space = " ".repeat(width.saturating_sub(visible(&cell.text)));
             let (text, end) = cell.text.split_at(cell.text.trim_end().len());
-            let text = if cell.bold { format!("\u{1b}[1m{text}\u{1b}[0m{end}") } else { cell.text.clone() };
+            let text = if cell.bold { terminal::bold(text) + end } else { cell.text.clone() };
             if index == 0 || self.flush_left { text + &space } else { space + &text }
         };
         let cells: Vec<String> = cells.iter().zip(widths).enumerate().map(cell).collect();

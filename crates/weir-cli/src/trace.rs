@@ -16,6 +16,7 @@ use weir_units::{DataRate, TimeDelta};
 use crate::args::{TraceCommand, TraceConvertArgs, TraceCutArgs, TraceShowArgs, TraceSource};
 use crate::failure::Failure;
 use crate::output::OutputFile;
+use crate::terminal;
 use crate::trace_import::{self, is_same};
 
 /// Characters of the small plot on the terminal.
@@ -58,7 +59,7 @@ fn write(
     if form == TraceForm::Mahimahi && silence > TimeDelta::ZERO {
         let out = out.display();
         writeln!(
-            anstream::stderr(),
+            terminal::stderr(),
             "{out}: Mahimahi's form ends with the last opportunity; {silence} of silence after it are lost, which CSV \
              and JSON keep."
         )?;
@@ -96,7 +97,7 @@ fn say_if_beyond(args: &TraceCutArgs) -> Result<(), Failure> {
     let end = open(&args.source)?.duration();
     if let Some(to) = args.to.filter(|to| *to > end) {
         writeln!(
-            anstream::stderr(),
+            terminal::stderr(),
             "{}: the trace ends at {end}, before {to}; the part ends there.",
             args.out.display()
         )?;
@@ -160,7 +161,7 @@ fn show(args: &TraceShowArgs) -> Result<(), Failure> {
     let rates = rates(&trace, &args.source)?;
     let facts = Facts::of(&trace, &rates, args.source.bin);
     let statistics = (trace.duration() <= DESCRIBED).then(|| TraceStatistics::of(&trace));
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     if args.json {
         let [least, median, greatest] = facts.spread;
         let object = json!({
@@ -177,7 +178,7 @@ fn show(args: &TraceShowArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let mbps = facts.spread.map(|bps| bps / 1e6);
-    writeln!(out, "\u{1b}[1m{}\u{1b}[0m", args.source.trace)?;
+    writeln!(out, "{}", terminal::bold(&args.source.trace))?;
     writeln!(out, "opportunities   {} of 1500 bytes in {}", facts.opportunities, facts.duration)?;
     writeln!(out, "mean rate       {:.3} Mbit/s", facts.mean.bps_f64() / 1e6)?;
     writeln!(

@@ -12,6 +12,7 @@ use weir_units::TimeDelta;
 use crate::args::{Delimiter, TraceFormOf, TraceImportArgs};
 use crate::failure::Failure;
 use crate::output::OutputFile;
+use crate::terminal;
 
 /// Rates of opportunities, where they are written as rates, are means over this; longer where there would be too many.
 const BIN: TimeDelta = TimeDelta::from_millis(100);
@@ -174,8 +175,8 @@ fn up_to_ten_millis(wait: TimeDelta) -> TimeDelta {
 }
 
 fn print(args: &TraceImportArgs, imported: &Imported, target: &Target) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
-    writeln!(out, "\u{1b}[1m{}\u{1b}[0m", args.file.display())?;
+    let mut out = terminal::stdout();
+    writeln!(out, "{}", terminal::bold(&args.file.display().to_string()))?;
     for Finding { what, is, sure, why } in &imported.findings {
         writeln!(out, "{what:<15} {is} ({}: {why})", if *sure { "sure" } else { "guessed" })?;
     }
@@ -218,10 +219,6 @@ fn print_json(args: &TraceImportArgs, imported: &Imported, target: &Target) -> R
         "written": target.path.display().to_string(),
         "scenario": link(imported, target),
     });
-    writeln!(
-        anstream::stdout().lock(),
-        "{}",
-        serde_json::to_string_pretty(&object).map_err(std::io::Error::from)?
-    )?;
+    writeln!(terminal::stdout(), "{}", serde_json::to_string_pretty(&object).map_err(std::io::Error::from)?)?;
     Ok(())
 }

@@ -13,6 +13,7 @@ use weir_lab::shipped;
 use crate::args::WatchArgs;
 use crate::failure::Failure;
 use crate::run::print_tables;
+use crate::terminal;
 use crate::{effective, progress, table};
 
 /// So often it is looked whether the file was saved.
@@ -44,7 +45,7 @@ pub(crate) fn watch(args: &WatchArgs, registry: &Registry) -> Result<(), Failure
             // Who is in the middle of a change makes it right with the next one.
             Err(failure) => drop(failure.report()),
         }
-        writeln!(anstream::stdout(), "Waiting for {name} to be saved; Ctrl-C ends.")?;
+        writeln!(terminal::stdout(), "Waiting for {name} to be saved; Ctrl-C ends.")?;
         seen = loop {
             sleep(LOOK_EVERY);
             // Editors may take a file away before they put the new one into its place.
@@ -77,7 +78,7 @@ fn run(args: &WatchArgs, registry: &Registry) -> Result<(Scenario, Comparison), 
 
 /// What came out, and how it differs from what came out before.
 fn print(scenario: &Scenario, now: &Comparison, before: Option<&Comparison>) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     let width = table::terminal_width();
     print_tables(&mut out, scenario, now)?;
     for note in now.stand_ins() {

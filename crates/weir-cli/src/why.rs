@@ -16,6 +16,7 @@ use crate::args::WhyArgs;
 use crate::failure::Failure;
 use crate::run_folder::{RunFolder, wrong};
 use crate::table;
+use crate::terminal;
 
 /// Falls that are shown, below a line that says whose they are.
 const MOST_FALLS: usize = 4;
@@ -34,7 +35,7 @@ pub(crate) fn why(args: &WhyArgs, registry: &Registry) -> Result<(), Failure> {
     let subject = Subject::of(&run, law, args.flow.as_deref()).map_err(|error| no_flow(args, &error))?;
     let under = format!("{} under {controller}, seed {seed}", subject.name());
     let width = table::terminal_width();
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     let head = json!({
         "scenario": saved.scenario, "controller": controller, "flow": subject.name(), "seed": seed,
     });

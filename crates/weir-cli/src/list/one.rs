@@ -12,6 +12,7 @@ use weir_lab::suite::{self, Check, Limit, Suite};
 use crate::args::{ListArgs, Listing};
 use crate::failure::Failure;
 use crate::table;
+use crate::terminal;
 
 /// Prints what is known of `name`.
 pub(super) fn show(args: &ListArgs, name: &str, registry: &Registry) -> Result<(), Failure> {
@@ -34,7 +35,7 @@ pub(super) fn show(args: &ListArgs, name: &str, registry: &Registry) -> Result<(
             return Err(Failure::Option { option: format!("list traces {name}"), problem });
         }
     };
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     if args.json {
         let object: serde_json::Map<_, _> = known
             .facts

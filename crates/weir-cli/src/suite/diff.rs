@@ -9,6 +9,7 @@ use super::{changes, markdown};
 use crate::args::SuiteDiffArgs;
 use crate::failure::Failure;
 use crate::output::OutputFile;
+use crate::terminal;
 
 /// Compares them. Whether nothing got worse.
 pub(super) fn diff(args: &SuiteDiffArgs) -> Result<bool, Failure> {
@@ -28,7 +29,7 @@ pub(super) fn diff(args: &SuiteDiffArgs) -> Result<bool, Failure> {
     let file = file.map(OutputFile::prepare).transpose()?;
     let text = markdown::changes(&compared);
     let written = file.map_or(Ok(()), |file| file.write(text.as_bytes()));
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     let printed = if to_stdout {
         out.write_all(text.as_bytes()).map_err(Failure::from)
     } else {

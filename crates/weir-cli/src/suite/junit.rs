@@ -6,6 +6,8 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use weir_lab::suite::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict};
 
+use crate::terminal::printable;
+
 /// A test suite for each controller, with a test for each case: failed where the case is missed, skipped where it is open or
 /// not judged.
 ///
@@ -86,9 +88,4 @@ fn element(
     let attributes = attributes.iter().map(|(key, value)| (*key, value.as_str()));
     writer.create_element(name).with_attributes(attributes).write_inner_content(within)?;
     Ok(())
-}
-
-/// The text without what XML cannot say even escaped.
-fn printable(text: &str) -> String {
-    text.replace(char::is_control, "\u{fffd}")
 }

@@ -15,6 +15,7 @@ use crate::kept::RUNS;
 use crate::output::DEFAULT_OUT;
 use crate::output::{Files, OutputDirectory, OutputFile};
 use crate::table;
+use crate::terminal;
 
 /// The name of the file with the result, in the output directory.
 const RESULT: &str = "suite.json";
@@ -161,11 +162,11 @@ impl Output {
     /// # Errors
     /// Nobody reads.
     pub(super) fn print(&self, told: &Told<'_>) -> Result<(), Failure> {
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         match self.form {
             Form::Json => {
                 let printed = out.write_all(&told.json()?).map_err(Failure::from);
-                printed.and(changes::print(&mut anstream::stderr(), told.notes, told.changes))
+                printed.and(changes::print(&mut terminal::stderr(), told.notes, told.changes))
             }
             Form::Markdown => Ok(out.write_all(told.markdown().as_bytes())?),
             Form::Table => {
@@ -238,7 +239,7 @@ fn is_kept(what: &str, base: Option<&Path>, written: &[Written<'_>]) -> Result<(
 }
 
 fn matrix(out: &mut impl Write, title: &str, result: &SuiteResult) -> Result<(), Failure> {
-    writeln!(out, "\u{1b}[1m{title}\u{1b}[0m")?;
+    writeln!(out, "{}", terminal::bold(title))?;
     writeln!(out, "{} runs per case and controller; {}", result.seeds.len(), result.skip_rule)?;
     writeln!(out, "{}\n", table::sentence(LEGEND, table::terminal_width()))?;
     let names: Vec<&str> = result.controllers().collect();
@@ -272,5 +273,6 @@ fn cell(result: &ControllerResult) -> String {
         Verdict::Open => 33,
         Verdict::NotJudged => 0,
     };
-    format!("\u{1b}[{colour}m{}\u{1b}[0m {}", verdict.mark(), result.in_words())
+    let words = terminal::printable(&result.in_words());
+    format!("\u{1b}[{colour}m{}\u{1b}[0m {words}", verdict.mark())
 }

@@ -112,6 +112,31 @@ fn what_is_no_text_is_no_scenario() {
     refused_in(&place, &["run", "/dev/zero"], &["/dev/zero: this is longer than 16 MB"]);
 }
 
+/// Suites, rows, results and tables are files, not devices without an end.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_has_no_end_is_not_read_to_it() {
+    let place = Place::new();
+    place.write("run/scenario.toml", GOOD);
+    for name in ["zero.toml", "run/results.json", "tables/table.json"] {
+        let path = place.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", path).unwrap();
+    }
+    for (line, megabytes) in [
+        ("suite diff /dev/zero /dev/zero", 256),
+        ("suite rfc8867 --baseline /dev/zero", 256),
+        ("suite zero.toml", 16),
+        ("reproduce zero.toml", 16),
+        ("reproduce gcc-2016/claim1 --baseline /dev/zero", 256),
+        ("report run", 256),
+        ("report tables", 256),
+    ] {
+        let said = format!("this is longer than {megabytes} MB");
+        refused_in(&place, &line.split(' ').collect::<Vec<_>>(), &[&said]);
+    }
+}
+
 #[test]
 fn standard_input_is_a_scenario_too() {
     use std::io::Write as _;

@@ -153,6 +153,27 @@ fn the_action_compares_with_nothing_where_there_is_no_base() {
 }
 
 #[test]
+fn what_is_no_name_is_no_option_of_git_or_weir() {
+    let (place, _) = repository();
+    let base = "--upload-pack=touch written; git-upload-pack";
+    for variable in [
+        ("BASE", base),
+        ("BASE", "-q"),
+        ("CONTROLLERS", "--out=written"),
+        ("RUNS", "-1"),
+        ("SUITE", "--help"),
+    ] {
+        let outcome = suite_diff(&place, &[("SUITE", "mine/calls.toml"), variable]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome:?}");
+        assert!(
+            outcome.stderr.starts_with(&format!("{}={}: this is an option", variable.0, variable.1)),
+            "{outcome:?}"
+        );
+        assert!(!place.path().join("written").exists());
+    }
+}
+
+#[test]
 fn a_release_is_packed_with_its_licences_and_a_checksum() {
     let place = Place::new();
     place.write("bin/cargo", "#!/usr/bin/env bash\nmkdir -p target/some-target/release\necho built > target/some-target/release/weir\n");

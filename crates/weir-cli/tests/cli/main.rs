@@ -22,6 +22,7 @@ mod suite_file;
 mod suite_parts;
 mod support;
 mod sweep;
+mod terminal;
 mod trace;
 mod watch;
 mod why;

@@ -5,7 +5,6 @@ mod cells;
 mod context;
 mod copies;
 mod couplings;
-mod file;
 mod flows;
 mod further;
 mod links;

@@ -1,15 +1,28 @@
 //! From a text to a scenario that makes sense.
 
+use std::io;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use toml::Table;
 
-use super::file::{self, Refused};
 use super::{further, validate};
-use crate::form::{self, KeyPath, OptionsOf, Origin, Problem, ScenarioError, Shape, advice_of_many};
+use crate::form::{
+    self, KeyPath, MOST_WRITTEN, OptionsOf, Origin, Problem, ScenarioError, Shape, TextError, advice_of_many,
+    all_of, text_of,
+};
 use crate::registry::{self, Registry};
 use crate::scenario::{Scenario, scenario_shape};
 use crate::shipped;
+
+/// What stands for standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// The text on standard input, which is read once, however often a scenario is made of it.
+fn standard_input() -> Result<String, TextError> {
+    static TEXT: OnceLock<Result<String, TextError>> = OnceLock::new();
+    TEXT.get_or_init(|| all_of(io::stdin().lock(), MOST_WRITTEN)).clone()
+}
 
 /// The shape of the options of a controller of `registry`, or of an algorithm.
 fn options<'r>(registry: &'r Registry, key: &str, name: &str) -> Option<Shape<'r>> {
@@ -97,8 +110,8 @@ impl Scenario {
             return Ok(scenario.named(name));
         }
         let (name, text) = match name {
-            file::STANDARD_INPUT => ("stdin", file::standard_input()),
-            path => (path, file::text(Path::new(path))),
+            STANDARD_INPUT => ("stdin", standard_input()),
+            path => (path, text_of(Path::new(path), MOST_WRITTEN)),
         };
         match text {
             Ok(text) => {
@@ -106,16 +119,20 @@ impl Scenario {
                 Self::parse_in(registry, name, &text, overrides).map(|scenario| scenario.named(&stem))
             }
             Err(refused) => {
-                let (message, advice) = match refused {
-                    Refused::Missing(error) => {
+                let advice = match refused {
+                    TextError::Unreadable { message, .. } => {
                         let names = shipped::SCENARIOS.iter().map(|s| s.name);
                         let all = "`weir list scenarios` has all";
-                        let message = format!("no scenario ships under this name, and as a file: {error}");
-                        (message, advice_of_many(name, names, all))
+                        let message = format!("no scenario ships under this name, and as a file: {message}");
+                        let problem = Problem::value(&KeyPath::default(), message);
+                        let problem = problem.help(advice_of_many(name, names, all));
+                        return Err(ScenarioError::new(name, "", None, problem));
                     }
-                    Refused::NoText { message, advice } => (message, advice),
+                    TextError::Directory => "name a file in it",
+                    TextError::Long { .. } => "a scenario is a TOML file of some lines: docs/scenarios.md",
+                    TextError::Encoding { .. } => "write the file as UTF-8: docs/scenarios.md",
                 };
-                let problem = Problem::value(&KeyPath::default(), message).help(advice);
+                let problem = Problem::value(&KeyPath::default(), refused.to_string()).help(advice);
                 Err(ScenarioError::new(name, "", None, problem))
             }
         }

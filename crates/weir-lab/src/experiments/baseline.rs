@@ -1,12 +1,12 @@
 //! Claims against those of an earlier time: what was met and is so no longer.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::judge::Verdict;
 use super::results::ClaimResult;
+use crate::form::{MOST_PRINTED, text_of};
 
 /// The verdicts of an earlier time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl VerdictBaseline {
     /// It cannot be read, or is none.
     pub fn read(path: &Path) -> Result<Self, VerdictBaselineError> {
         let error = |problem: String| VerdictBaselineError { path: path.to_owned(), problem };
-        let text = fs::read_to_string(path).map_err(|source| error(source.to_string()))?;
+        let text = text_of(path, MOST_PRINTED).map_err(|source| error(source.to_string()))?;
         serde_json::from_str(&text).map(Self).map_err(|source| error(source.to_string()))
     }
 
@@ -68,6 +68,8 @@ impl VerdictBaseline {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::experiments::{Accepted, Class};
 

@@ -3,6 +3,7 @@
 use super::judge::Verdict;
 use super::read::Experiment;
 use super::results::{ClaimResult, Count, counts};
+use crate::page::markdown_cell;
 
 /// Every claim of these rows in a table per paper, with a summary above; below, why what is not met is not, and what the paper
 /// leaves open.
@@ -27,7 +28,7 @@ pub fn markdown(experiments: &[Experiment], results: &[ClaimResult]) -> String {
 }
 
 fn line(cells: &[String]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|").replace('\n', " ")).collect();
+    let cells: Vec<String> = cells.iter().map(|cell| markdown_cell(cell)).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 

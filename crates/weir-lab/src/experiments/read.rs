@@ -12,7 +12,9 @@ use super::paths;
 use super::plots::{self, PlotFormulas};
 use super::row::{Claim, Class, OverPlaces, Row, Source, Sweep, Trend, Values, row_shape};
 use crate::analysis::{self, Entry};
-use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, advice, advice_of_many, list};
+use crate::form::{
+    self, KeyPath, MOST_WRITTEN, Origin, Problem, ScenarioError, advice, advice_of_many, list, text_of,
+};
 use crate::registry::Registry;
 
 /// A row of a paper that makes sense.
@@ -119,7 +121,7 @@ impl Experiment {
     /// The file cannot be read, and as for [`Self::parse`].
     pub fn open(path: &Path) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = text_of(path, MOST_WRITTEN).map_err(|error| {
             let problem = Problem::value(&KeyPath::default(), format!("the row cannot be read: {error}"));
             ScenarioError::new(
                 &file,

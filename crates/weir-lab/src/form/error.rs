@@ -150,6 +150,25 @@ impl ScenarioError {
         std::iter::once(self).chain(self.others()).map(alone).collect()
     }
 
+    /// The same with all its texts, the source included, as `shown` has them, which goes by characters, one after the other.
+    #[must_use]
+    pub fn with_texts(&self, shown: impl Fn(&str) -> String + Copy) -> Self {
+        let Inner { source, place, problem, others } = &*self.0;
+        let text = source.inner();
+        let place = place.map(|place| {
+            let (before, rest) = text.split_at(place.offset);
+            Place { offset: shown(before).len(), length: shown(&rest[..place.length]).len(), ..place }
+        });
+        let problem = Problem {
+            message: shown(&problem.message),
+            help: problem.help.as_deref().map(shown),
+            ..problem.clone()
+        };
+        let source = NamedSource::new(shown(source.name()), shown(text));
+        let others = others.iter().map(|other| other.with_texts(shown)).collect();
+        Self(Box::new(Inner { source, place, problem, others }))
+    }
+
     /// Further problems of the same scenario.
     pub fn others(&self) -> &[Self] {
         &self.0.others

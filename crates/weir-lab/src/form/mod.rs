@@ -10,6 +10,7 @@ mod given;
 mod origin;
 mod set;
 mod shape;
+mod text;
 mod varied;
 
 pub(crate) use check::{OptionsOf, check};
@@ -20,4 +21,6 @@ pub(crate) use given::read;
 pub(crate) use origin::Origin;
 pub(crate) use set::set;
 pub(crate) use shape::{Form, Others, Shape, TableForm};
+pub(crate) use text::all_of;
+pub use text::{MOST_PRINTED, MOST_WRITTEN, TextError, text_of};
 pub use varied::{Varied, places};

@@ -10,6 +10,7 @@ mod embed;
 mod figure;
 mod html;
 mod input;
+mod markdown;
 mod palette;
 mod scatter;
 mod table;
@@ -25,6 +26,7 @@ pub use input::{
     FlowCurves, FlowRole, Move, PageInput, PlacedTable, Row, RowKind, Scatter, ScatterPoint, SignalBand,
     Standing, SummaryTable, kinds_below,
 };
+pub use markdown::markdown_cell;
 pub(crate) use palette::{COMPETITOR, IDEAL, css as palette_css, law as colour_of};
 pub use table::MARKED;
 pub(crate) use table::{PLACED_CSS, placed};

@@ -11,6 +11,7 @@ use super::check::QUEUE_WAIT;
 use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict};
 use super::run::{SuiteError, SuiteRequest};
 use crate::build::TraceUse;
+use crate::form::{MOST_PRINTED, TextError, text_of};
 use crate::traces::TraceStore;
 use weir_measure::results::stats::{Estimate, paired_difference};
 
@@ -128,7 +129,7 @@ pub enum BaselineError {
         /// Which file.
         path: String,
         /// Why.
-        source: std::io::Error,
+        source: TextError,
     },
     /// The file is no result of a suite.
     #[error("{path}:{line}:{column}: not a saved result of a suite: {problem}; `--save` writes such a file")]
@@ -257,7 +258,7 @@ impl SuiteResult {
     /// No such file, or another form.
     pub fn load(path: &Path) -> Result<Self, BaselineError> {
         let name = || path.display().to_string();
-        let text = std::fs::read_to_string(path)
+        let text = text_of(path, MOST_PRINTED)
             .map_err(|source| BaselineError::Unreadable { path: name(), source })?;
         serde_json::from_str(&text).map_err(|error| BaselineError::Malformed {
             path: name(),

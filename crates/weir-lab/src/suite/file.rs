@@ -14,7 +14,7 @@ use weir_units::TimeDelta;
 use super::cases::{Case, SUITES, Suite};
 use super::check::{Check, Limit, QUEUE_WAIT, Quantity};
 use super::moments::Untimely;
-use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, Shape, advice};
+use crate::form::{self, KeyPath, MOST_WRITTEN, Origin, Problem, ScenarioError, Shape, advice, text_of};
 use crate::registry::Registry;
 use crate::scenario::{Carried, Contestant, Scenario};
 use crate::shipped;
@@ -188,7 +188,7 @@ impl Suite {
             let help = "give the file another name: results and folders are called by it".to_owned();
             return Err(whole(format!("a suite called `{name}` ships with weir"), help));
         }
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = text_of(path, MOST_WRITTEN).map_err(|error| {
             let names: Vec<&str> = SUITES.iter().map(|suite| suite.name.as_str()).collect();
             let help = format!("name a file, or one of {}, which ship", names.join(", "));
             whole(format!("the suite cannot be read: {error}"), help)

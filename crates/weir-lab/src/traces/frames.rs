@@ -8,6 +8,7 @@ use weir_media::{FrameTraces, TraceError};
 use weir_units::DataRate;
 
 use super::{DATA_VARIABLE, TraceStore, TraceStoreError};
+use crate::form::{MOST_PRINTED, text_of};
 
 /// What has been read, for as long as the process lasts: encoders refer to it.
 static READ: Mutex<BTreeMap<PathBuf, &'static FrameTraces>> = Mutex::new(BTreeMap::new());
@@ -70,7 +71,7 @@ fn sequences_of(video: &Path, name: &str) -> Vec<(u32, PathBuf)> {
 
 fn read_as<T>(path: &Path, parse: fn(&str) -> Result<T, TraceError>) -> Result<T, TraceStoreError> {
     let name = || path.display().to_string();
-    let text = std::fs::read_to_string(path)
+    let text = text_of(path, MOST_PRINTED)
         .map_err(|error| TraceStoreError::Unreadable { path: name(), reason: error.to_string() })?;
     parse(&text).map_err(|error| TraceStoreError::NoFrameSizes { path: name(), error })
 }

@@ -12,18 +12,21 @@ use weir_units::TimeDelta;
 use super::asked::{Asked, Finding, ImportForm};
 use super::error::{BinError, FormError};
 use super::forms::TraceForm;
+use super::packets::MODIFIED;
 use super::rates::RateFrom;
 use super::{iperf, table, transfer};
 
 /// Most bytes of a text; captures are read packet by packet.
 const MOST_TEXT: u64 = 256 << 20;
-/// What captures begin with: pcapng, and pcap in either order, with µs and ns.
-const CAPTURES: [[u8; 4]; 5] = [
+/// What captures begin with: pcapng, and pcap in either order, with µs, with ns and of the modified format.
+const CAPTURES: [[u8; 4]; 7] = [
     [0x0a, 0x0d, 0x0d, 0x0a],
     [0xa1, 0xb2, 0xc3, 0xd4],
     [0xd4, 0xc3, 0xb2, 0xa1],
     [0xa1, 0xb2, 0x3c, 0x4d],
     [0x4d, 0x3c, 0xb2, 0xa1],
+    MODIFIED,
+    [0x34, 0xcd, 0xb2, 0xa1],
 ];
 
 /// A trace from a file of another form, and what was found out on the way.
@@ -172,6 +175,8 @@ struct Keys {
     rates: Option<IgnoredAny>,
     intervals: Option<IgnoredAny>,
     error: Option<IgnoredAny>,
+    /// Of a line of `iperf3 --json-stream`.
+    event: Option<IgnoredAny>,
 }
 
 impl Named {
@@ -200,14 +205,20 @@ impl Named {
 }
 
 fn json_form(text: &str) -> Result<ImportForm, FormError> {
-    let keys: Keys = serde_json::from_str(text).map_err(|error| FormError::Rates {
+    // Of a stream of events the first one tells.
+    let Some(keys) = serde_json::Deserializer::from_str(text).into_iter::<Keys>().next() else {
+        return Err(FormError::whole("the file is empty"));
+    };
+    let keys = keys.map_err(|error| FormError::Rates {
         line: error.line(),
         column: error.column(),
         problem: error.to_string(),
     })?;
     match keys {
         Keys { rates: Some(_), .. } => Ok(ImportForm::Json),
-        Keys { intervals: Some(_), .. } | Keys { error: Some(_), .. } => Ok(ImportForm::Iperf3),
+        Keys { intervals: Some(_), .. } | Keys { error: Some(_), .. } | Keys { event: Some(_), .. } => {
+            Ok(ImportForm::Iperf3)
+        }
         _ => Err(FormError::whole(
             "this JSON has neither `intervals`, as that of `iperf3 --json`, nor `rates`, as Weir's own",
         )),
@@ -258,6 +269,10 @@ mod tests {
         let rates =
             r#"{"rates": [{"seconds": 0, "bits_per_second": 1e6}, {"seconds": 1, "bits_per_second": 0}]}"#;
         let iperf = r#"{"intervals": [{"sum": {"start": 0, "end": 1, "bytes": 125000, "sender": false}}]}"#;
+        let stream = concat!(
+            "{\"event\": \"start\", \"data\": {}}\n",
+            "{\"event\": \"interval\", \"data\": {\"sum\": {\"start\": 0, \"end\": 1, \"bytes\": 125000}}}\n",
+        );
         for (name, content, form) in [
             ("a.csv", "seconds,mbps\n0,1\n1,0\n", ImportForm::Csv),
             ("a.txt", "seconds\tmbps\n0\t1\n1\t0\n", ImportForm::Csv),
@@ -266,6 +281,7 @@ mod tests {
             ("a.json", rates, ImportForm::Json),
             ("a.log", rates, ImportForm::Json),
             ("a.json", iperf, ImportForm::Iperf3),
+            ("a.json", stream, ImportForm::Iperf3),
         ] {
             let imported = of(name, content.as_bytes(), &Asked::default());
             assert_eq!(imported.map(|imported| imported.form), Ok(form), "{name} {content}");
@@ -314,7 +330,7 @@ mod tests {
 
         #[test]
         fn whatever_a_file_holds_there_is_an_answer(
-            magic in 0..8_usize,
+            magic in 0..10_usize,
             name in prop::sample::select(vec!["a", "a.csv", "a.json", "a.pcap"]),
             rest in prop::collection::vec(any::<u8>(), 0..300),
         ) {

@@ -1,6 +1,8 @@
-//! What `iperf3 --json` prints: rates of intervals.
+//! What `iperf3 --json` and `iperf3 --json-stream` print: rates of intervals.
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Deserializer, Value};
 
 use super::asked::{Asked, Finding};
 use super::error::FormError;
@@ -8,7 +10,7 @@ use super::rates::{RateFrom, close, trace_of};
 use weir_net::Trace;
 
 /// A report: what of it counts.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 struct Report {
     #[serde(default)]
     start: Start,
@@ -44,7 +46,7 @@ struct Interval {
 #[derive(Debug, Default, Deserialize)]
 struct Stream {
     #[serde(default)]
-    sender: Option<serde_json::Value>,
+    sender: Option<Value>,
     /// Microseconds.
     #[serde(default)]
     rtt: Option<f64>,
@@ -84,17 +86,64 @@ pub(super) struct Reported {
 }
 
 const LIST: &str = "intervals";
+/// Length in s below which an interval does not count.
+const SHORTEST: f64 = 1e-3;
+
+/// A line of `iperf3 --json-stream`; a whole report behind the last one has no event.
+#[derive(Debug, Deserialize)]
+struct Event {
+    event: Option<String>,
+    #[serde(default)]
+    data: Value,
+}
+
+impl Report {
+    /// The report that is the whole `text`, or of which its lines are the parts.
+    fn of(text: &str) -> Result<Self, FormError> {
+        let wrong = |error: serde_json::Error| FormError::Rates {
+            line: error.line(),
+            column: error.column(),
+            problem: error.to_string(),
+        };
+        let mut events = Deserializer::from_str(text).into_iter::<Event>().peekable();
+        if !matches!(events.peek(), Some(Ok(Event { event: Some(_), .. }))) {
+            return serde_json::from_str(text).map_err(wrong);
+        }
+        let mut report = Self::default();
+        for event in events {
+            let Event { event, data } = event.map_err(wrong)?;
+            match event.as_deref() {
+                Some("start") => report.start = part("start", data)?,
+                Some("interval") => {
+                    let number = report.intervals.len() + 1;
+                    let problem = |error: serde_json::Error| error.to_string();
+                    let interval = serde_json::from_value(data).map_err(problem);
+                    let interval =
+                        interval.map_err(|problem| FormError::Entry { list: LIST, number, problem })?;
+                    report.intervals.push(interval);
+                }
+                Some("end") => report.end = part("end", data)?,
+                Some("error") => {
+                    report.error = Some(data.as_str().map_or_else(|| data.to_string(), str::to_owned));
+                }
+                _ => {}
+            }
+        }
+        Ok(report)
+    }
+}
+
+/// What an event says.
+fn part<T: DeserializeOwned>(event: &str, data: Value) -> Result<T, FormError> {
+    serde_json::from_value(data).map_err(|error| FormError::whole(format!("its event `{event}`: {error}")))
+}
 
 /// Reads a report.
 ///
 /// # Errors
 /// The place of what is wrong, or what of it can be read in more than one way.
 pub(super) fn read(text: &str, asked: &Asked, findings: &mut Vec<Finding>) -> Result<Reported, FormError> {
-    let report: Report = serde_json::from_str(text).map_err(|error| FormError::Rates {
-        line: error.line(),
-        column: error.column(),
-        problem: error.to_string(),
-    })?;
+    let report = Report::of(text)?;
     if let Some(error) = &report.error {
         return Err(FormError::whole(format!("iperf3 says that it failed: {error}")));
     }
@@ -113,19 +162,35 @@ pub(super) fn read(text: &str, asked: &Asked, findings: &mut Vec<Finding>) -> Re
             "the report has no interval; run iperf3 without `--omit` of all, and `-i 0.1`",
         ));
     }
-    let (mut rates, mut entries) = (Vec::new(), Vec::new());
-    let mut begin = None;
-    let mut end = 0.0;
+    let (mut spans, mut entries): (Vec<Span>, Vec<usize>) = (Vec::new(), Vec::new());
+    // Of intervals before the first that counts.
+    let mut bits_before = 0.0;
     for (number, sum) in &sums {
-        let (from, to, rate) = interval(sum).map_err(|problem| wrong(*number, problem.to_owned()))?;
-        let since = *begin.get_or_insert(from);
-        rates.push(RateFrom { seconds: micros(from - since), bits_per_second: rate });
-        entries.push(*number);
-        end = micros(to - since);
+        let span = Span::of(sum).map_err(|problem| wrong(*number, problem.to_owned()))?;
+        match spans.last_mut() {
+            Some(last) if span.is_short() => last.extend(span.to, span.bits),
+            None if span.is_short() => bits_before += span.bits,
+            _ => {
+                entries.push(*number);
+                spans.push(span);
+            }
+        }
     }
+    let Some((first, last)) = spans.first_mut().zip(entries.last()) else {
+        let problem =
+            format!("all intervals are shorter than {} ms; run iperf3 with `-i 0.1`", 1e3 * SHORTEST);
+        return Err(FormError::whole(problem));
+    };
+    let (since, last) = (first.from, *last);
+    first.extend(first.to, bits_before);
+    let mut rates: Vec<RateFrom> = spans
+        .iter()
+        .map(|span| RateFrom { seconds: micros(span.from - since), bits_per_second: span.rate })
+        .collect();
+    let end = spans.last().map_or(0.0, |span| micros(span.to - since));
     rates.push(RateFrom { seconds: end, bits_per_second: 0.0 });
     close(&mut rates);
-    let entry = |index: usize| entries.get(index).or(entries.last()).copied().unwrap_or_default();
+    let entry = |index: usize| entries.get(index).copied().unwrap_or(last);
     let trace = trace_of(&rates, |index, problem| wrong(entry(index), problem))?;
     told_by(&report, &sums, findings);
     let round_trip = round_trip(&report, reverse);
@@ -158,13 +223,42 @@ fn direction(report: &Report, asked: &Asked, findings: &mut Vec<Finding>) -> Res
     Ok(reverse)
 }
 
-/// Where an interval begins and ends, in s, and its rate in bit/s.
-fn interval(sum: &Sum) -> Result<(f64, f64, f64), &'static str> {
-    let start = sum.start.ok_or("its `sum` has no `start`")?;
-    let end = sum.end.or(sum.seconds.map(|seconds| start + seconds)).ok_or("its `sum` has no `end`")?;
-    let by_bytes = || Some(sum.bytes? * 8.0 / sum.seconds.unwrap_or(end - start));
-    let rate = sum.bits_per_second.or_else(by_bytes);
-    Ok((start, end, rate.ok_or("its `sum` has neither `bits_per_second` nor `bytes`")?))
+/// An interval.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    /// When it begins and ends, in s.
+    from: f64,
+    to: f64,
+    bits: f64,
+    /// In bit/s.
+    rate: f64,
+}
+
+impl Span {
+    fn of(sum: &Sum) -> Result<Self, &'static str> {
+        let from = sum.start.ok_or("its `sum` has no `start`")?;
+        let to = sum.end.or(sum.seconds.map(|seconds| from + seconds)).ok_or("its `sum` has no `end`")?;
+        let bits = sum.bytes.map(|bytes| bytes * 8.0);
+        let rate = sum.bits_per_second.or(bits.map(|bits| bits / sum.seconds.unwrap_or(to - from)));
+        let rate = rate.ok_or("its `sum` has neither `bits_per_second` nor `bytes`")?;
+        // A rate over no time is no number of bits.
+        let by_rate = if to > from { rate * (to - from) } else { 0.0 };
+        Ok(Self { from, to, bits: bits.unwrap_or(by_rate), rate })
+    }
+
+    /// Whether it says nothing of a rate: iperf3 closes a test with an interval of what is left of the time.
+    fn is_short(&self) -> bool {
+        (0.0..SHORTEST).contains(&(self.to - self.from))
+    }
+
+    /// Adds what passed until `to`.
+    fn extend(&mut self, to: f64, bits: f64) {
+        if (to, bits) != (self.to, 0.0) {
+            self.bits += bits;
+            self.to = to.max(self.to);
+            self.rate = self.bits / (self.to - self.from);
+        }
+    }
 }
 
 fn micros(seconds: f64) -> f64 {
@@ -271,6 +365,63 @@ mod tests {
         let (_, findings) =
             told(&report("TCP", &sums.replace("1000000}", "1000000, \"sender\": false}"), ""));
         assert!(findings[1].sure, "{findings:?}");
+    }
+
+    fn pairs(reported: &Reported) -> Vec<(f64, f64)> {
+        reported.rates.iter().map(|rate| (rate.seconds, rate.bits_per_second)).collect()
+    }
+
+    fn short(start: f64, end: f64, bytes: f64) -> String {
+        let seconds = end - start;
+        format!(
+            "{{\"sum\": {{\"start\": {start}, \"end\": {end}, \"seconds\": {seconds}, \"bytes\": {bytes}, \
+             \"bits_per_second\": {}}}}}",
+            if seconds > 0.0 { 8.0 * bytes / seconds } else { 0.0 }
+        )
+    }
+
+    #[test]
+    fn intervals_of_no_time_are_left_out_and_their_bytes_are_not() {
+        let whole = [sum(0.0, 125e3, ""), sum(1.0, 125e3, "")];
+        let [one, two] = &whole;
+        let of = |sums: &[&str]| pairs(&told(&report("TCP", &sums.join(","), "")).0);
+        let expected = [(0.0, 1e6), (1.0, 1e6), (2.0, 0.0)];
+        assert_eq!(of(&[one, two, &short(2.0, 2.0, 0.0)]), expected, "at the end");
+        assert_eq!(of(&[&short(0.0, 0.0, 0.0), one, two]), expected, "at the begin");
+        // 65 536 bytes in 19 µs would be 27.6 Gbit/s.
+        let last = of(&[one, two, &short(2.0, 2.000_019, 65_536.0)]);
+        assert_eq!((last.len(), last[2]), (3, (2.000_019, 0.0)));
+        assert!((last[1].1 - (1e6 + 8.0 * 65_536.0) / 1.000_019).abs() < 1.0, "{last:?}");
+        let first = of(&[&short(0.0, 0.0, 1000.0), one, two]);
+        assert_eq!(first[0], (0.0, 1.008e6));
+        let error = read(&report("TCP", &short(0.0, 0.0, 9.0), ""), &Asked::default(), &mut Vec::new());
+        assert!(error.unwrap_err().to_string().starts_with("all intervals are shorter than 1 ms"));
+    }
+
+    #[test]
+    fn a_stream_of_events_is_the_same_report() {
+        let sums = [sum(0.0, 125e3, ""), sum(1.0, 250e3, "")];
+        let end = "\"streams\": [{\"sender\": {\"min_rtt\": 18000}}]";
+        let (whole, findings) = told(&report("TCP", &sums.join(","), end));
+        let event = |name: &str, data: &str| format!("{{\"event\":\"{name}\",\"data\":{data}}}\n");
+        let begin = event("start", "{\"test_start\": {\"protocol\": \"TCP\"}}");
+        let intervals: String = sums.iter().map(|sum| event("interval", sum)).collect();
+        let stream = format!("{begin}{intervals}{}", event("end", &format!("{{{end}}}")));
+        for stream in [stream.clone(), format!("{stream}{}", report("TCP", &sums.join(","), end))] {
+            let (streamed, of_stream) = told(&stream);
+            assert_eq!((pairs(&streamed), of_stream), (pairs(&whole), findings.clone()));
+            assert_eq!(streamed.round_trip, Some(0.018));
+        }
+        let error = |text: &str| read(text, &Asked::default(), &mut Vec::new()).unwrap_err().to_string();
+        assert_eq!(
+            error(&(begin.clone() + &event("error", "\"unable to connect\""))),
+            "iperf3 says that it failed: unable to connect"
+        );
+        assert!(
+            error(&(begin.clone() + &event("interval", "{\"sum\": 3}")))
+                .starts_with("entry 1 of `intervals`: ")
+        );
+        assert!(error(&(begin + "{\"event\":")).starts_with("line 2, column "));
     }
 
     #[test]

@@ -5,9 +5,12 @@ use std::path::Path;
 
 use super::super::asked::Finding;
 use super::super::error::FormError;
-use super::super::packets::{Content, FlowKey, Packet, Segment, each};
+use super::super::packet::{Content, FlowKey, Packet, Segment};
+use super::super::packets::each;
 use super::arrival::Arrival;
+use super::choice::Chosen;
 use super::clocks::Clocks;
+use super::copies::Copies;
 use super::losses::{Losses, RtpLosses, TcpLosses};
 
 /// Most packets of a transfer: each takes 24 bytes of memory, and again while waits are computed.
@@ -15,6 +18,8 @@ const MOST_PACKETS: usize = 20_000_000;
 /// Most streams within a flow, and most timestamps whose echo is awaited.
 const MOST_STREAMS: usize = 10_000;
 const MOST_STAMPS: usize = 1_000_000;
+/// So much later than a packet, in ns, is no packet before it in a file whose packets are nearly in order.
+const OUT_OF_ORDER: i64 = 1_000_000_000;
 
 /// All of them in order of time.
 #[derive(Debug)]
@@ -35,22 +40,23 @@ struct Stream {
 }
 
 impl Arrivals {
-    /// Those of the `chosen` flows, the first of which is the largest.
-    pub(super) fn read(
-        path: &Path,
-        chosen: &[FlowKey],
-        findings: &mut Vec<Finding>,
-    ) -> Result<Self, FormError> {
-        let numbers: HashMap<FlowKey, usize> = chosen.iter().enumerate().map(|(n, key)| (*key, n)).collect();
+    /// Those of the `chosen` flows.
+    pub(super) fn read(path: &Path, chosen: &Chosen, findings: &mut Vec<Finding>) -> Result<Self, FormError> {
+        let numbers: HashMap<FlowKey, usize> =
+            chosen.flows.iter().enumerate().map(|(n, key)| (*key, n)).collect();
         let mut ids: HashMap<(usize, Option<u32>), usize> = HashMap::new();
         let mut streams: Vec<Stream> = Vec::new();
         let mut clocks = Clocks::default();
         let mut arrivals: Vec<Arrival> = Vec::new();
         let mut round_trips = RoundTrips::default();
-        let mut first = None;
+        let mut copies = Copies::default();
+        let (mut first, mut before) = (None, None);
         each(path, |packet| {
+            if chosen.copied.contains(&packet.flow) && copies.is_again(packet) {
+                return Ok(());
+            }
             let Some(&flow) = numbers.get(&packet.flow) else {
-                if chosen[0].answers(&packet.flow) {
+                if chosen.flows[0].answers(&packet.flow) {
                     round_trips.see(packet, false);
                 }
                 return Ok(());
@@ -62,6 +68,17 @@ impl Arrivals {
             if arrivals.len() >= MOST_PACKETS {
                 return Err(wrong(format!("{MOST_PACKETS} packets are the most; cut it with `editcap`")));
             }
+            if let Some(back) =
+                before.map(|before: i64| before - packet.nanos).filter(|back| *back > OUT_OF_ORDER)
+            {
+                return Err(wrong(format!(
+                    "its time is {:.1} s before that of the packet before it: the clock was set back, or the file is not in order. \
+                     Take one part, by `editcap -r IN OUT 1-{}`, or put it in order by `reordercap`",
+                    back as f64 / 1e9,
+                    packet.number - 1
+                )));
+            }
+            before = Some(packet.nanos);
             let source = if let Content::Rtp(rtp) = packet.content { Some(rtp.source) } else { None };
             let next = ids.len();
             let id = *ids.entry((flow, source)).or_insert(next);

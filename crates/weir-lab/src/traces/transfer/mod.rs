@@ -4,6 +4,7 @@ mod arrival;
 mod arrivals;
 mod choice;
 mod clocks;
+mod copies;
 mod losses;
 mod saturation;
 
@@ -84,6 +85,21 @@ pub(super) fn read(path: &Path, asked: &Asked, findings: &mut Vec<Finding>) -> R
     Ok(Captured { rates, trace, round_trip, loss, longest_wait, is_lower_bound })
 }
 
+/// A gap that has more than half of the time, and what can be done about it.
+fn pause(arrivals: &[Arrival]) -> String {
+    let gap = |pair: &&[Arrival]| pair[1].nanos - pair[0].nanos;
+    let (Some(first), Some(last)) = (arrivals.first(), arrivals.last()) else { return String::new() };
+    match arrivals.windows(2).max_by_key(gap) {
+        Some(pair) if 2 * gap(&pair) > last.nanos - first.nanos => format!(
+            ". Most of the time is one gap, from {:.1} s to {:.1} s: a pause, or the clock was set forward; cut the file there \
+             with `editcap`",
+            pair[0].nanos as f64 / 1e9,
+            pair[1].nanos as f64 / 1e9
+        ),
+        _ => String::new(),
+    }
+}
+
 fn enough(packets: usize, seconds: f64) -> Result<(), FormError> {
     if packets < FEWEST || seconds < SHORTEST {
         let problem = format!(
@@ -156,8 +172,9 @@ fn saturated(
     if idle.is_nan() || idle > MOST_IDLE {
         let problem = format!(
             "the transfer did not fill the path: {percent:.0} % of the time it was idle ({how}), and {:.0} % is the most. What \
-             went through is not what could have; record a bulk transfer, such as `iperf3`",
-            100.0 * MOST_IDLE
+             went through is not what could have; record a bulk transfer, such as `iperf3`{}",
+            100.0 * MOST_IDLE,
+            pause(arrivals)
         );
         return Err(FormError::whole(problem));
     }
@@ -171,3 +188,6 @@ fn saturated(
     let longest_wait = waits.map(|waits| waits.into_iter().flatten().fold(0.0, f64::max));
     Ok(Saturation { longest_wait, is_lower_bound })
 }
+
+#[cfg(test)]
+mod tests;

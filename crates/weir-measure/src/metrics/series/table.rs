@@ -29,16 +29,34 @@ impl Column<'_> {
     }
 }
 
-/// `text` as a field: in quotes if it needs them (RFC 4180 §2).
+/// Stands before a text that a spreadsheet would take for a formula.
+const LITERAL: char = '\'';
+
+/// Whether a spreadsheet takes the text for a formula, or would without what stands before it; a number is none.
+fn is_formula(text: &str) -> bool {
+    let begins = text.trim_start_matches(LITERAL).starts_with(['=', '+', '-', '@', '\t', '\r']);
+    begins && !text.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+/// `text` as a field: in quotes if it needs them (RFC 4180 §2), with `'` before what a spreadsheet takes for a formula.
 pub(super) fn quoted(text: &str) -> Cow<'_, str> {
+    let text = if is_formula(text) { Cow::Owned(format!("{LITERAL}{text}")) } else { Cow::Borrowed(text) };
     if text.contains([',', '"', '\n', '\r']) {
         Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
     } else {
-        Cow::Borrowed(text)
+        text
     }
 }
 
-/// The fields of a line, those in quotes without them (RFC 4180 §2); a name with a line break is not put together again.
+/// The text of a field without what [`quoted`] put before it.
+fn plain(field: String) -> String {
+    match field.strip_prefix(LITERAL) {
+        Some(text) if is_formula(text) => text.to_owned(),
+        _ => field,
+    }
+}
+
+/// The fields of a line as [`quoted`] wrote them; a name with a line break is not put together again.
 pub(super) fn fields(line: &str) -> Vec<String> {
     let (mut fields, mut field) = (Vec::new(), String::new());
     let mut quoted = false;
@@ -47,17 +65,39 @@ pub(super) fn fields(line: &str) -> Vec<String> {
         match character {
             '"' if quoted && characters.peek() == Some(&'"') => field.extend(characters.next()),
             '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(core::mem::take(&mut field)),
+            ',' if !quoted => fields.push(plain(core::mem::take(&mut field))),
             other => field.push(other),
         }
     }
-    fields.push(field);
+    fields.push(plain(field));
     fields
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_spreadsheet_takes_for_a_formula_is_a_text() {
+        for (text, field) in [
+            ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
+            ("-2+3", "'-2+3"),
+            ("+a", "'+a"),
+            ("@SUM(1,2)", "\"'@SUM(1,2)\""),
+            ("\t=1", "'\t=1"),
+            ("\r=1", "\"'\r=1\""),
+            ("'=1", "''=1"),
+            ("'-2", "''-2"),
+            ("-2", "-2"),
+            ("-2.5e3", "-2.5e3"),
+            ("-inf", "'-inf"),
+            ("'a", "'a"),
+            ("a=1", "a=1"),
+        ] {
+            assert_eq!(quoted(text), field);
+            assert_eq!(fields(&format!("a,{field},b")), ["a", text, "b"]);
+        }
+    }
 
     #[test]
     fn fields_lose_their_quotes() {

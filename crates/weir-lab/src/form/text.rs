@@ -1,0 +1,91 @@
+//! The text of files, and not more of it than such files have: a device has no end.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+/// Most bytes of a file that somebody writes: a scenario, a suite, a row. Those that ship have some thousands.
+pub const MOST_WRITTEN: u64 = 16_000_000;
+/// Most bytes of a file that a command writes: results, tables, series.
+pub const MOST_PRINTED: u64 = 256_000_000;
+
+/// Why there is no text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TextError {
+    /// It cannot be read.
+    #[error("{message}")]
+    Unreadable {
+        /// Of which kind the system's error is.
+        kind: ErrorKind,
+        /// The system's error, in words.
+        message: String,
+    },
+    /// There are files in it.
+    #[error("this is a directory")]
+    Directory,
+    /// It is longer than any of its kind.
+    #[error("this is longer than {} MB", .most / 1_000_000)]
+    Long {
+        /// Most bytes.
+        most: u64,
+    },
+    /// It is of another encoding, or not of characters.
+    #[error("line {line} is no UTF-8 text")]
+    Encoding {
+        /// The line, from 1.
+        line: usize,
+    },
+}
+
+impl TextError {
+    fn of(error: &io::Error) -> Self {
+        Self::Unreadable { kind: error.kind(), message: error.to_string() }
+    }
+
+    /// Whether there is nothing of this name.
+    pub fn is_absence(&self) -> bool {
+        matches!(self, Self::Unreadable { kind: ErrorKind::NotFound, .. })
+    }
+}
+
+/// The text of the file at `path`, of up to `most` bytes.
+///
+/// # Errors
+/// There is none.
+pub fn text_of(path: &Path, most: u64) -> Result<String, TextError> {
+    if fs::metadata(path).is_ok_and(|found| found.is_dir()) {
+        return Err(TextError::Directory);
+    }
+    File::open(path).map_err(|error| TextError::of(&error)).and_then(|file| all_of(file, most))
+}
+
+/// The text that is left to be read, of up to `most` bytes.
+pub(crate) fn all_of(from: impl Read, most: u64) -> Result<String, TextError> {
+    let mut bytes = Vec::new();
+    from.take(most + 1).read_to_end(&mut bytes).map_err(|error| TextError::of(&error))?;
+    if bytes.len() as u64 > most {
+        return Err(TextError::Long { most });
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        TextError::Encoding { line: before.split(|&byte| byte == b'\n').count() }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_text_of_some_length_is_read() {
+        let all = |bytes: &[u8]| all_of(bytes, 1000).map_err(|error| error.to_string());
+        assert_eq!(all("title = \"µ\"".as_bytes()), Ok("title = \"µ\"".to_owned()));
+        assert_eq!(all(b"a = 1\nb = \"\xff\"").unwrap_err(), "line 2 is no UTF-8 text");
+        assert_eq!(all_of(io::repeat(b' ').take(MOST_WRITTEN), MOST_WRITTEN).unwrap().len(), 16_000_000);
+        assert_eq!(all_of(io::repeat(0), MOST_WRITTEN).unwrap_err().to_string(), "this is longer than 16 MB");
+        assert!(all(&[b' '; 1000]).is_ok() && all(&[b' '; 1001]).is_err());
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(text_of(folder.path(), 10), Err(TextError::Directory));
+        assert!(text_of(&folder.path().join("a"), 10).unwrap_err().is_absence());
+    }
+}

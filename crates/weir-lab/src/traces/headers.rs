@@ -1,0 +1,269 @@
+//! What the headers of a captured packet tell: whose it is, how long it is, what it carries.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem;
+use std::net::IpAddr;
+
+use etherparse::{
+    IpNumber, Ipv6ExtensionSlice, Ipv6FragmentHeaderSlice, LaxNetSlice, LaxSlicedPacket, TcpOptionElement,
+    TcpSlice, TransportSlice, UdpSlice,
+};
+use pcap_parser::Linktype;
+
+use super::packet::{Content, FlowKey, Identity, Part, Rtp, Segment};
+
+/// Bytes of an RTP header without extensions (RFC 3550 §5.1).
+const RTP_HEADER: usize = 12;
+/// The type of links with Ethernet headers.
+const ETHERNET: i32 = 1;
+/// Bytes of a payload that set packets apart: what has a sequence number has it there.
+const HASHED: usize = 128;
+/// Most fragmented packets whose first fragment is remembered, twice.
+const MOST_DATAGRAMS: usize = 50_000;
+
+/// What is told of one packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    pub(super) flow: FlowKey,
+    pub(super) bytes: u32,
+    pub(super) content: Content,
+    pub(super) part: Part,
+    pub(super) identity: Identity,
+}
+
+/// Reads the headers of packets, in the order of the file.
+#[derive(Debug, Default)]
+pub(super) struct Headers {
+    firsts: Firsts,
+    /// Fragments behind the first of a packet whose first was not there before them.
+    pub(super) orphans: u64,
+}
+
+/// The first fragments of packets: those of late and those before them.
+#[derive(Debug, Default)]
+struct Firsts {
+    late: HashMap<Datagram, First>,
+    before: HashMap<Datagram, First>,
+}
+
+/// What the fragments of a packet have in common (RFC 791 §3.2, RFC 8200 §4.5), and where they were seen.
+type Datagram = (usize, IpAddr, IpAddr, IpNumber, u32);
+
+#[derive(Clone, Copy, Debug)]
+struct First {
+    ports: (u16, u16),
+    /// Of TCP what it says, and the bytes of its header.
+    segment: Option<(Segment, u32)>,
+}
+
+/// The IP header of a packet, and what is behind it.
+struct Ip<'a> {
+    from: IpAddr,
+    to: IpAddr,
+    protocol: IpNumber,
+    /// Of the header with its extensions.
+    header: u32,
+    /// Of the whole.
+    bytes: u32,
+    /// 0 where there is none.
+    identification: u32,
+    /// Of a fragment: how many bytes of the packet's payload are before it.
+    offset: Option<u32>,
+    payload: &'a [u8],
+}
+
+/// Where the IP header stands in packets of a link of this type; none where it is not known. Ethernet has its own.
+pub(super) fn ip_header(link: Linktype) -> Option<usize> {
+    match link.0 {
+        ETHERNET | 12 | 14 | 101 | 228 | 229 => Some(0),
+        0 | 108 => Some(4),
+        113 => Some(16),
+        276 => Some(20),
+        _ => None,
+    }
+}
+
+impl Headers {
+    /// What is told of a packet of `whole` bytes, of which `data` was captured, whose IP header is `header` bytes behind its
+    /// begin; none where it is none of TCP or UDP over IP.
+    pub(super) fn read(
+        &mut self,
+        interface: usize,
+        link: Linktype,
+        header: usize,
+        data: &[u8],
+        whole: u32,
+    ) -> Option<Told> {
+        let packet = if link.0 == ETHERNET {
+            LaxSlicedPacket::from_ethernet(data).ok()?
+        } else {
+            LaxSlicedPacket::from_ip(data.get(header..)?).ok()?
+        };
+        let ip = Ip::of(&packet, whole)?;
+        let (ports, content, part) = match ip.offset {
+            None => {
+                let transport = packet.transport?;
+                (ports(&transport)?, content(&transport, &ip)?, Part::Whole)
+            }
+            Some(0) => {
+                let transport = ip.first_transport()?;
+                let (ports, content) = (ports(&transport)?, content(&transport, &ip)?);
+                let segment = match (&transport, content) {
+                    (TransportSlice::Tcp(tcp), Content::Tcp(segment)) => {
+                        Some((segment, u32::from(tcp.data_offset()) * 4))
+                    }
+                    _ => None,
+                };
+                self.firsts.add(ip.datagram(interface), First { ports, segment });
+                (ports, content, Part::First)
+            }
+            Some(offset) => {
+                if !matches!(ip.protocol, IpNumber::TCP | IpNumber::UDP) {
+                    return None;
+                }
+                let Some(first) = self.firsts.of(&ip.datagram(interface)) else {
+                    self.orphans += 1;
+                    return None;
+                };
+                (first.ports, first.rest(offset, ip.bytes - ip.header.min(ip.bytes)), Part::Later)
+            }
+        };
+        let tcp = ip.protocol == IpNumber::TCP;
+        let flow = FlowKey { from: (ip.from, ports.0), to: (ip.to, ports.1), tcp, interface };
+        Some(Told { flow, bytes: ip.bytes, content, part, identity: ip.identity() })
+    }
+}
+
+impl Firsts {
+    fn add(&mut self, datagram: Datagram, first: First) {
+        if self.late.len() >= MOST_DATAGRAMS {
+            self.before = mem::take(&mut self.late);
+        }
+        self.late.insert(datagram, first);
+    }
+
+    fn of(&self, datagram: &Datagram) -> Option<&First> {
+        self.late.get(datagram).or_else(|| self.before.get(datagram))
+    }
+}
+
+impl First {
+    /// What a fragment of the same packet carries that has `length` bytes, `offset` bytes behind the first.
+    fn rest(&self, offset: u32, length: u32) -> Content {
+        self.segment.map_or(Content::Udp, |(segment, header)| {
+            let sequence = segment.sequence.wrapping_add(offset.saturating_sub(header));
+            Content::Tcp(Segment { sequence, data: length, ..segment })
+        })
+    }
+}
+
+impl<'a> Ip<'a> {
+    fn of(packet: &LaxSlicedPacket<'a>, whole: u32) -> Option<Self> {
+        // A card that cuts segments itself is given one without a length.
+        let bytes = |length: u32| if length == 0 { whole } else { length };
+        match packet.net.as_ref()? {
+            LaxNetSlice::Ipv4(ip) => {
+                let (header, payload) = (ip.header(), ip.payload());
+                Some(Self {
+                    from: IpAddr::V4(header.source_addr()),
+                    to: IpAddr::V4(header.destination_addr()),
+                    protocol: payload.ip_number,
+                    header: u32::from(header.ihl()) * 4,
+                    bytes: bytes(u32::from(header.total_len())),
+                    identification: u32::from(header.identification()),
+                    offset: payload.fragmented.then(|| u32::from(header.fragments_offset().value()) * 8),
+                    payload: payload.payload,
+                })
+            }
+            LaxNetSlice::Ipv6(ip) => {
+                let (header, payload) = (ip.header(), ip.payload());
+                let fragment = ip.extensions().clone().into_iter().find_map(|extension| match extension {
+                    Ipv6ExtensionSlice::Fragment(fragment) => Some(fragment),
+                    _ => None,
+                });
+                let length = u32::from(header.payload_length());
+                Some(Self {
+                    from: IpAddr::V6(header.source_addr()),
+                    to: IpAddr::V6(header.destination_addr()),
+                    protocol: payload.ip_number,
+                    header: 40 + ip.extensions().slice().len() as u32,
+                    bytes: bytes(if length == 0 { 0 } else { length + 40 }),
+                    identification: fragment.as_ref().map_or(0, Ipv6FragmentHeaderSlice::identification),
+                    offset: fragment
+                        .filter(|_| payload.fragmented)
+                        .map(|fragment| u32::from(fragment.fragment_offset().value()) * 8),
+                    payload: payload.payload,
+                })
+            }
+            LaxNetSlice::Arp(_) => None,
+        }
+    }
+
+    fn datagram(&self, interface: usize) -> Datagram {
+        (interface, self.from, self.to, self.protocol, self.identification)
+    }
+
+    /// The header of TCP or UDP in a first fragment.
+    fn first_transport(&self) -> Option<TransportSlice<'a>> {
+        match self.protocol {
+            IpNumber::TCP => TcpSlice::from_slice(self.payload).ok().map(TransportSlice::Tcp),
+            IpNumber::UDP => UdpSlice::from_slice_lax(self.payload).ok().map(TransportSlice::Udp),
+            _ => None,
+        }
+    }
+
+    fn identity(&self) -> Identity {
+        let mut hasher = DefaultHasher::new();
+        (self.identification, self.offset, self.bytes).hash(&mut hasher);
+        let payload = &self.payload[..self.payload.len().min(HASHED)];
+        // Cards fill in checksums behind the first place of a capture.
+        let checksum = match (self.protocol, self.offset) {
+            (IpNumber::TCP, None | Some(0)) => 16..18,
+            (IpNumber::UDP, None | Some(0)) => 6..8,
+            _ => 0..0,
+        };
+        let (before, after) = payload.split_at(checksum.start.min(payload.len()));
+        before.hash(&mut hasher);
+        after.get(checksum.len()..).hash(&mut hasher);
+        Identity { hash: hasher.finish(), numbered: self.identification != 0 }
+    }
+}
+
+fn ports(transport: &TransportSlice<'_>) -> Option<(u16, u16)> {
+    match transport {
+        TransportSlice::Tcp(tcp) => Some((tcp.source_port(), tcp.destination_port())),
+        TransportSlice::Udp(udp) => Some((udp.source_port(), udp.destination_port())),
+        _ => None,
+    }
+}
+
+fn content(transport: &TransportSlice<'_>, ip: &Ip<'_>) -> Option<Content> {
+    match transport {
+        TransportSlice::Tcp(tcp) => {
+            let stamps = tcp.options_iterator().find_map(|option| match option {
+                Ok(TcpOptionElement::Timestamp(own, echoed)) => Some((own, echoed)),
+                _ => None,
+            });
+            let data = ip.bytes.saturating_sub(ip.header + u32::from(tcp.data_offset()) * 4);
+            let (syn, ack) = (tcp.syn(), tcp.ack());
+            Some(Content::Tcp(Segment { sequence: tcp.sequence_number(), data, syn, ack, stamps }))
+        }
+        TransportSlice::Udp(udp) => Some(rtp(udp.payload()).map_or(Content::Udp, Content::Rtp)),
+        _ => None,
+    }
+}
+
+/// What can be the header of an RTP packet: version 2, and no type that RTCP has on the same port (RFC 5761 §4).
+fn rtp(payload: &[u8]) -> Option<Rtp> {
+    let header: &[u8; RTP_HEADER] = payload.first_chunk()?;
+    let four = |from: usize| {
+        u32::from_be_bytes([header[from], header[from + 1], header[from + 2], header[from + 3]])
+    };
+    let is_rtp = header[0] >> 6 == 2 && !(64..96).contains(&(header[1] & 0x7f));
+    is_rtp.then(|| Rtp {
+        source: four(8),
+        sequence: u16::from_be_bytes([header[2], header[3]]),
+        timestamp: four(4),
+    })
+}
