@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 use weir_units::DataRate;
 
 use crate::controller::{Controller, Evidence, Observer, PathEvent, Probe, Signal, StreamsConfig, Target};
-use crate::decision::{Decision, Share};
+use crate::decision::{Decision, Share, Why};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ArrivalTime, SendTime};
@@ -206,8 +206,8 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
         }
     }
 
-    fn evidence(&self) -> [Option<Evidence>; 3] {
-        self.law.evidence()
+    fn evidence(&self, why: Why) -> [Option<Evidence>; 3] {
+        self.law.evidence(why)
     }
 }
 

@@ -4,7 +4,7 @@ use core::fmt::Debug;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::decision::{Decision, Share};
+use crate::decision::{Decision, Share, Why};
 use crate::packet::{Arrival, ProbeId, SendState, SentPacket, Stamp};
 use crate::report::{Echo, Feedback, LawReport, Report, ReportKind};
 use crate::time::{ArrivalTime, SendTime};
@@ -68,8 +68,9 @@ pub trait Controller: Send + Sync + Debug {
     /// Writes the present value of each signal; `out` has the length of [`Self::signals`]. NaN where unknown.
     fn read_signals(&self, _out: &mut [f64]) {}
 
-    /// The signals that the last decision went by.
-    fn evidence(&self) -> [Option<Evidence>; 3] {
+    /// The signals that a decision for the reason `why` goes by, with their present thresholds. Asked for reasons that
+    /// [measurements decide](Why::is_measured) alone.
+    fn evidence(&self, _why: Why) -> [Option<Evidence>; 3] {
         [None; 3]
     }
 }
@@ -327,7 +328,9 @@ impl LimitingFactor {
     /// What limits the rate, in words that a sentence can have.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::RampUp => "nothing but the controller's own growth, by more than 5 % in a second",
+            Self::RampUp => {
+                "the controller's own growth: within the last second the rate rose at a pace of more than 5 % in a second"
+            }
             Self::Delay => "queuing delay, or its growth",
             Self::Loss => "loss, or marks by ECN",
             Self::Receiver => "the receiver's ceiling",

@@ -67,6 +67,11 @@ pub enum Why {
 }
 
 impl Why {
+    /// Whether measurements of the path decided, which a controller shows among its signals.
+    pub const fn is_measured(self) -> bool {
+        matches!(self, Self::Start | Self::Growth | Self::Delay | Self::Loss | Self::Mark | Self::Ceiling)
+    }
+
     /// Every reason, in the order of declaration.
     pub const ALL: [Self; 11] = [
         Self::Start,

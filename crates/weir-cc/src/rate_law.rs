@@ -91,8 +91,8 @@ pub trait Rule: Send + Sync + Debug {
     /// Their values.
     fn read_signals(&self, frame: &Frame, out: &mut [f64]);
 
-    /// The signals that the last decision went by ([`Controller::evidence`]).
-    fn evidence(&self, _frame: &Frame) -> [Option<Evidence>; 3] {
+    /// The signals that a decision goes by ([`Controller::evidence`]).
+    fn evidence(&self, _why: Why, _frame: &Frame) -> [Option<Evidence>; 3] {
         [None; 3]
     }
 }
@@ -371,8 +371,8 @@ impl<R: Rule> Controller for RateLaw<R> {
         self.rule.read_signals(&self.frame, out);
     }
 
-    fn evidence(&self) -> [Option<Evidence>; 3] {
-        self.rule.evidence(&self.frame)
+    fn evidence(&self, why: Why) -> [Option<Evidence>; 3] {
+        self.rule.evidence(why, &self.frame)
     }
 }
 

@@ -323,7 +323,7 @@ impl Rule for PriceRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: Why, frame: &Frame) -> [Option<Evidence>; 3] {
         // The rate rises while both prices together are below the marginal utility.
         let utility = self.config.marginal_utility(frame.rate());
         [Evidence::against("v", utility), Evidence::against("g", utility), Evidence::against("e - T", 0.0)]

@@ -322,9 +322,14 @@ impl Rule for WindowRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, _frame: &Frame) -> [Option<Evidence>; 3] {
-        let target = self.config.target.millis_f64();
-        [Evidence::against("queuing_delay", target), Evidence::against("flightsize", self.cwnd), None]
+    fn evidence(&self, why: Why, _frame: &Frame) -> [Option<Evidence>; 3] {
+        let by_delay = Evidence::against("queuing_delay", self.config.target.millis_f64());
+        let by_flight = Evidence::against("flightsize", self.cwnd);
+        match why {
+            Why::Delay => [by_delay, None, None],
+            Why::Loss => [by_flight, None, None],
+            _ => [by_delay, by_flight, None],
+        }
     }
 }
 

@@ -202,7 +202,7 @@ impl<V: Variant> Rule for NadaRule<V> {
         self.variant.read_signals(frame.rate(), out);
     }
 
-    fn evidence(&self, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: Why, _frame: &Frame) -> [Option<Evidence>; 3] {
         self.variant.evidence()
     }
 }

@@ -319,7 +319,7 @@ impl Rule for GapRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: Why, _frame: &Frame) -> [Option<Evidence>; 3] {
         let timeout = self.rtt.timeout(&self.config).millis_f64();
         [Evidence::against("SRTT", timeout), Evidence::against("XRTT/FRTT", 1.0), None]
     }

@@ -9,19 +9,19 @@ const BEGINS: f64 = 1.03;
 /// … within so many parts of 100 ms: at a pace of more than 5 % in a second.
 const PARTS: usize = 6;
 const PART_NANOS: i64 = 100_000_000;
-/// It does so no longer once a second has passed …
+/// It does so no longer once a second has passed without such a rise …
 const SECOND: TimeDelta = TimeDelta::from_secs(1);
-/// … in which it has not risen by this factor, …
+/// … or one by this factor above the rate of the last rise, …
 const GOES_ON: f64 = 1.02;
 /// … and so many decisions: a controller that decides once a second or less often has no other sign.
 const DECISIONS: u8 = 2;
 
 /// Follows the rates of decisions. A controller is taken to climb from the beginning until it finds something that limits it.
 ///
-/// Climbing begins when the rate stands more than 3 % above its lowest value of the last 0.6 s, a pace of 5 % in a second that is seen
-/// before the second is over. It ends when a second and two decisions have passed in which the rate has not risen by 2 % above its
-/// lowest value since it last did. So a small ripple is no climb, and a fall within a climb is none if the rate comes up again within
-/// a second.
+/// The rate rises when it stands more than 3 % above its lowest value of the last 0.6 s, or since the last rise. That is a pace of 5 % in a second,
+/// seen before the second is over. A rise begins a climb. The climb goes on with each further rise, and with each 2 % above the
+/// rate of the last one. It ends when a second and two decisions have passed with neither. So a small ripple is no climb. A fall
+/// does not end a climb if the rate rises again within a second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Climb {
     climbing: bool,
@@ -33,11 +33,11 @@ pub(super) struct Climb {
     part: Option<SendTime>,
     /// The rate in force.
     rate: f64,
-    /// The lowest rate since the last rise by 2 %, …
-    foot: f64,
+    /// The rate of the last rise, …
+    risen_to: f64,
     /// … which was then, …
     risen: Option<SendTime>,
-    /// … and decisions since.
+    /// … and the decisions since.
     decisions: u8,
 }
 
@@ -50,7 +50,7 @@ impl Climb {
             lowest: [rate; PARTS],
             part: None,
             rate,
-            foot: rate,
+            risen_to: rate,
             risen: None,
             decisions: 0,
         }
@@ -67,9 +67,14 @@ impl Climb {
         self.rate = rate;
         self.lowest[0] = self.lowest[0].min(rate);
         let lowest = self.lowest.iter().copied().fold(rate, f64::min);
-        self.foot = self.foot.min(rate);
-        if rate > GOES_ON * self.foot {
-            (self.foot, self.risen, self.decisions) = (rate, Some(now), 0);
+        let rises = rate > BEGINS * lowest;
+        if rises {
+            (self.climbing, self.assumed) = (true, false);
+            // The next rise begins here.
+            self.lowest.fill(rate);
+        }
+        if rises || rate > GOES_ON * self.risen_to {
+            (self.risen_to, self.risen, self.decisions) = (rate, Some(now), 0);
         } else {
             // The clock may have been set back.
             let risen = self.risen.map_or(now, |risen| risen.min(now));
@@ -79,16 +84,13 @@ impl Climb {
                 self.climbing = false;
             }
         }
-        if rate > BEGINS * lowest {
-            (self.climbing, self.assumed) = (true, false);
-        }
     }
 
     /// Something else than the controller's rule changes the rate by `factor` (above 0): no rise, and no fall.
     pub(super) fn scale(&mut self, factor: f64) {
         self.lowest.iter_mut().for_each(|rate| *rate *= factor);
         self.rate *= factor;
-        self.foot *= factor;
+        self.risen_to *= factor;
     }
 
     /// Parts that are over make room; in a new one the rate in force is the lowest so far.

@@ -8,7 +8,7 @@ use super::calls::{Call, TimedCall};
 use super::law::{Ease, ROUNDS_TO_RECOVER};
 use super::signals::{check_evidence, read_signals};
 use crate::controller::{Controller, Pacing, PathEvent, RateLimits, Target};
-use crate::decision::{Decision, Share};
+use crate::decision::{Decision, Share, Why};
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::report::{
     DcccReport, Feedback, LawReport, NadaDelayReport, NadaReport, ReceptionReport, TfrcReport,
@@ -125,7 +125,9 @@ impl Life {
     fn check(&self) {
         check_target(&self.limits, &self.sender.target());
         read_signals(self.sender.signals(), |out| self.sender.read_signals(out));
-        check_evidence(self.sender.signals(), &self.sender.evidence());
+        for why in Why::ALL {
+            check_evidence(self.sender.signals(), &self.sender.evidence(why));
+        }
     }
 
     fn check_rate(&self, rate: DataRate) {

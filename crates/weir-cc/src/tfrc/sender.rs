@@ -374,7 +374,7 @@ impl Rule for EquationRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: Why, _frame: &Frame) -> [Option<Evidence>; 3] {
         // §4.3 step 4: the equation bounds the rate, and so does twice what was received.
         let recv_limit = 2.0 * self.receive_set.max() * 8.0;
         let recv_limit = if recv_limit.is_finite() { recv_limit } else { f64::NAN };

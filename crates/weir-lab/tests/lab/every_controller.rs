@@ -72,6 +72,9 @@ impl Run {
 /// A rate that rises by more than this within a second rises by the controller's own growth.
 const RISE: f64 = 1.05;
 
+/// The bin of 100 ms from which a controller alone on a link of constant capacity is at rest.
+const AT_REST: usize = 150;
+
 /// How many whole seconds there are in which the target rises by more than 5 % and most bins are limited by delay or loss, and how often the limiting factor changes from
 /// `from` (in bins) on.
 fn mislabelled(series: &Series, from: usize) -> (usize, usize) {
@@ -105,8 +108,16 @@ fn what_limits_the_rate_is_what_keeps_it_from_rising() {
         assert!(wrong <= 2 && changes <= 60, "{controller}: {wrong} seconds, {changes} changes");
     }
     for controller in ["nada", "ledbat", "scream-v2", "gcc"] {
-        let (_, changes) = mislabelled(&Run::of("steady", controller, &[]).series, 150);
+        let series = Run::of("steady", controller, &[]).series;
+        let (_, changes) = mislabelled(&series, AT_REST);
+        let factors = &series.flows[0].limiting_factor[AT_REST..];
+        let delay = factors.iter().filter(|&&factor| factor == Some(LimitingFactor::Delay)).count();
+        println!(
+            "{controller}: {changes} changes at rest, {delay} of {} bins limited by delay",
+            factors.len()
+        );
         assert!(changes <= 4, "{controller}: {changes} changes at rest");
+        assert!(2 * delay > factors.len(), "{controller}: {delay} of {} bins at rest", factors.len());
     }
 }
 

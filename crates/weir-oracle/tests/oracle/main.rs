@@ -2,4 +2,6 @@
 
 mod goog_cc;
 mod house;
+mod recorded;
+mod scream_2026;
 mod webrtc_rs;

@@ -480,11 +480,16 @@ impl Controller for GoogCc {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self) -> [Option<Evidence>; 3] {
+    fn evidence(&self, why: Why) -> [Option<Evidence>; 3] {
         let by_loss = match self.target.v2() {
             Some(_) => Evidence::against("A_loss", self.delay.aimd().rate()),
             None => Evidence::against("loss", self.target.v1().threshold()),
         };
-        [Evidence::against("trend", self.delay.gamma()), Evidence::of("R"), by_loss]
+        let by_delay = Evidence::against("trend", self.delay.gamma());
+        match why {
+            Why::Loss => [by_loss, Evidence::of("R"), None],
+            Why::Delay => [by_delay, Evidence::of("R"), None],
+            _ => [by_delay, by_loss, Evidence::of("R")],
+        }
     }
 }

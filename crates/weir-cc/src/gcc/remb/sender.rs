@@ -182,9 +182,14 @@ impl Rule for RembRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, frame: &Frame) -> [Option<Evidence>; 3] {
-        let loss = self.loss.threshold(self.loss_ratio);
-        [Evidence::against("A_r(REMB)", frame.rate()), Evidence::against("f_l", loss), None]
+    fn evidence(&self, why: Why, frame: &Frame) -> [Option<Evidence>; 3] {
+        let by_loss = Evidence::against("f_l", self.loss.threshold(self.loss_ratio));
+        let by_delay = Evidence::against("A_r(REMB)", frame.rate());
+        match why {
+            Why::Loss => [by_loss, None, None],
+            Why::Delay => [by_delay, None, None],
+            _ => [by_delay, by_loss, None],
+        }
     }
 }
 

@@ -327,12 +327,13 @@ impl Rule for SendSideRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, _frame: &Frame) -> [Option<Evidence>; 3] {
-        let loss = self.config.paper_loss().threshold(self.loss_ratio);
-        [
-            Evidence::against("m", self.delay.gamma()),
-            Evidence::against("f_l", loss),
-            Evidence::against("A_s", self.aimd.rate()),
-        ]
+    fn evidence(&self, why: Why, _frame: &Frame) -> [Option<Evidence>; 3] {
+        let by_delay = Evidence::against("m", self.delay.gamma());
+        let by_loss = Evidence::against("f_l", self.config.paper_loss().threshold(self.loss_ratio));
+        match why {
+            Why::Loss => [by_loss, Evidence::against("A_s", self.aimd.rate()), None],
+            Why::Delay => [by_delay, None, None],
+            _ => [by_delay, by_loss, None],
+        }
     }
 }

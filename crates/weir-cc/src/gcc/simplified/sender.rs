@@ -109,7 +109,7 @@ impl Rule for CeilingRule {
         }
     }
 
-    fn evidence(&self, frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: Why, frame: &Frame) -> [Option<Evidence>; 3] {
         [Evidence::against("A", frame.rate()), None, None]
     }
 }

@@ -40,7 +40,7 @@ impl Controller for Puppet {
         out.copy_from_slice(&[f64::NAN, self.delay]);
     }
 
-    fn evidence(&self) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _: Why) -> [Option<Evidence>; 3] {
         [Evidence::of("loss"), Evidence::against("queue, mean", 20.0), None]
     }
 }

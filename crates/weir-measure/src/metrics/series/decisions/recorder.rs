@@ -2,7 +2,7 @@
 
 use core::mem;
 
-use weir_cc::{Controller, LimitingFactor};
+use weir_cc::{Controller, LimitingFactor, Why};
 use weir_net::Time;
 use weir_units::DataRate;
 
@@ -110,8 +110,8 @@ impl DecisionRecorder {
         }
         *recorded = Recorded { rate: Some(rate), factor: limiting_factor };
         let signals = match reason {
-            Reason::Decision(_) => self.evidence(controller),
-            Reason::Coupling => [None; MOST_SIGNALS],
+            Reason::Decision(why) if why.is_measured() => self.evidence(why, controller),
+            Reason::Decision(_) | Reason::Coupling => [None; MOST_SIGNALS],
         };
         self.budget.spend(now);
         self.rows.push(RecordedDecision {
@@ -128,12 +128,12 @@ impl DecisionRecorder {
         }
     }
 
-    fn evidence(&mut self, controller: &dyn Controller) -> [Option<DecidingSignal>; MOST_SIGNALS] {
+    fn evidence(&mut self, why: Why, controller: &dyn Controller) -> [Option<DecidingSignal>; MOST_SIGNALS] {
         let signals = controller.signals();
         self.values.clear();
         self.values.resize(signals.len(), f64::NAN);
         controller.read_signals(&mut self.values);
-        controller.evidence().map(|evidence| {
+        controller.evidence(why).map(|evidence| {
             let evidence = evidence?;
             let signal = signals.iter().position(|signal| signal.name == evidence.signal)?;
             let value = rounded(self.values[signal]);

@@ -1,0 +1,103 @@
+//! The recorded answers of other implementations, as they stand in folders of `data`.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::PathBuf;
+
+use flate2::read::GzDecoder;
+use weir_units::TimeDelta;
+
+/// A packet of a recording, times since its beginning by the one clock of both ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    pub(crate) bytes: u64,
+    pub(crate) sent: TimeDelta,
+    /// `None`: it was reported as not received.
+    pub(crate) arrived: Option<TimeDelta>,
+    /// Whether it arrived with CE.
+    pub(crate) marked: bool,
+}
+
+/// A feedback message and the answer to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    /// When the sender gets the message, and when the receiver made it.
+    pub(crate) at: TimeDelta,
+    pub(crate) made: TimeDelta,
+    /// Rate of the other implementation after it, in bit/s.
+    pub(crate) rate: f64,
+    /// The number of the first packet that it covers, and of the first that it does not.
+    pub(crate) first: usize,
+    pub(crate) end: usize,
+}
+
+/// One recorded run, open or closed loop.
+#[derive(Clone, Debug)]
+pub(crate) struct Recording {
+    pub(crate) name: String,
+    /// By their numbers; in the order in which they left.
+    pub(crate) packets: Vec<Packet>,
+    pub(crate) answers: Vec<Answer>,
+}
+
+fn path(folder: &str, file: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../data").join(folder).join(file)
+}
+
+/// The text of a table of a folder.
+pub(crate) fn table(folder: &str, name: &str) -> String {
+    fs::read_to_string(path(folder, name)).unwrap_or_else(|error| panic!("data/{folder}/{name}: {error}"))
+}
+
+/// The rows of a table in their order, each with its cells; without the heading.
+pub(crate) fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    text.lines().skip(1).map(|line| line.split(',').collect())
+}
+
+/// All recordings of a folder, in the order of its summary.
+pub(crate) fn recordings(folder: &str) -> Vec<Recording> {
+    let summary = table(folder, "summary.csv");
+    rows(&summary).map(|cells| Recording::read(folder, cells[0])).collect()
+}
+
+impl Recording {
+    pub(crate) fn read(folder: &str, name: &str) -> Self {
+        let file = File::open(path(folder, &format!("{name}.csv.gz"))).expect("the record is there");
+        let mut text = String::new();
+        GzDecoder::new(file).read_to_string(&mut text).expect("text in gzip");
+        let mut recording = Self { name: name.to_owned(), packets: Vec::new(), answers: Vec::new() };
+        rows(&text).for_each(|cells| recording.push(&cells));
+        recording
+    }
+
+    fn push(&mut self, cells: &[&str]) {
+        let &[at, made, rate, .., first, packets] = cells else { panic!("{}: {cells:?}", self.name) };
+        let first = number(first) as usize;
+        assert_eq!(first, self.packets.len(), "{}: packets are consecutive", self.name);
+        for packet in packets.split(' ') {
+            let mut parts = packet.split(':');
+            let mut part = || parts.next().expect("size, gap and delay");
+            let (size, gap, delay) = (part(), part(), part());
+            let before = self.packets.last().map_or(TimeDelta::ZERO, |packet| packet.sent);
+            let sent = before + micros(gap);
+            let marked = delay.ends_with('!');
+            let delay = delay.trim_end_matches('!');
+            let arrived = (!matches!(delay, "-" | "?")).then(|| sent + micros(delay));
+            self.packets.push(Packet { bytes: number(size) as u64, sent, arrived, marked });
+        }
+        // The last line has the packets that no message covers.
+        if !at.is_empty() {
+            let rate = rate.parse().expect("a rate");
+            let end = self.packets.len();
+            self.answers.push(Answer { at: micros(at), made: micros(made), rate, first, end });
+        }
+    }
+}
+
+fn number(text: &str) -> i64 {
+    text.parse().unwrap_or_else(|_| panic!("{text:?} is no whole number"))
+}
+
+fn micros(text: &str) -> TimeDelta {
+    TimeDelta::from_micros(number(text))
+}
