@@ -18,6 +18,42 @@ pub(super) fn ms(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
 
+/// Packet `id` of 1012 bytes, 1000 of them payload, leaves at `10·id` ms.
+fn sent(id: u64) -> SentPacket {
+    let bytes = DataSize::from_bytes;
+    SentPacket {
+        id,
+        at: ms(10 * id as i64),
+        size: bytes(1012),
+        payload: bytes(1000),
+        padding: false,
+        probe: None,
+    }
+}
+
+/// Packets 1 to 10.
+pub(super) fn ten_sent() -> [SentPacket; 10] {
+    core::array::from_fn(|place| sent(place as u64 + 1))
+}
+
+/// Packet `id` has arrived 40 ms after it left, by a clock one hour ahead.
+pub(super) fn arrived(id: u64, ecn: Ecn) -> PacketResult {
+    let at = ArrivalTime::from_millis(3_600_000 + 10 * id as i64 + 40);
+    PacketResult { sent: sent(id), fate: Fate::Arrived { at, ecn } }
+}
+
+pub(super) fn missing(id: u64) -> PacketResult {
+    PacketResult { sent: sent(id), fate: Fate::Missing }
+}
+
+/// Packet `id`, missing so far, has arrived at `at` ms.
+pub(super) fn recovered(id: u64, at: i64, ecn: Ecn) -> PacketResult {
+    PacketResult {
+        sent: sent(id),
+        fate: Fate::Recovered { at: ArrivalTime::from_millis(3_600_000 + at), ecn },
+    }
+}
+
 /// 100 to 2000 kbit/s, from 500 kbit/s.
 pub(super) fn limits() -> RateLimits {
     RateLimits::new(kbps(100), kbps(500), kbps(2000)).unwrap()

@@ -59,12 +59,6 @@ impl InFlight {
         self.total = end(self.total);
     }
 
-    /// Nothing is in flight any more.
-    pub(super) fn clear(&mut self) {
-        self.sent.clear();
-        self.acked = self.total;
-    }
-
     /// Bytes in flight.
     pub(super) fn bytes(&self) -> u64 {
         self.total.wrapping_sub(self.acked)

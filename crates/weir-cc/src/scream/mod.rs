@@ -9,12 +9,12 @@
 //! per round trip and a share of itself, yields to L4S marks in proportion to their share and to queue delay as if
 //! it were marks, and sets the encoder's rate directly.
 //!
-//! Sources: RFC 8298 (December 2017); draft-johansson-ccwg-rfc8298bis-screamv2 in two working texts, of about
-//! submissions -01/-02 (*early*, [`v2::Config::early`]) and -05/-06 (*late*, the default). Where the RFC leaves
+//! Sources: RFC 8298 (December 2017), and for version 2 `ScreamV2Tx` of EricssonResearch/scream at its state of
+//! 30 June 2026 (commit c8f84c3), which is later than draft-johansson-ccwg-rfc8298bis-screamv2-07. Where the RFC leaves
 //! something open, its authors' reference implementation at its state of May 2018 (*ref-2018*) is followed if
-//! nothing else is said. Blocks: what is in flight, round-trip time, queue delay, loss detection, the queue-delay
-//! target under competition. [`v1`] composes them with the trend, the window and the media rate control of the RFC,
-//! [`v2`] with the averages, the reference window and the rate of the draft. Every constant is in the version's
+//! nothing else is said. Blocks: what is in flight, round-trip time, queue delay, the queue-delay target under
+//! competition. [`v1`] composes them with the loss detection, the trend, the window and the media rate control of the
+//! RFC, [`v2`] with the loss share, the averages and the reference window of its own. Every constant is in the version's
 //! `Config`; the bounds of the target bitrate are the [`RateLimits`](crate::RateLimits).
 //!
 //! Deliberate divergences and readings of what the sources leave open:
@@ -67,35 +67,28 @@
 //! which the trend's threshold of a fifth of the target ends fast increase at, and from the tenth minute on a flow alone
 //! has 1.3 to 2.9 of 3 Mbit/s by the minute (2.4 in the last two of an hour). A slow clock costs nothing.
 //!
-//! Of version 2 alone:
+//! Of version 2 alone. Its oracle is what the C++ answered to 36 minutes of feedback (`data/scream-2026`):
 //!
 //! 14. Before the first round-trip time there is no reference window: packets leave at 1.5 times the start rate.
-//!     The first round-trip time makes it the window of the start rate. A first window of fixed size, as RFC 8298
-//!     has it, would set a first rate that has nothing to do with the start rate.
-//! 15. A CE mark is one of L4S if the last packet without a mark came as ECT(1), else a classic one: the law is not
-//!     told as what its packets leave. `l4s_alpha` begins at 0.
-//! 16. `rel_framesize_high`, by which large frames widen the send window, is 1: the law is not told where frames
-//!     end.
-//! 17. The early text names `BYTES_IN_FLIGHT_LIMIT` and its compensation without values; those of the late text
-//!     stand in. The early target counts headers as in RFC 8298 (see 1); the late one subtracts `PACKET_OVERHEAD`.
-//! 18. What limits the rate is told by every reaction, that to queue delay included, for as long as the window grows
-//!     cautiously after losses and marks. Reports that wait for a number of packets are not made: the draft does not
-//!     give the number. The early text does not say when bytes in flight are compared with the window, nor of which
-//!     feedback losses and marks are: after the acknowledgement, and of the present one.
-//! 19. The draft's Discussion has a base delay that proves wrong reset "by reducing the target bitrate for a few RTTs"
-//!     and gives no rule. It is Ericsson's: a slow average of the least queue delay above an eighth of the target gives
-//!     the encoder half of the rate for five round trips, 100 ms at least, and then the base delay is forgotten, each
-//!     60 s at most. Where the queue falls to the old base meanwhile the drain ends and the base stays (as in
-//!     libwebrtc; Ericsson's code then forgets it with the next queue). [`v2::Config::drain_after`] of `None` switches it off, as
-//!     it is in [`v2::Config::early`], which is older than both rules: the three flows of `quality/three-flows` share at a
-//!     Jain's index of 0.66 in the mean of ten runs instead of 0.86, the least of them 0.58 instead of 0.79; alone on
-//!     3 Mbit/s the queue climbs to 240 ms in two hours instead of 26; it costs 1 % of 1 Mbit/s.
-//! 20. Reactions to delay and to marks of L4S come each 25 ms, several in a longer round trip. Ericsson's implementation
-//!     and libwebrtc divide them by their number in one, and take for delay the whole excess over half of the target, not
-//!     that times `2·l4s_alpha_lim`; the late text does neither. With `spread_reactions = false`, the text as it is
-//!     printed, useful video is 483 kbit/s instead of 587 in the call from a moving car and 2995 instead of 3179 in
-//!     `cellular/verizon-lte-downlink`, where late frames wait 152 ms instead of 178 at the 95th percentile; a start at
-//!     1.6 Mbit/s on 1 Mbit/s carries 955 instead of 994 kbit/s, and the three flows of 19 share at 0.89 instead of 0.86.
+//!     The first round-trip time makes it the window of the start rate. The C++ begins with a window of given size and
+//!     50 ms of round trip, which set a first rate that has nothing to do with the start rate.
+//! 15. A CE mark is one of L4S if the last packet without a mark came as ECT(1), else a classic one. The C++ is
+//!     configured for one of them. `l4s_alpha` begins at 0, there at 0.1.
+//! 16. The controller does not know where frames end. So the window and the rate are updated each 30 ms or round trip,
+//!     not at each frame besides; and the pacing rate has no share for frames above the average size.
+//! 17. A loss event is answered once in a round trip, whatever the window did about queue delay meanwhile. In the C++ a
+//!     reaction to delay begins that round trip anew: in a long queue, with such a reaction each 30 ms, it never answers
+//!     a loss. From 100 Mbit/s on a link of 1 Mbit/s it is above the link for more than 20 s.
+//! 18. A round trip leaves the time at the receiver out where the report says it. Window and target are not kept from
+//!     growing by what the RTP queue holds, and the queue is never discarded: it is the endpoint's.
+//! 19. A queue that never empties is drained by the C++'s rule: a slow average of the least queue delay above an eighth
+//!     of the target gives the encoder half of the rate for five round trips, 100 ms at least, each 60 s at most; then the
+//!     base delay is learnt anew. The base delay itself is kept as by version 1, over ten minutes instead of 500 s.
+//! 20. The queue-delay target under competition is that of RFC 8298 §4.1.2.3. [`v2::Config::compensation`] is off, as in
+//!     the C++.
+//!
+//! libwebrtc has an implementation of its own, which differs in losses above all: it counts round trips with a loss, and
+//! yields after three in a row, where the C++ yields from a share of 1 % of the packets on.
 
 pub mod v1;
 pub mod v2;

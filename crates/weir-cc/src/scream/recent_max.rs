@@ -37,7 +37,12 @@ impl<const N: usize> RecentMax<N> {
     }
 
     pub(super) fn max(&self) -> u64 {
-        self.steps.iter().copied().max().unwrap_or(0)
+        self.max_of(N)
+    }
+
+    /// The largest value of the present step and of the `count − 1` steps before it.
+    pub(super) fn max_of(&self, count: usize) -> u64 {
+        self.steps.iter().take(count).copied().max().unwrap_or(0)
     }
 
     /// The largest value of the step before the present one.
@@ -67,7 +72,7 @@ mod tests {
         recent.push(ms(200), STEP, 1);
         assert_eq!((recent.max(), recent.previous()), (9, 5));
         recent.push(ms(300), STEP, 2);
-        assert_eq!((recent.max(), recent.previous()), (5, 1));
+        assert_eq!((recent.max(), recent.max_of(2), recent.previous()), (5, 2, 1));
     }
 
     #[test]

@@ -188,19 +188,11 @@ impl Law for ScreamVersion2 {
         ControllerInfo {
             name: "scream-v2",
             summary: "SCReAM version 2: a reference window that yields to L4S marks, and to queuing delay like marks",
-            source: "draft-johansson-ccwg-rfc8298bis-screamv2",
+            source: "EricssonResearch/scream, edition 2026-06; draft-johansson-ccwg-rfc8298bis-screamv2",
             placement: "sender",
             feedback: "the fate of each packet (RFC 8888), at the end of each frame and at least 10 times a second",
             presets: Vec::new(),
         }
-    }
-
-    fn presets() -> Vec<Preset<Self::Config>> {
-        vec![Preset {
-            name: "scream-v2-early",
-            summary: "the draft's text of autumn 2024",
-            config: scream::v2::Config::early(),
-        }]
     }
 
     fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {

@@ -7,4 +7,6 @@
 
 mod closed_loop;
 mod open_loop;
-mod records;
+
+/// The folder of the records.
+const FOLDER: &str = "nada-rmcat";

@@ -1,6 +1,7 @@
 //! SCReAM as RFC 8298 has it: a window that keeps the queue delay near its target, and a media rate that follows.
 
 mod config;
+mod path;
 mod rate;
 mod sender;
 mod trend;

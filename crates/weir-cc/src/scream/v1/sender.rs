@@ -3,6 +3,7 @@
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::config::Config;
+use super::path::{News, Path};
 use super::rate::{self, RateControl};
 use super::trend::Trend;
 use super::window::{self, Window, counts};
@@ -18,7 +19,6 @@ use crate::rate_law::{Decided, Standing};
 use crate::report::{Feedback, ReportKind};
 use crate::scream::competition::QdelayTarget;
 use crate::scream::loss::LossEventRate;
-use crate::scream::network::{Network, News};
 use crate::time::SendTime;
 
 /// The sender half of SCReAM, RFC 8298.
@@ -26,7 +26,7 @@ use crate::time::SendTime;
 pub struct Scream {
     config: Config,
     standing: Standing,
-    network: Network,
+    path: Path,
     trend: Trend,
     window: Window,
     qdelay_target: QdelayTarget,
@@ -52,7 +52,7 @@ impl Scream {
         Ok(Self {
             config,
             standing: Standing::new(limits),
-            network: Network::new(),
+            path: Path::new(),
             trend: Trend::new(config.trend_interval, config.qdelay_weight, config.trend_memory),
             window: Window::new(&config),
             qdelay_target: QdelayTarget::new(config.competition()),
@@ -68,22 +68,22 @@ impl Scream {
 
     /// RFC 8298 §4.1.2: the steps on each feedback. Returns the loss or ECN event that changed the rate, if there was one.
     fn on_packets(&mut self, now: SendTime, results: &[PacketResult], rtt: Option<TimeDelta>) -> Option<Why> {
-        let news = self.network.on_feedback(now, results, rtt);
-        self.rate.on_received(news.received);
-        self.window.on_acked(news.acked.unwrap_or(0));
-        self.window.on_flight(now, &self.config, self.network.bytes_in_flight());
-        if news.acked.is_some() {
-            self.trend.on_feedback(now, self.network.qdelay() / self.qdelay_target.get());
+        let news = self.path.on_feedback(now, results, rtt);
+        self.rate.on_received(news.acked.received);
+        self.window.on_acked(news.acked.bytes.unwrap_or(0));
+        self.window.on_flight(now, &self.config, self.path.bytes_in_flight());
+        if news.acked.bytes.is_some() {
+            self.trend.on_feedback(now, self.path.qdelay() / self.qdelay_target.get());
         }
         let beta = self.event(now, &news);
         if let Some((window_factor, rate_factor)) = beta {
             self.window.on_congestion(now, &self.config, window_factor);
             self.rate.on_congestion(now, rate_factor, &self.standing.limits);
-        } else if news.acked.is_some() {
+        } else if news.acked.bytes.is_some() {
             self.update_window(now);
         }
-        if news.acked.is_some() {
-            self.qdelay_target.on_feedback(self.network.qdelay(), self.loss_events.get());
+        if news.acked.bytes.is_some() {
+            self.qdelay_target.on_feedback(self.path.qdelay(), self.loss_events.get());
         }
         beta.map(|_| if news.lost { Why::Loss } else { Why::Mark })
     }
@@ -91,13 +91,13 @@ impl Scream {
     /// The factors of window and rate if `news` is a loss or an ECN event that counts. Both are signs of the same
     /// congestion: one reaction per round trip (RFC 3168 §6.1.2). RFC 8298 §4.1.2.2, §4.1.3.
     fn event(&mut self, now: SendTime, news: &News) -> Option<(f64, f64)> {
-        let rtt = self.network.rtt();
+        let rtt = self.path.rtt();
         let loss = news.lost && counts(now, self.loss_at, rtt);
         self.loss_at = if loss { Some(now) } else { self.loss_at };
-        if news.acked.is_some() || loss {
+        if news.acked.bytes.is_some() || loss {
             self.loss_events.on_feedback(now, rtt.unwrap_or_default(), loss);
         }
-        if !(news.lost || news.marked > 0) || !counts(now, self.reduced_at, rtt) {
+        if !(news.lost || news.acked.marked > 0) || !counts(now, self.reduced_at, rtt) {
             return None;
         }
         self.reduced_at = Some(now);
@@ -108,8 +108,8 @@ impl Scream {
 
     fn update_window(&mut self, now: SendTime) {
         let seen = window::Seen {
-            bytes_in_flight: self.network.bytes_in_flight(),
-            qdelay: self.network.qdelay(),
+            bytes_in_flight: self.path.bytes_in_flight(),
+            qdelay: self.path.qdelay(),
             qdelay_target: self.qdelay_target.get(),
             qdelay_trend: self.trend.get(),
         };
@@ -153,7 +153,7 @@ impl Scream {
         if self.silence.is_silent() {
             return min.max(self.standing.limits.min());
         }
-        match self.network.s_rtt() {
+        match self.path.s_rtt() {
             Some(s_rtt) => self
                 .least_rate()
                 .max(DataRate::from_bps_f64(self.config.pacing_rate(self.window.cwnd(), s_rtt))),
@@ -169,11 +169,11 @@ impl Scream {
 
     /// Bytes that may be in flight. What leaves waits at the receiver for the next report besides the round-trip time.
     fn sendable(&self) -> f64 {
-        let (qdelay, qdelay_target) = (self.network.qdelay(), self.qdelay_target.get());
+        let (qdelay, qdelay_target) = (self.path.qdelay(), self.qdelay_target.get());
         let wait = Config::CADENCE.interval(self.least_rate().bps_f64()).secs_f64();
         let (limits, headroom) = (&self.standing.limits, self.config.bytes_in_flight_head_room);
         let least = |s_rtt: f64| least_window(limits, headroom, s_rtt + wait, self.payload_share);
-        let least = self.network.s_rtt().map_or(0.0, least);
+        let least = self.path.s_rtt().map_or(0.0, least);
         self.config.sendable(self.window.cwnd().max(least), qdelay, qdelay_target)
     }
 
@@ -185,7 +185,7 @@ impl Scream {
             Why::Limits | Why::Route => None,
             _ => (!self.window.in_fast_increase()).then_some(self.congestion),
         };
-        let (rate, rtt) = (self.target_bitrate(), self.network.rtt());
+        let (rate, rtt) = (self.target_bitrate(), self.path.rtt());
         let decision = self.standing.decide(Decided { rate, lower, why, limited_by, rtt });
         self.standing.follow(now, &decision, rate);
         decision
@@ -194,7 +194,7 @@ impl Scream {
     /// The path is another one: everything begins anew, at the start rate at most.
     fn begin_anew(&mut self) {
         let config = self.config;
-        self.network.forget_path();
+        self.path = Path::new();
         self.trend = Trend::new(config.trend_interval, config.qdelay_weight, config.trend_memory);
         self.window = Window::new(&config);
         self.qdelay_target = QdelayTarget::new(config.competition());
@@ -212,8 +212,8 @@ impl Controller for Scream {
         if !packet.padding && !packet.payload.is_zero() && packet.payload <= packet.size {
             self.payload_share = packet.payload.bytes_f64() / packet.size.bytes_f64();
         }
-        self.network.on_sent(packet);
-        self.window.on_flight(packet.at, &self.config, self.network.bytes_in_flight());
+        self.path.on_sent(packet);
+        self.window.on_flight(packet.at, &self.config, self.path.bytes_in_flight());
         self.rate.on_sent(packet, state.queued.bytes(), self.config.rate_adjust_interval);
         self.silence.on_sent(packet.at);
     }
@@ -228,7 +228,7 @@ impl Controller for Scream {
         };
         self.standing.application_limited = state.application_limited;
         let event = self.on_packets(now, results, rtt);
-        self.silence.on_feedback(now, self.network.bytes_in_flight() > 0);
+        self.silence.on_feedback(now, self.path.bytes_in_flight() > 0);
         event.map(|why| self.decide(now, why))
     }
 
@@ -276,7 +276,7 @@ impl Controller for Scream {
 
     fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
         if let Some((taken, factor)) = self.standing.adopt(share) {
-            self.network.scale(now, factor);
+            self.path.scale(now, factor);
             self.window.scale(factor);
             self.rate.scale(taken.bps_f64(), factor);
         }
@@ -312,12 +312,12 @@ impl Controller for Scream {
     fn read_signals(&self, out: &mut [f64]) {
         let values = [
             self.window.cwnd(),
-            self.network.bytes_in_flight() as f64,
-            self.network.qdelay(),
+            self.path.bytes_in_flight() as f64,
+            self.path.qdelay(),
             self.qdelay_target.get(),
             self.trend.get(),
             self.trend.memory(),
-            self.network.s_rtt().unwrap_or(f64::NAN),
+            self.path.s_rtt().unwrap_or(f64::NAN),
             f64::from(u8::from(self.window.in_fast_increase())),
             self.loss_events.get(),
             self.rate.target(),

@@ -38,20 +38,18 @@ fn summary(path: &mut Loop, span: TimeDelta) -> Summary {
 
 #[test]
 fn alone_it_fills_the_path_with_a_queue_of_half_the_target_and_no_loss() {
-    for config in [Config::LATE, Config::early()] {
-        let mut path = path(config, MBPS);
-        path.run(seconds(40), |_| ());
-        let Summary { rate, queue, longest } = summary(&mut path, seconds(20));
-        assert!((0.9e6..1.02e6).contains(&rate), "{rate} bit/s");
-        // QDELAY_TARGET_LO is 60 ms; the reaction begins at half of it.
-        assert!((15.0..35.0).contains(&queue) && longest < 65.0, "{queue} ms, at most {longest} ms");
-        assert_eq!(path.dropped, 0);
-    }
+    let mut path = path(Config::default(), MBPS);
+    path.run(seconds(40), |_| ());
+    let Summary { rate, queue, longest } = summary(&mut path, seconds(20));
+    assert!((0.9e6..1.02e6).contains(&rate), "{rate} bit/s");
+    // The reaction begins at half of the target of 60 ms.
+    assert!((15.0..35.0).contains(&queue) && longest < 65.0, "{queue} ms, at most {longest} ms");
+    assert_eq!(path.dropped, 0);
 }
 
 #[test]
 fn the_queue_of_twenty_minutes_is_that_of_the_first_minutes() {
-    let mut path = path(Config::LATE, MBPS);
+    let mut path = path(Config::default(), MBPS);
     path.run(seconds(240), |_| ());
     let first = summary(&mut path, seconds(60));
     path.run(seconds(840), |_| ());
@@ -63,7 +61,7 @@ fn the_queue_of_twenty_minutes_is_that_of_the_first_minutes() {
 #[test]
 fn clocks_that_drift_apart_are_no_queue() {
     for ppm in [-50, 50] {
-        let mut path = path(Config::LATE, MBPS);
+        let mut path = path(Config::default(), MBPS);
         path.clock_drift_ppm = ppm;
         path.run(seconds(840), |_| ());
         let Summary { rate, queue, .. } = summary(&mut path, seconds(60));
@@ -73,22 +71,20 @@ fn clocks_that_drift_apart_are_no_queue() {
 
 #[test]
 fn with_l4s_marks_the_queue_stays_at_the_marking_threshold() {
-    for config in [Config::LATE, Config::early()] {
-        let mut path = path(config, MBPS);
-        (path.ecn, path.mark_above) = (Ecn::Ect1, TimeDelta::from_millis(5));
-        path.run(seconds(10), |_| ());
-        let Summary { rate, queue, longest } = summary(&mut path, seconds(20));
-        assert!(rate > 0.8e6, "{rate} bit/s");
-        // A frame at 1.5 times the target rate is itself a queue of some 10 ms.
-        assert!(queue < 8.0 && longest < 20.0, "{queue} ms, at most {longest} ms");
-        assert!((0.03..0.5).contains(&path.sender_signal("l4s_alpha")));
-    }
+    let mut path = path(Config::default(), MBPS);
+    (path.ecn, path.mark_above) = (Ecn::Ect1, TimeDelta::from_millis(5));
+    path.run(seconds(10), |_| ());
+    let Summary { rate, queue, longest } = summary(&mut path, seconds(20));
+    assert!(rate > 0.8e6, "{rate} bit/s");
+    // A frame at 1.5 times the target rate is itself a queue of some 10 ms.
+    assert!(queue < 8.0 && longest < 20.0, "{queue} ms, at most {longest} ms");
+    assert!((0.03..0.5).contains(&path.sender_signal("l4s_alpha")));
 }
 
 #[test]
 fn a_classic_mark_costs_more_than_one_of_l4s() {
     let queue_and_rate = |ecn| {
-        let mut path = path(Config::LATE, MBPS);
+        let mut path = path(Config::default(), MBPS);
         (path.ecn, path.mark_above) = (ecn, TimeDelta::from_millis(5));
         path.run(seconds(10), |_| ());
         summary(&mut path, seconds(20)).rate
@@ -99,7 +95,7 @@ fn a_classic_mark_costs_more_than_one_of_l4s() {
 
 #[test]
 fn after_a_capacity_drop_it_yields_within_a_second_and_settles() {
-    let mut path = path(Config::LATE, DataRate::from_mbps(2));
+    let mut path = path(Config::default(), DataRate::from_mbps(2));
     path.run(seconds(30), |_| ());
     path.capacity = LOW;
     let rates = path.run(seconds(20), Loop::target_rate);
@@ -112,7 +108,7 @@ fn after_a_capacity_drop_it_yields_within_a_second_and_settles() {
 
 #[test]
 fn a_higher_capacity_is_found_within_seconds() {
-    let mut path = path(Config::LATE, LOW);
+    let mut path = path(Config::default(), LOW);
     path.run(seconds(30), |_| ());
     path.capacity = DataRate::from_mbps(2);
     let rates = path.run(seconds(10), Loop::target_rate);
@@ -121,7 +117,7 @@ fn a_higher_capacity_is_found_within_seconds() {
 
 #[test]
 fn a_silent_path_gets_no_more_than_a_trickle_and_the_flow_comes_back() {
-    let mut path = path(Config::LATE, DataRate::from_mbps(2));
+    let mut path = path(Config::default(), DataRate::from_mbps(2));
     path.run(seconds(20), |_| ());
     let before = path.target_rate();
     path.feedback_cut = true;

@@ -4,101 +4,85 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::config_error::{ConfigError, at_least_one, check, positive, ratio, span, weight};
 use crate::parts::drain;
+use crate::parts::least_window::window_of;
 use crate::scream::competition::CompetitionConfig;
 use crate::scream::receiver::Cadence;
 
-/// Which working text of draft-johansson-ccwg-rfc8298bis-screamv2 the formulas are those of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-pub enum Edition {
-    /// About submissions -01 and -02, autumn 2024.
-    Early,
-    /// About submissions -05 and -06, late 2025.
-    Late,
-}
-
-/// How long after congestion the window grows cautiously.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-pub enum PostCongestion {
-    /// So long (early text).
-    Time(TimeDelta),
-    /// So many round trips, each at least `VIRTUAL_RTT` (late text).
-    RoundTrips(f64),
-}
-
-/// Constants of SCReAM version 2; [`Config::default`] is the late text, [`Config::early`] the early one. The bounds of
-/// the target rate are the rate limits.
+/// Constants of SCReAM version 2. [`Config::default`] holds those that Ericsson's implementation of June 2026 runs with.
+/// The bounds of the target rate are the rate limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Config {
-    /// Whose formulas are used where the two texts differ in form.
-    pub edition: Edition,
-    /// `QDELAY_TARGET_LO`, the lowest and first target of the queue delay.
+    /// The lowest and first target of the queue delay.
     pub qdelay_target_lo: TimeDelta,
-    /// `QDELAY_TARGET_HI`, the highest target of the queue delay.
+    /// The highest target of the queue delay; reached only with `compensation`.
     pub qdelay_target_hi: TimeDelta,
-    /// `MIN_REF_WND`, the lowest reference window.
-    pub min_ref_wnd: DataSize,
-    /// `BETA_LOSS`, window factor on loss, in (0, 1].
+    /// Window factor on a loss event, in (0, 1].
     pub beta_loss: f64,
-    /// `BETA_ECN`, window factor on a classic ECN mark, in (0, 1].
+    /// Window factor on a classic ECN mark, in (0, 1].
     pub beta_ecn: f64,
-    /// `MSS`, the maximum size of an RTP packet.
-    pub mss: DataSize,
-    /// `REF_WND_OVERHEAD`, what may be in flight over the reference window, at least 1.
+    /// Share of lost packets from which a loss is a loss event, in [0, 1]. Below it a loss counts only while the average
+    /// queue delay exceeds a quarter of the target.
+    pub loss_rate_threshold: f64,
+    /// The largest packet of the present and of the last span of this length is `MSS`; longer than 0.
+    pub mss_span: TimeDelta,
+    /// Whether a reaction to queue delay puts off the next one to a loss event by a round trip. Divergence 17.
+    pub delay_puts_off_loss: bool,
+    /// A missing packet is lost once a packet that left so much later has arrived.
+    pub reorder_time: TimeDelta,
+    /// Bytes in flight over the reference window while the queue delay is even, at least `least_ref_wnd_overhead`.
     pub ref_wnd_overhead: f64,
-    /// `BYTES_IN_FLIGHT_HEAD_ROOM`, reference window over the maximum in flight, at least 1.
+    /// The same while the queue delay varies by `latency_spread_threshold` or more, at least 1.
+    pub least_ref_wnd_overhead: f64,
+    /// Reference window over the maximum in flight, at least 1.
     pub bytes_in_flight_head_room: f64,
-    /// `L4S_AVG_G`, weight of a marking ratio that raises `l4s_alpha`, in (0, 1].
+    /// Weight of a marking ratio that raises `l4s_alpha`, in (0, 1].
     pub l4s_gain_up: f64,
-    /// Weight of one that lowers it, in (0, 1]: towards the ratio in the early text, towards 0 in the late one.
+    /// Share of `l4s_alpha` that is lost at each update with fewer marks, in (0, 1].
     pub l4s_gain_down: f64,
-    /// `QDELAY_AVG_G`, weight of a queue delay that raises its average, in (0, 1].
+    /// Weight of a queue delay that raises its average, in (0, 1].
     pub qdelay_avg_gain: f64,
-    /// `POST_CONGESTION_DELAY`, how long after congestion the window grows cautiously.
-    pub post_congestion: PostCongestion,
-    /// `MUL_INCREASE_FACTOR`, growth by the size of the window, 0 or above.
+    /// Average spread of the queue delay from which the window grows least, longer than 0.
+    pub latency_spread_threshold: TimeDelta,
+    /// Round trips after a congestion event until growth is no longer cautious, above 0.
+    pub post_congestion_round_trips: f64,
+    /// Growth in a round trip by the size of the window, in [0, 1].
     pub mul_increase_factor: f64,
-    /// `VIRTUAL_RTT`, the round-trip time of reference.
+    /// Round-trip time below which the window grows more slowly.
     pub virtual_rtt: TimeDelta,
-    /// `PACKET_PACING_HEADROOM`, pacing rate over target rate, at least 1.
+    /// Least time between two reactions to congestion; a shorter round-trip time takes its place.
+    pub reaction_interval: TimeDelta,
+    /// Share of the acknowledged rate below which the target rate has already yielded, in [0, 1]: then a reaction to L4S
+    /// marks or delay is a quarter.
+    pub yielded_below: f64,
+    /// Window per round trip over target rate, at least 1: room for frames above the average size.
+    pub rate_margin: f64,
+    /// A round-trip time above it does not lower the target rate further.
+    pub longest_rtt: TimeDelta,
+    /// Pacing rate over target rate, at least 1.
     pub packet_pacing_headroom: f64,
-    /// `RATE_PACE_MIN`, the lowest rate that pacing goes by.
+    /// The lowest rate that pacing goes by.
     pub rate_pace_min: DataRate,
-    /// `BYTES_IN_FLIGHT_LIMIT`, share of the window above which bytes in flight lower the rate, above 0.
-    pub bytes_in_flight_limit: f64,
-    /// `BYTES_IN_FLIGHT_LIMIT_COMPENSATION`, by how much at most, at least 1.
-    pub bytes_in_flight_compensation: f64,
-    /// `PACKET_OVERHEAD`, headers per packet of `MSS`.
+    /// Headers of a packet that the target rate leaves out.
     pub packet_overhead: DataSize,
-    /// Whether the queue-delay target gives way to competing flows.
+    /// Whether the queue-delay target rises beside competing flows. RFC 8298 §4.1.2.3.
     pub compensation: bool,
-    /// `loss_event_rate` from which competing flows are taken for loss-based, in [0, 1]. RFC 8298 §4.1.2.3.
+    /// Share of round trips with a loss event from which competing flows are taken for loss-based, in [0, 1].
     pub loss_event_threshold: f64,
-    /// Variance of the queue delay below which the target follows it, above 0. RFC 8298 §4.1.2.3.
+    /// Variance of the queue delay below which its target follows it, above 0.
     pub variance_threshold: f64,
-    /// Whether a reaction to marks of L4S or to delay is divided by how many of them fit into a round trip, and that to
-    /// delay has its full share instead of one by the marks that the rate would meet. Divergence 20.
-    pub spread_reactions: bool,
-    /// A queue that never empties is drained so long after the last drain, or the beginning, and then the base delay
-    /// forgotten; longer than 0. `None`: it never is. Draft, Discussion; divergence 19.
+    /// A queue that never empties is drained so long after the last drain, or the beginning, and the base delay then
+    /// forgotten. `None`: it never is.
     pub drain_after: Option<TimeDelta>,
-    /// Least queue delay, as a share of the target, from which it is taken for one that never empties, above 0.
+    /// Slow average of the least queue delay, as a share of the target, above which the queue is drained; above 0.
     pub drain_threshold: f64,
-    /// Weight of 50 ms in the average of the least queue delay, in (0, 1].
-    pub drain_gain: f64,
     /// Share of the target rate that the encoder gets while the queue drains, in (0, 1].
     pub drain_share: f64,
-    /// A drain takes so many round trips …
+    /// Length of a drain in round trips, above 0.
     pub drain_round_trips: f64,
-    /// … and at least so long.
+    /// Shortest length of a drain.
     pub least_drain_time: TimeDelta,
     /// Without feedback for so long the rate is halved, then each second. Divergence 9.
     pub feedback_timeout: TimeDelta,
@@ -106,71 +90,51 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self::LATE
+        Self {
+            qdelay_target_lo: TimeDelta::from_millis(60),
+            qdelay_target_hi: TimeDelta::from_millis(300),
+            beta_loss: 0.7,
+            beta_ecn: 0.8,
+            loss_rate_threshold: 0.01,
+            mss_span: TimeDelta::from_secs(1),
+            delay_puts_off_loss: false,
+            reorder_time: TimeDelta::from_millis(30),
+            ref_wnd_overhead: 5.0,
+            least_ref_wnd_overhead: 1.5,
+            bytes_in_flight_head_room: 1.5,
+            l4s_gain_up: 0.125,
+            l4s_gain_down: 0.007_812_5,
+            qdelay_avg_gain: 0.25,
+            latency_spread_threshold: TimeDelta::from_millis(10),
+            post_congestion_round_trips: 200.0,
+            mul_increase_factor: 0.02,
+            virtual_rtt: TimeDelta::from_millis(25),
+            reaction_interval: TimeDelta::from_millis(30),
+            yielded_below: 0.8,
+            rate_margin: 1.1,
+            longest_rtt: TimeDelta::from_millis(200),
+            packet_pacing_headroom: 1.5,
+            rate_pace_min: DataRate::from_kbps(50),
+            packet_overhead: DataSize::from_bytes(20),
+            compensation: false,
+            loss_event_threshold: 0.002,
+            variance_threshold: 0.2,
+            drain_after: Some(TimeDelta::from_secs(60)),
+            drain_threshold: 0.125,
+            drain_share: drain::SHARE,
+            drain_round_trips: drain::ROUNDS,
+            least_drain_time: TimeDelta::from_millis(100),
+            feedback_timeout: TimeDelta::from_millis(1000),
+        }
     }
 }
 
 impl Config {
-    /// The late text: `scream-v2`.
-    pub const LATE: Self = Self {
-        edition: Edition::Late,
-        qdelay_target_lo: TimeDelta::from_millis(60),
-        qdelay_target_hi: TimeDelta::from_millis(400),
-        min_ref_wnd: DataSize::from_bytes(3000),
-        beta_loss: 0.7,
-        beta_ecn: 0.8,
-        mss: DataSize::from_bytes(1000),
-        ref_wnd_overhead: 5.0,
-        bytes_in_flight_head_room: 1.5,
-        l4s_gain_up: 0.125,
-        l4s_gain_down: 0.007_812_5,
-        qdelay_avg_gain: 0.25,
-        post_congestion: PostCongestion::RoundTrips(100.0),
-        mul_increase_factor: 0.02,
-        virtual_rtt: TimeDelta::from_millis(25),
-        packet_pacing_headroom: 1.5,
-        rate_pace_min: DataRate::from_kbps(50),
-        bytes_in_flight_limit: 0.9,
-        bytes_in_flight_compensation: 1.5,
-        packet_overhead: DataSize::from_bytes(20),
-        compensation: true,
-        loss_event_threshold: 0.002,
-        variance_threshold: 0.2,
-        spread_reactions: true,
-        drain_after: Some(TimeDelta::from_secs(60)),
-        drain_threshold: 0.125,
-        drain_gain: 0.005,
-        drain_share: drain::SHARE,
-        drain_round_trips: drain::ROUNDS,
-        least_drain_time: TimeDelta::from_millis(100),
-        feedback_timeout: TimeDelta::from_millis(1000),
-    };
-
-    /// The early text. What only the implementations have (divergences 19 and 20) is off.
-    pub const fn early() -> Self {
-        Self {
-            edition: Edition::Early,
-            ref_wnd_overhead: 1.5,
-            bytes_in_flight_head_room: 2.0,
-            l4s_gain_up: 0.0625,
-            l4s_gain_down: 0.0625,
-            post_congestion: PostCongestion::Time(TimeDelta::from_secs(4)),
-            packet_overhead: DataSize::ZERO,
-            spread_reactions: false,
-            drain_after: None,
-            ..Self::LATE
-        }
-    }
-
     /// Checks every constant.
     ///
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let cautious = match self.post_congestion {
-            PostCongestion::Time(time) => span(time),
-            PostCongestion::RoundTrips(count) => positive(count),
-        };
         check([
             ("qdelay_target_lo", span(self.qdelay_target_lo), "longer than 0"),
             (
@@ -178,26 +142,34 @@ impl Config {
                 self.qdelay_target_hi >= self.qdelay_target_lo,
                 "at least `qdelay_target_lo`",
             ),
-            ("min_ref_wnd", self.min_ref_wnd >= self.mss, "at least `mss`"),
             ("beta_loss", weight(self.beta_loss), "in (0, 1]"),
             ("beta_ecn", weight(self.beta_ecn), "in (0, 1]"),
-            ("mss", !self.mss.is_zero(), "above 0"),
-            ("ref_wnd_overhead", at_least_one(self.ref_wnd_overhead), "at least 1"),
+            ("loss_rate_threshold", ratio(self.loss_rate_threshold), "in [0, 1]"),
+            ("mss_span", span(self.mss_span), "longer than 0"),
+            ("reorder_time", !self.reorder_time.is_negative(), "0 or longer"),
+            ("least_ref_wnd_overhead", at_least_one(self.least_ref_wnd_overhead), "at least 1"),
+            (
+                "ref_wnd_overhead",
+                self.ref_wnd_overhead.is_finite() && self.ref_wnd_overhead >= self.least_ref_wnd_overhead,
+                "at least `least_ref_wnd_overhead`",
+            ),
             ("bytes_in_flight_head_room", at_least_one(self.bytes_in_flight_head_room), "at least 1"),
             ("l4s_gain_up", weight(self.l4s_gain_up), "in (0, 1]"),
             ("l4s_gain_down", weight(self.l4s_gain_down), "in (0, 1]"),
             ("qdelay_avg_gain", weight(self.qdelay_avg_gain), "in (0, 1]"),
-            ("post_congestion", cautious, "longer than 0"),
+            ("latency_spread_threshold", span(self.latency_spread_threshold), "longer than 0"),
+            ("post_congestion_round_trips", positive(self.post_congestion_round_trips), "above 0"),
             ("mul_increase_factor", ratio(self.mul_increase_factor), "in [0, 1]"),
             ("virtual_rtt", span(self.virtual_rtt), "longer than 0"),
+            ("reaction_interval", span(self.reaction_interval), "longer than 0"),
+            ("yielded_below", ratio(self.yielded_below), "in [0, 1]"),
+            ("rate_margin", at_least_one(self.rate_margin), "at least 1"),
+            ("longest_rtt", span(self.longest_rtt), "longer than 0"),
             ("packet_pacing_headroom", at_least_one(self.packet_pacing_headroom), "at least 1"),
             ("rate_pace_min", !self.rate_pace_min.is_zero(), "above 0"),
-            ("bytes_in_flight_limit", positive(self.bytes_in_flight_limit), "above 0"),
-            ("bytes_in_flight_compensation", at_least_one(self.bytes_in_flight_compensation), "at least 1"),
             ("loss_event_threshold", ratio(self.loss_event_threshold), "in [0, 1]"),
             ("variance_threshold", positive(self.variance_threshold), "above 0"),
             ("drain_threshold", positive(self.drain_threshold), "above 0"),
-            ("drain_gain", weight(self.drain_gain), "in (0, 1]"),
             ("drain_after", self.drain_after.is_none_or(span), "longer than 0"),
             ("drain_share", weight(self.drain_share), "in (0, 1]"),
             ("drain_round_trips", positive(self.drain_round_trips), "above 0"),
@@ -216,9 +188,44 @@ impl Config {
         }
     }
 
-    /// `MSS/ref_wnd`.
-    pub(super) fn mss_share(&self, ref_wnd: f64) -> f64 {
-        self.mss.bytes_f64() / ref_wnd
+    /// Between two updates of averages or window, and two reactions to congestion.
+    pub(super) fn interval(&self, s_rtt: f64) -> TimeDelta {
+        self.reaction_interval.min(TimeDelta::from_secs_f64(s_rtt))
+    }
+
+    /// Reactions in a round trip: each is divided by their number.
+    pub(super) fn reactions_per_round_trip(&self, s_rtt: f64) -> f64 {
+        (s_rtt / self.reaction_interval.secs_f64()).max(1.0)
+    }
+
+    /// Share of a packet of `mss` bytes that the target rate counts.
+    pub(super) fn payload_share(&self, mss: f64) -> f64 {
+        mss / (mss + self.packet_overhead.bytes_f64())
+    }
+
+    /// The target rate in bit/s, not yet within its bounds: a window of `ref_wnd` bytes per round trip, less margins.
+    /// `share` is that of a packet in the window.
+    pub(super) fn target_rate(&self, ref_wnd: f64, share: f64, s_rtt: f64, mss: f64) -> f64 {
+        let few_packets = 1.0 - (share - SMALL_WINDOW).clamp(0.0, MOST_LESS);
+        8.0 * ref_wnd / self.rate_rtt(s_rtt) * few_packets / self.rate_margin * self.payload_share(mss)
+    }
+
+    /// The window in bytes from which [`Self::target_rate`] computes `rate`.
+    pub(super) fn window_for(&self, rate: f64, s_rtt: f64, mss: f64) -> f64 {
+        let many_packets = window_of(rate * self.rate_margin, self.rate_rtt(s_rtt), self.payload_share(mss));
+        // The inverse of the share that few packets leave: by rising parts it is the larger window each time.
+        let few_packets = (many_packets + mss) / (1.0 + SMALL_WINDOW);
+        many_packets.max(few_packets).min(many_packets / (1.0 - MOST_LESS))
+    }
+
+    /// Bytes per round trip at `rate`, without margins for frames and headers.
+    pub(super) fn window_of_rate(&self, rate: f64, s_rtt: f64) -> f64 {
+        window_of(rate, s_rtt + CLOCK_MARGIN, 1.0)
+    }
+
+    /// Round-trip time by which the rate is computed, in s.
+    fn rate_rtt(&self, s_rtt: f64) -> f64 {
+        (s_rtt + CLOCK_MARGIN).min(self.longest_rtt.secs_f64())
     }
 
     /// 2 % of what is received, in reports of 100 bytes, 10 to 1000 per second, and the end of each frame at once.
@@ -226,24 +233,53 @@ impl Config {
         Cadence { per_bit: 0.02 / 800.0, min: 10.0, max: 1000.0, frame_end: true };
 }
 
+/// Share of a packet in the window from which the rate stays behind the window …
+const SMALL_WINDOW: f64 = 0.1;
+/// … by at most this share.
+const MOST_LESS: f64 = 0.2;
+/// Added to the round-trip time in s, for clocks of 1 ms.
+const CLOCK_MARGIN: f64 = 0.001;
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn near(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 1e-9 * expected, "{value} instead of {expected}");
+    }
+
     #[test]
     fn constants_out_of_range_are_named() {
         assert_eq!(Config::default().validate(), Ok(()));
-        assert_eq!(Config::early().validate(), Ok(()));
-        assert_eq!((Config::early().drain_after, Config::early().spread_reactions), (None, false));
         let error = Config { l4s_gain_up: 0.0, ..Config::default() }.validate().unwrap_err();
         assert_eq!(error.to_string(), "`l4s_gain_up` must be in (0, 1]");
         for wrong in [
             Config { mul_increase_factor: f64::NAN, ..Config::default() },
-            Config { min_ref_wnd: DataSize::from_bytes(999), ..Config::default() },
-            Config { post_congestion: PostCongestion::RoundTrips(0.0), ..Config::default() },
-            Config { ref_wnd_overhead: 0.5, ..Config::default() },
+            Config { post_congestion_round_trips: 0.0, ..Config::default() },
+            Config { ref_wnd_overhead: 1.4, ..Config::default() },
+            Config { ref_wnd_overhead: f64::INFINITY, ..Config::default() },
+            Config { reorder_time: TimeDelta::from_millis(-1), ..Config::default() },
+            Config { qdelay_target_hi: TimeDelta::from_millis(59), ..Config::default() },
         ] {
             assert!(wrong.validate().is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn the_rate_is_a_window_per_round_trip_less_margins() {
+        let config = Config::default();
+        // 8·20 000/0.1 = 1.6 Mbit/s at 99 + 1 ms, a tenth less, 1000 of 1020 bytes of it payload.
+        let rate = 1.6e6 / 1.1 / 1.02;
+        near(config.target_rate(20_000.0, 0.05, 0.099, 1000.0), rate);
+        near(config.window_for(rate, 0.099, 1000.0), 20_000.0);
+        // Of 4 packets: 0.25 − 0.1 less; of 2: at most a fifth.
+        near(config.target_rate(20_000.0, 0.25, 0.099, 1000.0), rate * 0.85);
+        near(config.target_rate(20_000.0, 0.5, 0.099, 1000.0), rate * 0.8);
+        for window in [2000.0, 3000.0, 4000.0, 9000.0, 11_000.0, 50_000.0] {
+            let rate = config.target_rate(window, 1000.0 / window, 0.05, 1000.0);
+            near(config.window_for(rate, 0.05, 1000.0), window);
+        }
+        // From 200 ms on the round-trip time lowers the rate no further.
+        near(config.target_rate(20_000.0, 0.05, 0.4, 1000.0), rate / 2.0);
     }
 }

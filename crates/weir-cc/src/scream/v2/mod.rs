@@ -1,17 +1,18 @@
-//! SCReAM version 2 (draft-johansson-ccwg-rfc8298bis-screamv2): a reference window that grows additively and by a share
+//! SCReAM version 2 as Ericsson published it in June 2026: a reference window that grows additively and by a share
 //! of itself, reacts to L4S marks as DCTCP does and to queue delay as if it were marks, and sets the rate directly.
 
 mod averages;
 mod config;
 mod drain;
-mod rate;
+mod losses;
+mod path;
 mod sender;
 mod window;
 
 #[cfg(test)]
 mod closed_loop;
 
-pub use config::{Config, Edition, PostCongestion};
+pub use config::Config;
 pub use sender::ScreamV2;
 
 use super::receiver::ScreamReceiver;

@@ -2,23 +2,22 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::config::{Config, Edition};
+use super::config::Config;
 use super::drain::Drain;
-use super::rate::Basis;
-use super::window::{RefWindow, Seen};
+use super::path::{Path, PathFeedback};
+use super::window::{self, RefWindow};
 use crate::config_error::ConfigError;
 use crate::controller::{
     Controller, Evidence, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target,
 };
 use crate::decision::{Decision, Share, Why};
-use crate::packet::{SendState, SentPacket};
+use crate::packet::{PacketResult, SendState, SentPacket};
 use crate::parts::least_window::least_window;
 use crate::parts::silence::{self, Silence};
 use crate::rate_law::{Decided, Standing};
 use crate::report::{Feedback, ReportKind};
 use crate::scream::competition::QdelayTarget;
 use crate::scream::loss::LossEventRate;
-use crate::scream::network::{Network, News};
 use crate::time::SendTime;
 
 /// The sender half of SCReAM version 2.
@@ -26,7 +25,7 @@ use crate::time::SendTime;
 pub struct ScreamV2 {
     config: Config,
     standing: Standing,
-    network: Network,
+    path: Path,
     /// `None` before the first round-trip time: then the start rate stands for it.
     window: Option<RefWindow>,
     qdelay_target: QdelayTarget,
@@ -51,7 +50,7 @@ impl ScreamV2 {
         Ok(Self {
             config,
             standing: Standing::new(limits),
-            network: Network::new(),
+            path: Path::new(),
             window: None,
             qdelay_target: QdelayTarget::new(config.competition()),
             loss_events: LossEventRate::new(),
@@ -63,54 +62,59 @@ impl ScreamV2 {
         })
     }
 
-    /// The window and the rate after `news`, `before` which so many bytes were in flight. Returns what lowered the rate, if
-    /// it is lower; `None` if none was computed.
-    fn on_news(&mut self, now: SendTime, news: &News, before: u64) -> Option<Why> {
-        let (s_rtt, rtt) = (self.network.s_rtt()?, self.network.rtt()?);
+    /// The window and the rate after feedback. Returns what lowered the rate, if it is lower; `None` if none was computed.
+    fn on_packets(&mut self, now: SendTime, results: &[PacketResult], rtt: Option<TimeDelta>) -> Option<Why> {
         let config = self.config;
-        let seen = Seen {
-            s_rtt,
-            qdelay: self.network.qdelay(),
+        let in_flight = self.path.bytes_in_flight();
+        let feedback = PathFeedback {
+            results,
+            rtt,
             qdelay_target: self.qdelay_target.get(),
+            ref_wnd: self.window.as_ref().map(RefWindow::ref_wnd),
+            idle: self.window.as_ref().is_some_and(RefWindow::is_idle),
+        };
+        let news = self.path.on_feedback(now, &config, &feedback);
+        let s_rtt = self.path.s_rtt()?;
+        let mss = self.path.mss();
+        let standing = window::Standing {
+            s_rtt,
+            qdelay_target: feedback.qdelay_target,
             target_rate: self.target,
-            l4s: self.network.is_l4s(),
+            max_rate: self.standing.limits.max().bps_f64(),
         };
         let window = self.window.get_or_insert_with(|| {
-            let mut window = RefWindow::new(&config);
-            window.set(&config, config.window_for(seen.target_rate, s_rtt));
+            let mut window = RefWindow::new(config.window_for(standing.target_rate, s_rtt, mss));
+            window.set(mss, window.ref_wnd());
             window
         });
-        window.on_flight(now, rtt, self.network.bytes_in_flight());
-        window.observe(now, &config, &seen, news);
-        let reaction =
-            window.update(now, &config, &seen, news, self.target >= self.standing.limits.max().bps_f64());
-        let compensate = match config.edition {
-            Edition::Early => window.l4s_is_inactive(&config, &seen),
-            Edition::Late => seen.qdelay > 0.25 * seen.qdelay_target,
-        };
-        let in_flight = match config.edition {
-            Edition::Early => self.network.bytes_in_flight(),
-            Edition::Late => before,
-        };
-        let basis = Basis { ref_wnd: window.ref_wnd(), s_rtt, bytes_in_flight: in_flight as f64, compensate };
-        self.target = self.standing.limits.clamp_bps(config.target_rate(&basis));
+        let updated = window.on_feedback(now, &config, &self.path, &standing, &news, in_flight);
+        self.calm = window.is_calm(now, &config, s_rtt);
+        if news.acked.bytes.is_some() {
+            self.on_qdelay(now, s_rtt, updated == Some(Some(Why::Loss)));
+        }
+        let window = self.window.as_ref()?;
+        let reaction = updated?;
+        let rate = config.target_rate(window.ref_wnd(), window.mss_share(), s_rtt, mss);
+        self.target = self.standing.limits.clamp_bps(rate);
         if let Some(why) = reaction {
             self.congestion = if why == Why::Loss { LimitingFactor::Loss } else { LimitingFactor::Delay };
-        }
-        self.calm = window.is_calm(now, &config, s_rtt);
-        self.loss_events.on_feedback(now, rtt, reaction == Some(Why::Loss));
-        if news.acked.is_some() {
-            self.on_qdelay(now, &seen, rtt);
         }
         Some(reaction.unwrap_or(Why::Delay))
     }
 
-    /// The queue delay of a higher acknowledged packet.
-    fn on_qdelay(&mut self, now: SendTime, seen: &Seen, rtt: TimeDelta) {
-        self.qdelay_target.on_feedback(seen.qdelay, self.loss_events.get());
-        if self.drain.on_feedback(now, &self.config, seen.qdelay, seen.qdelay_target, rtt) {
-            self.network.forget_base_delay();
+    /// The queue delay of a higher acknowledged packet, and whether the window reacted to loss.
+    fn on_qdelay(&mut self, now: SendTime, s_rtt: f64, lost: bool) {
+        let qdelay_target = self.qdelay_target.get();
+        self.loss_events.on_feedback(now, TimeDelta::from_secs_f64(s_rtt), lost);
+        self.qdelay_target.on_feedback(self.path.qdelay(), self.loss_events.get());
+        let slow_least = self.path.averages().slow_least();
+        if self.drain.on_feedback(now, &self.config, slow_least, qdelay_target, s_rtt) {
+            self.path.forget_base_delay();
         }
+    }
+
+    fn rtt(&self) -> Option<TimeDelta> {
+        self.path.s_rtt().map(TimeDelta::from_secs_f64)
     }
 
     fn target_rate(&self) -> DataRate {
@@ -120,10 +124,12 @@ impl ScreamV2 {
     /// Bytes that may be in flight: not so few that what the pacer lets go at the lowest rate would not fit.
     fn sendable(&self, window: &RefWindow) -> DataSize {
         let config = &self.config;
-        let (limits, headroom) = (&self.standing.limits, config.packet_pacing_headroom);
-        let least = |s_rtt| least_window(limits, headroom, s_rtt, config.payload_share());
-        let least = self.network.s_rtt().map_or(0.0, least);
-        DataSize::from_bytes_f64(least.max(window.ref_wnd() * config.ref_wnd_overhead))
+        let (limits, headroom, mss) = (&self.standing.limits, config.packet_pacing_headroom, self.path.mss());
+        let least = |s_rtt| least_window(limits, headroom, s_rtt, config.payload_share(mss));
+        let least = self.path.s_rtt().map_or(0.0, least);
+        let (low, high) = (config.least_ref_wnd_overhead, config.ref_wnd_overhead);
+        let overhead = low + (high - low) * self.path.averages().evenness(config);
+        DataSize::from_bytes_f64(least.max(window.ref_wnd() * overhead + mss))
     }
 
     /// During silence only so much as to notice its end.
@@ -144,7 +150,7 @@ impl ScreamV2 {
             Why::Limits | Why::Route => None,
             _ => (!self.calm).then_some(self.congestion),
         };
-        let (rate, rtt) = (self.target_rate(), self.network.rtt());
+        let (rate, rtt) = (self.target_rate(), self.rtt());
         let decision = self.standing.decide(Decided { rate, lower, why, limited_by, rtt });
         self.standing.follow(now, &decision, rate);
         decision
@@ -153,10 +159,7 @@ impl ScreamV2 {
 
 impl Controller for ScreamV2 {
     fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
-        self.network.on_sent(packet);
-        if let (Some(window), Some(rtt)) = (self.window.as_mut(), self.network.rtt()) {
-            window.on_flight(packet.at, rtt, self.network.bytes_in_flight());
-        }
+        self.path.on_sent(&self.config, packet);
         self.silence.on_sent(packet.at);
     }
 
@@ -169,10 +172,9 @@ impl Controller for ScreamV2 {
             return None;
         };
         self.standing.application_limited = state.application_limited;
-        let in_flight = self.network.bytes_in_flight();
-        let news = self.network.on_feedback(now, results, rtt);
-        self.silence.on_feedback(now, self.network.bytes_in_flight() > 0);
-        self.on_news(now, &news, in_flight).map(|why| self.decide(now, why))
+        let why = self.on_packets(now, results, rtt);
+        self.silence.on_feedback(now, self.path.bytes_in_flight() > 0);
+        why.map(|why| self.decide(now, why))
     }
 
     fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
@@ -181,7 +183,7 @@ impl Controller for ScreamV2 {
         }
         self.target = self.standing.limits.clamp_bps(silence::FACTOR * self.target);
         if let Some(window) = &mut self.window {
-            window.set(&self.config, silence::FACTOR * window.ref_wnd());
+            window.set(self.path.mss(), silence::FACTOR * window.ref_wnd());
         }
         Some(self.decide(now, Why::Timeout))
     }
@@ -199,7 +201,7 @@ impl Controller for ScreamV2 {
             }
             PathEvent::RouteChanged => {
                 let limits = self.standing.limits;
-                self.network.forget_path();
+                self.path = Path::new();
                 self.window = None;
                 self.qdelay_target = QdelayTarget::new(self.config.competition());
                 self.loss_events = LossEventRate::new();
@@ -231,10 +233,11 @@ impl Controller for ScreamV2 {
         let limits = self.standing.limits;
         let bounded = self.target <= limits.min().bps_f64() || self.target >= limits.max().bps_f64();
         if let Some((taken, factor)) = self.standing.adopt(share) {
-            self.network.scale(now, factor);
-            if let (Some(window), Some(s_rtt)) = (&mut self.window, self.network.s_rtt()) {
+            self.path.scale(now, factor);
+            if let (Some(window), Some(s_rtt)) = (&mut self.window, self.path.s_rtt()) {
                 // A bound hides what the window is good for.
-                let placed = self.config.window_for(taken.bps_f64(), s_rtt) / window.ref_wnd();
+                let placed =
+                    self.config.window_for(taken.bps_f64(), s_rtt, self.path.mss()) / window.ref_wnd();
                 window.scale(if bounded { placed } else { factor });
             }
             self.target = taken.bps_f64();
@@ -252,20 +255,29 @@ impl Controller for ScreamV2 {
                 meaning: "sent after the highest acknowledged packet",
             },
             Signal { name: "qdelay", unit: "s", meaning: "queue delay of the highest acknowledged packet" },
-            Signal { name: "qdelay_avg", unit: "s", meaning: "its average: falls at once, rises slowly" },
+            Signal {
+                name: "qdelay_avg",
+                unit: "s",
+                meaning: "average queue delay above qdelay_least_avg: falls at once, rises slowly",
+            },
             Signal {
                 name: "qdelay_target",
                 unit: "s",
                 meaning: "queue delay from half of which the window yields",
             },
             Signal {
-                name: "qdelay_min_avg",
+                name: "qdelay_least_avg",
                 unit: "s",
                 meaning: "slow average of the least queue delay: one that never empties is drained",
             },
+            Signal {
+                name: "evenness",
+                unit: "",
+                meaning: "1 while the queue delay is even, 0 where it spreads by 10 ms",
+            },
             Signal { name: "l4s_alpha", unit: "", meaning: "averaged share of packets marked by L4S" },
             Signal { name: "s_rtt", unit: "s", meaning: "smoothed round-trip time" },
-            Signal { name: "loss_event_rate", unit: "", meaning: "share of round trips with a loss event" },
+            Signal { name: "loss_rate", unit: "", meaning: "running share of lost packets" },
             Signal { name: "target_rate", unit: "bit/s", meaning: "rate for the encoder" },
         ];
         SIGNALS
@@ -273,17 +285,19 @@ impl Controller for ScreamV2 {
 
     fn read_signals(&self, out: &mut [f64]) {
         let window = |read: fn(&RefWindow) -> f64| self.window.as_ref().map_or(f64::NAN, read);
+        let averages = self.path.averages();
         let values = [
             window(RefWindow::ref_wnd),
             window(RefWindow::ref_wnd_i),
-            self.network.bytes_in_flight() as f64,
-            self.network.qdelay(),
-            window(RefWindow::qdelay_avg),
+            self.path.bytes_in_flight() as f64,
+            self.path.qdelay(),
+            averages.average(),
             self.qdelay_target.get(),
-            self.drain.least_qdelay(),
-            window(RefWindow::l4s_alpha),
-            self.network.s_rtt().unwrap_or(f64::NAN),
-            self.loss_events.get(),
+            averages.slow_least(),
+            averages.evenness(&self.config),
+            self.path.l4s_alpha().get(),
+            self.path.s_rtt().unwrap_or(f64::NAN),
+            self.path.loss_rate(),
             self.target,
         ];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
@@ -291,7 +305,7 @@ impl Controller for ScreamV2 {
 
     fn evidence(&self, why: Why) -> [Option<Evidence>; 3] {
         match why {
-            Why::Loss => [Evidence::of("loss_event_rate"), None, None],
+            Why::Loss => [Evidence::against("loss_rate", self.config.loss_rate_threshold), None, None],
             Why::Mark => [Evidence::of("l4s_alpha"), None, None],
             // From half of its target on the window yields; the rate is the window per round trip.
             _ => [

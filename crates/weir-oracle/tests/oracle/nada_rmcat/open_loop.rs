@@ -5,7 +5,8 @@ use weir_cc::nada::{self, Config, LossAverage, Nada, NadaObserver};
 use weir_cc::{ArrivalTime, AtSender, Controller, RateLimits, Record, Report, SendState, SendTime};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::records::{Answer, Recording, recordings};
+use super::FOLDER;
+use crate::recorded::records::{Agreement, Answer, Recording, recordings};
 
 /// As the C++ had them.
 fn limits() -> RateLimits {
@@ -82,30 +83,16 @@ fn departure(at: TimeDelta) -> SendTime {
     SendTime::ZERO + at
 }
 
-/// How near the rates of a sender half come to the recorded ones, the first tenth of the feedback left out.
-#[derive(Clone, Copy, Debug)]
-struct Agreement {
-    /// Share of the feedback messages after which they are within 10 %.
-    near: f64,
-    /// Ratio of the mean rates.
-    ratio: f64,
-}
-
 fn agreement(recording: &Recording, config: &Config) -> Agreement {
     let mut replay = Replay::new(recording, config);
-    let pairs: Vec<(f64, f64)> =
-        recording.answers.iter().map(|answer| (replay.rate_after(answer), answer.rate)).collect();
-    let pairs = &pairs[pairs.len() / 10..];
-    let near = pairs.iter().filter(|(ours, theirs)| (ours / theirs - 1.0).abs() <= 0.1).count();
-    let (ours, theirs) = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
-    Agreement { near: near as f64 / pairs.len() as f64, ratio: ours / theirs }
+    Agreement::of(recording, |answer| replay.rate_after(answer))
 }
 
 #[test]
 fn the_preset_computes_the_rates_of_the_authors_code() {
     println!("| record | `ns3-rmcat`: mean rate, within 10 % | default: mean rate, within 10 % |");
     println!("|---|---|---|");
-    for recording in recordings() {
+    for recording in recordings(FOLDER) {
         let preset = agreement(&recording, &Config::ns3_rmcat());
         let default = agreement(&recording, &Config::default());
         println!(
@@ -124,7 +111,7 @@ fn the_preset_computes_the_rates_of_the_authors_code() {
 
 #[test]
 fn losses_that_expire_make_the_difference() {
-    let recording = Recording::read("open-706");
+    let recording = Recording::read(FOLDER, "open-706");
     let closed = Config { loss_average: LossAverage::Closed, ..Config::ns3_rmcat() };
     let (preset, closed) = (agreement(&recording, &Config::ns3_rmcat()), agreement(&recording, &closed));
     assert!(preset.near > 0.95 && (preset.ratio - 1.0).abs() < 0.01, "{preset:?}");

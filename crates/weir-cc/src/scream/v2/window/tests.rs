@@ -1,290 +1,230 @@
+use weir_units::DataSize;
+
 use super::*;
+use crate::packet::{Ecn, Fate, PacketResult, SentPacket};
+use crate::scream::fixture::ms;
+use crate::scream::network::Acknowledged;
+use crate::scream::v2::path::PathFeedback;
+use crate::time::ArrivalTime;
 
-/// The default, and the text as it is printed.
-const LATE: Config = Config::LATE;
-const PRINTED: Config = Config { spread_reactions: false, ..LATE };
-const EARLY: Config = Config::early();
-/// Of 50 ms: 20 000 bytes are 3.2 Mbit/s; `alpha_limit` = 2·8000/(3.2e6·0.05) = 0.1.
-const SEEN: Seen = Seen { s_rtt: 0.05, qdelay: 0.0, qdelay_target: 0.06, target_rate: 3.2e6, l4s: true };
-const CLEAN: News =
-    News { acked: Some(10_000), received: 10_000, marked_bytes: 0, arrived: 10, marked: 0, lost: false };
-const LOST: News = News { lost: true, ..CLEAN };
-const MARKED: News = News { marked_bytes: 2000, marked: 2, ..CLEAN };
+/// 20 000 bytes in 50 ms, of which 1 Mbit/s is the target, far from the maximum.
+const STANDING: Standing = Standing { s_rtt: 0.05, qdelay_target: 0.06, target_rate: 1e6, max_rate: 10e6 };
 
-fn ms(ms: i64) -> SendTime {
-    SendTime::from_millis(ms)
+fn config() -> Config {
+    Config::default()
 }
 
 fn near(value: f64, expected: f64) {
-    assert!((value - expected).abs() < 1e-9 * expected.abs(), "{value} instead of {expected}");
+    assert!((value - expected).abs() < 1e-6 * expected.abs().max(1.0), "{value} instead of {expected}");
 }
 
-/// A window of 20 000 bytes, of which 20 000 have been in flight, last congested at 0 with 40 000.
-fn window(alpha: f64, qdelay_avg: f64) -> RefWindow {
-    let mut window = RefWindow::new(&LATE);
-    window.ref_wnd = 20_000.0;
+/// A path on which packets of 1000 bytes leave each 10 ms, and each came after `qdelay(ms)` s, with `ecn`.
+fn path(until: i64, qdelay: impl Fn(i64) -> f64, ecn: Ecn) -> Path {
+    let mut path = Path::new();
+    for (id, at) in (0..until).step_by(10).enumerate() {
+        let sent = SentPacket::new(id as u64, ms(at), DataSize::from_bytes(1000));
+        path.on_sent(&config(), &sent);
+        let delay = TimeDelta::from_secs_f64(0.025 + qdelay(at));
+        let arrival = ArrivalTime::from_millis(7_200_000 + at) + delay;
+        let results = [PacketResult { sent, fate: Fate::Arrived { at: arrival, ecn } }];
+        let feedback = PathFeedback {
+            results: &results,
+            rtt: Some(TimeDelta::from_millis(50)),
+            qdelay_target: 0.06,
+            ref_wnd: Some(20_000.0),
+            idle: false,
+        };
+        path.on_feedback(ms(at) + TimeDelta::from_millis(50), &config(), &feedback);
+    }
+    path
+}
+
+fn empty_queue() -> Path {
+    path(2000, |_| 0.0, Ecn::Ect1)
+}
+
+/// A window of 20 000 bytes, last congested at 40 000, with as much in flight as it takes.
+fn window() -> RefWindow {
+    let mut window = RefWindow::new(20_000.0);
     window.ref_wnd_i = 40_000.0;
-    window.congested_at = Some(ms(0));
-    window.l4s_alpha.alpha = alpha;
-    window.qdelay_avg.on_feedback(ms(0), TimeDelta::from_millis(50), 1.0, qdelay_avg);
-    window.on_flight(ms(0), TimeDelta::from_millis(50), 20_000);
+    window.mss_share = 0.05;
+    window.bytes_in_flight.push(ms(0), FLIGHT_STEP, 20_000);
     window
 }
 
-/// What the window does at feedback of `news`, its averages left alone.
-fn react(window: &mut RefWindow, at: i64, config: &Config, seen: &Seen, news: &News) -> Option<Why> {
-    window.note_signs(ms(at), config, news);
-    window.react(ms(at), config, seen)
+const CLEAN: News = News {
+    acked: Acknowledged {
+        bytes: Some(10_000),
+        received: 10_000,
+        marked_bytes: 0,
+        arrived: 10,
+        marked: 0,
+        newest: None,
+    },
+    loss_event: false,
+};
+const LOST: News = News { loss_event: true, ..CLEAN };
+
+fn marked(bytes: u64) -> News {
+    let acked = Acknowledged { marked_bytes: bytes, marked: (bytes / 1000) as u32, ..CLEAN.acked };
+    News { acked, ..CLEAN }
 }
 
-fn grow(window: &mut RefWindow, at: i64, config: &Config, seen: &Seen, news: &News) {
-    let scale = window.distance_scale(config, seen.l4s);
-    window.grow(ms(at), config, seen, news, scale);
+/// The window's answer to feedback at `at` ms with so much in flight before it.
+fn feed(
+    window: &mut RefWindow,
+    at: i64,
+    path: &Path,
+    standing: &Standing,
+    news: &News,
+) -> Option<Option<Why>> {
+    window.on_feedback(ms(at), &config(), path, standing, news, 20_000)
 }
 
 #[test]
-fn loss_and_classic_marks_cut_by_their_factors() {
-    for config in [LATE, PRINTED, EARLY] {
-        let mut lost = window(0.0, 0.0);
-        assert_eq!(react(&mut lost, 1000, &config, &SEEN, &LOST), Some(Why::Loss));
-        near(lost.ref_wnd, 14_000.0);
-        let mut marked = window(0.0, 0.0);
-        assert_eq!(react(&mut marked, 1000, &config, &Seen { l4s: false, ..SEEN }, &MARKED), Some(Why::Mark));
-        near(marked.ref_wnd, 16_000.0);
-        assert_eq!(react(&mut marked, 1000, &config, &SEEN, &CLEAN), None);
+fn a_loss_event_and_a_classic_mark_cut_by_their_factors_and_then_it_grows() {
+    let path = path(2000, |_| 0.0, Ecn::Ect0);
+    // What was acknowledged grows by the distance before the cut, at once after congestion by no share of itself:
+    // 10 000·0.05·1.
+    let mut lost = window();
+    assert_eq!(feed(&mut lost, 1000, &path, &STANDING, &LOST), Some(Some(Why::Loss)));
+    near(lost.ref_wnd(), 14_000.0 + 500.0);
+    let mut classic = window();
+    assert_eq!(feed(&mut classic, 1000, &path, &STANDING, &marked(2000)), Some(Some(Why::Mark)));
+    near(classic.ref_wnd(), 16_000.0 + 400.0);
+}
+
+#[test]
+fn a_loss_is_answered_once_in_a_round_trip_and_a_mark_once_in_30_ms() {
+    let path = empty_queue();
+    let mut window = window();
+    feed(&mut window, 1000, &path, &STANDING, &LOST);
+    assert_eq!(feed(&mut window, 1049, &path, &STANDING, &LOST), Some(None), "an update without a reaction");
+    assert_eq!(feed(&mut window, 1051, &path, &STANDING, &LOST), Some(Some(Why::Loss)));
+    assert_eq!(feed(&mut window, 1079, &path, &STANDING, &marked(1000)), None);
+    assert_eq!(feed(&mut window, 1081, &path, &STANDING, &marked(1000)), Some(Some(Why::Mark)));
+    for at in (2000..9000).step_by(100) {
+        feed(&mut window, at, &path, &STANDING, &News { acked: Acknowledged::default(), ..LOST });
+    }
+    near(window.ref_wnd(), 2000.0);
+}
+
+#[test]
+fn an_l4s_mark_cuts_by_half_of_alpha_spread_over_the_reactions_of_a_round_trip() {
+    // A queue of 20 ms, above a quarter of the target; the spread of an even queue is small.
+    let marks = |qdelay: f64| path(2000, move |_| qdelay, Ecn::Ect1);
+    let (long, short) = (marks(0.02), marks(0.0));
+    for (path, share) in [(&long, 1.0), (&short, short.averages().evenness(&config()))] {
+        let alpha = path.l4s_alpha().get();
+        let mut window = window();
+        feed(&mut window, 1000, path, &STANDING, &marked(10_000));
+        let cut = alpha / 2.0 * share / (50.0 / 30.0);
+        near(window.ref_wnd(), libm::floor(20_000.0 * (1.0 - cut)));
     }
 }
 
 #[test]
-fn an_l4s_mark_cuts_by_half_of_alpha() {
-    // r = 0.05. Early: 0.2/2·0.9 = 0.09.
-    let mut early = window(0.2, 0.0);
-    react(&mut early, 1000, &EARLY, &SEEN, &MARKED);
-    near(early.ref_wnd, 20_000.0 * 0.91);
-    // Late: 0.2/2·0.95 = 0.095, with a queue of more than a quarter of the target; two such reactions fit into 50 ms.
-    for (config, backoff) in [(PRINTED, 0.095), (LATE, 0.0475)] {
-        let mut late = window(0.2, 0.0);
-        react(&mut late, 1000, &config, &Seen { qdelay: 0.016, ..SEEN }, &MARKED);
-        near(late.ref_wnd, 20_000.0 * (1.0 - backoff));
-        // With a short queue and at 39/40 of the last congested window: (8/40)² = 0.04, at least 0.1, at least 0.25.
-        let mut short = window(0.2, 0.0);
-        short.ref_wnd_i = 20_000.0 * 40.0 / 39.0;
-        react(&mut short, 1000, &config, &SEEN, &MARKED);
-        near(short.ref_wnd, 20_000.0 * (1.0 - backoff * 0.25));
-    }
+fn a_queue_above_half_of_the_target_counts_as_marks() {
+    // The first packet is the base; then 45 ms: half of what is above 30 ms, halved, in two shares of 30 of 50 ms.
+    let path = path(2000, |at| if at == 0 { 0.0 } else { 0.045 }, Ecn::NotEct);
+    near(path.averages().average(), 0.045);
+    let mut delayed = window();
+    assert_eq!(feed(&mut delayed, 1000, &path, &STANDING, &CLEAN), Some(Some(Why::Delay)));
+    let cut = 0.25 * 0.36;
+    let grown = 10_000.0 * 0.05 * path.averages().evenness(&config()).max(0.1);
+    near(delayed.ref_wnd(), libm::floor(20_000.0 * (1.0 - cut)) + libm::floor(grown + 0.5));
+    // A rate that is below what arrives has yielded: a quarter of the reaction.
+    let mut yielded = window();
+    let standing = Standing { target_rate: 0.7 * path.acked_rate(), ..STANDING };
+    feed(&mut yielded, 1000, &path, &standing, &CLEAN);
+    near(yielded.ref_wnd(), libm::floor(20_000.0 * (1.0 - cut / 4.0)) + libm::floor(grown + 0.5));
 }
 
 #[test]
-fn after_a_time_without_congestion_the_window_goes_back_to_what_was_in_flight() {
-    let restored = |config: &Config, at: i64| {
-        let mut window = window(0.2, 0.0);
-        window.on_flight(ms(at - 60), TimeDelta::from_millis(50), 12_000);
-        window.on_flight(ms(at), TimeDelta::from_millis(50), 8000);
-        react(&mut window, at, config, &Seen { qdelay: 0.016, ..SEEN }, &MARKED);
-        (window.ref_wnd, window.l4s_alpha.alpha)
+fn it_grows_by_a_packet_per_round_trip_and_a_share_of_itself() {
+    let path = empty_queue();
+    let grown = |change: &dyn Fn(&mut RefWindow), standing: &Standing, news: &News| {
+        let mut window = window();
+        window.updated_at = Some(ms(0));
+        change(&mut window);
+        feed(&mut window, 60_000, &path, standing, news);
+        window.ref_wnd() - 20_000.0
     };
-    // Early, after 5 s: 12 000, a quarter less; α = 0.25. Before: 20 000·(1 − 0.09).
-    assert_eq!(restored(&EARLY, 5000), (9000.0, 0.25));
-    near(restored(&EARLY, 4990).0, 18_200.0);
-    // Late, after 100 round trips of 50 ms. Half of α = 0.1 by 1 − 1/20, of which two fit into a round trip.
-    for (config, backoff) in [(PRINTED, 0.095), (LATE, 0.0475)] {
-        let (late, alpha) = restored(&config, 5000);
-        near(late, 12_000.0 * (1.0 - backoff));
-        assert_eq!(alpha, 0.2);
-    }
+    // 500 of 10 000 bytes, by 1 + 0.02·20 a long time after congestion.
+    near(grown(&|_| {}, &STANDING, &CLEAN), 700.0);
+    // 5 s of 10 s after it.
+    near(grown(&|window| window.reacted_at = Some(ms(55_000)), &STANDING, &CLEAN), 600.0);
+    // Marked bytes do not count.
+    near(grown(&|window| window.reacted_at = Some(ms(59_999)), &STANDING, &marked(2000)), 400.0);
+    // At the window of the last congestion: a quarter, and a tenth of the share.
+    near(grown(&|window| window.ref_wnd_i = 20_000.0, &STANDING, &CLEAN), libm::floor(125.0 * 1.04 + 0.5));
+    // Over 12.5 ms half as fast.
+    near(grown(&|_| {}, &Standing { s_rtt: 0.0125, ..STANDING }, &CLEAN), 350.0);
+    // At the maximum rate not at all.
+    near(grown(&|_| {}, &Standing { target_rate: 10e6, ..STANDING }, &CLEAN), 0.0);
 }
 
 #[test]
-fn a_long_queue_stands_for_marks_where_none_come() {
-    // qdelay_avg = 45 ms, half of the target 30 ms: excess 0.5.
-    let seen = Seen { qdelay: 0.045, ..SEEN };
-    // Early: 0.5/2 = 0.25.
-    let mut early = window(0.0, 0.045);
-    assert_eq!(react(&mut early, 1000, &EARLY, &seen, &CLEAN), Some(Why::Delay));
-    near(early.ref_wnd, 15_000.0);
-    // Late: 2·0.1·0.5 = 0.1; 0.1/2·0.95 = 0.0475.
-    let mut late = window(0.0, 0.045);
-    assert_eq!(react(&mut late, 1000, &PRINTED, &seen, &CLEAN), Some(Why::Delay));
-    near(late.ref_wnd, 20_000.0 * 0.9525);
-    // With marks of L4S coming the queue is left to them.
-    for config in [LATE, PRINTED] {
-        assert_eq!(react(&mut window(0.1, 0.045), 1000, &config, &seen, &CLEAN), None);
-    }
-    // Beside a loss: the early text reacts to both, the late one to the loss.
-    let mut both = window(0.0, 0.045);
-    react(&mut both, 1000, &EARLY, &seen, &LOST);
-    near(both.ref_wnd, 20_000.0 * 0.7 * 0.75);
-    for config in [LATE, PRINTED] {
-        let mut one = window(0.0, 0.045);
-        react(&mut one, 1000, &config, &seen, &LOST);
-        near(one.ref_wnd, 14_000.0);
-    }
+fn growth_is_slow_while_the_queue_delay_varies() {
+    let varying = path(4000, |at| if at % 100 < 50 { 0.0 } else { 0.02 }, Ecn::NotEct);
+    near(varying.averages().evenness(&config()), 0.0);
+    let mut window = window();
+    window.updated_at = Some(ms(0));
+    feed(&mut window, 60_000, &varying, &STANDING, &CLEAN);
+    near(window.ref_wnd(), 20_070.0);
 }
 
 #[test]
-fn reactions_keep_a_distance_and_a_minimum() {
-    for config in [LATE, PRINTED] {
-        let mut window = window(0.0, 0.0);
-        react(&mut window, 1000, &config, &SEEN, &LOST);
-        // VIRTUAL_RTT = 25 ms is below the round-trip time.
-        assert_eq!(react(&mut window, 1024, &config, &SEEN, &LOST), None);
-        assert_eq!(react(&mut window, 1025, &config, &SEEN, &LOST), Some(Why::Loss));
-        near(window.ref_wnd, 9800.0);
-        // The window of the first congestion is kept for 10 round trips.
-        assert_eq!(window.ref_wnd_i, 20_000.0);
-        react(&mut window, 1500, &config, &SEEN, &LOST);
-        assert_eq!(window.ref_wnd_i, 9800.0);
-        (0..20).for_each(|n| _ = react(&mut window, 2000 + 25 * n, &config, &SEEN, &LOST));
-        assert_eq!(window.ref_wnd, 3000.0);
-    }
+fn it_does_not_outgrow_what_is_in_flight() {
+    let path = empty_queue();
+    let mut window = window();
+    // 1000 + 1.5·20 000.
+    window.ref_wnd = 31_000.0;
+    feed(&mut window, 60_000, &path, &STANDING, &CLEAN);
+    assert_eq!(feed(&mut window, 60_040, &path, &STANDING, &CLEAN), Some(None));
+    near(window.ref_wnd(), 31_000.0);
+    assert!(!window.is_idle());
+    window.ref_wnd = 31_001.0;
+    feed(&mut window, 60_080, &path, &STANDING, &CLEAN);
+    assert!(window.is_idle());
 }
 
 #[test]
-fn the_window_grows_by_a_packet_per_round_trip_and_a_share_of_itself() {
-    // Scale: (4·20/40)² = 4, at most 1. 10 000 of 20 000 bytes: 500. A long time after congestion:
-    // 1 + 0.02·20 = 1.4.
-    let mut early = window(0.0, 0.0);
-    grow(&mut early, 60_000, &EARLY, &SEEN, &CLEAN);
-    near(early.ref_wnd, 20_700.0);
-    for config in [LATE, PRINTED] {
-        // Late: by 1 − 1/20 besides; the queue is empty.
-        let mut late = window(0.0, 0.0);
-        grow(&mut late, 60_000, &config, &SEEN, &CLEAN);
-        near(late.ref_wnd, 20_000.0 + 665.0);
-    }
-    // 1 s of 4 s (early) or 5 s (late) after congestion: 1 + 0.4/4, 1 + 0.4/5.
-    let mut early = window(0.0, 0.0);
-    grow(&mut early, 1000, &EARLY, &SEEN, &CLEAN);
-    near(early.ref_wnd, 20_550.0);
-    for config in [LATE, PRINTED] {
-        let mut late = window(0.0, 0.0);
-        grow(&mut late, 1000, &config, &SEEN, &CLEAN);
-        near(late.ref_wnd, 20_000.0 + 475.0 * 1.08);
-    }
+fn near_the_maximum_rate_the_window_is_what_that_rate_needs() {
+    let path = empty_queue();
+    let mut window = window();
+    window.ref_wnd = 40_000.0;
+    window.updated_at = Some(ms(0));
+    // 1.5·2 Mbit/s·51 ms/8 = 19 125, less than the 20 000 bytes in flight.
+    let standing = Standing { target_rate: 1.96e6, max_rate: 2e6, ..STANDING };
+    feed(&mut window, 60_000, &path, &standing, &CLEAN);
+    assert!(window.ref_wnd() < 22_000.0, "{}", window.ref_wnd());
 }
 
 #[test]
-fn growth_is_slower_near_the_last_congestion_over_short_paths_and_before_a_queue() {
-    // At the window of the last congestion: scale 0.1. Early without L4S: 500·0.1·(1 + 0.4·0.1).
-    let mut classic = window(0.0, 0.0);
-    classic.ref_wnd_i = 20_000.0;
-    grow(&mut classic, 60_000, &EARLY, &Seen { l4s: false, ..SEEN }, &CLEAN);
-    near(classic.ref_wnd, 20_052.0);
-    // Early with L4S: at least 0.02/0.05 = 0.4: 500·0.4·1.16.
-    let mut l4s = window(0.0, 0.0);
-    l4s.ref_wnd_i = 20_000.0;
-    grow(&mut l4s, 60_000, &EARLY, &SEEN, &CLEAN);
-    near(l4s.ref_wnd, 20_232.0);
-    for config in [LATE, PRINTED] {
-        // 12.5 ms: a quarter. Late: 500·0.25·0.95·1.4.
-        let mut short = window(0.0, 0.0);
-        grow(&mut short, 60_000, &config, &Seen { s_rtt: 0.0125, ..SEEN }, &CLEAN);
-        near(short.ref_wnd, 20_000.0 + 166.25);
-        // A queue of half a quarter of the target halves it (late, no marks); marked bytes do not count.
-        let mut queue = window(0.0, 0.0075);
-        grow(&mut queue, 60_000, &config, &SEEN, &MARKED);
-        near(queue.ref_wnd, 20_000.0 + 0.5 * 0.8 * 665.0);
-    }
+fn the_window_of_the_last_congestion_is_kept_until_the_window_grows() {
+    let path = empty_queue();
+    let mut window = window();
+    feed(&mut window, 1000, &path, &STANDING, &News { acked: Acknowledged::default(), ..LOST });
+    feed(&mut window, 1060, &path, &STANDING, &News { acked: Acknowledged::default(), ..LOST });
+    near(window.ref_wnd_i(), 20_000.0);
+    feed(&mut window, 1100, &path, &STANDING, &CLEAN);
+    feed(&mut window, 1200, &path, &STANDING, &LOST);
+    assert!(window.ref_wnd_i() < 12_000.0, "{}", window.ref_wnd_i());
 }
 
 #[test]
-fn the_window_does_not_outgrow_what_is_in_flight() {
-    for config in [LATE, PRINTED] {
-        let mut window = window(0.0, 0.0);
-        window.ref_wnd = 31_000.0;
-        // 1000 + 1.5·20 000.
-        grow(&mut window, 60_000, &config, &SEEN, &CLEAN);
-        assert_eq!(window.ref_wnd, 31_000.0);
-        window.on_flight(ms(0), TimeDelta::from_millis(50), 30_000);
-        grow(&mut window, 60_000, &config, &SEEN, &CLEAN);
-        assert!(window.ref_wnd > 31_000.0);
-    }
-}
-
-#[test]
-fn both_implementations_spread_a_reaction_over_the_round_trip() {
-    // Two reactions fit into 50 ms. The delay's share is the whole excess of 0.5: 0.5/2/2·0.95.
-    let config = Config::LATE;
-    let seen = Seen { qdelay: 0.045, ..SEEN };
-    let mut delayed = window(0.0, 0.045);
-    assert_eq!(react(&mut delayed, 1000, &config, &seen, &CLEAN), Some(Why::Delay));
-    near(delayed.ref_wnd, 20_000.0 * (1.0 - 0.125 * 0.95));
-    // Of marks: 0.2/2/2·0.95. Over a path shorter than VIRTUAL_RTT there is one reaction in a round trip.
-    let mut marked = window(0.2, 0.0);
-    react(&mut marked, 1000, &config, &Seen { qdelay: 0.016, ..SEEN }, &MARKED);
-    near(marked.ref_wnd, 20_000.0 * (1.0 - 0.05 * 0.95));
-    let mut short = window(0.2, 0.0);
-    react(&mut short, 1000, &config, &Seen { qdelay: 0.016, s_rtt: 0.02, ..SEEN }, &MARKED);
-    near(short.ref_wnd, 20_000.0 * (1.0 - 0.1 * 0.95));
-    // A loss is not spread.
-    let mut lost = window(0.0, 0.045);
-    react(&mut lost, 1000, &config, &seen, &LOST);
-    near(lost.ref_wnd, 14_000.0);
-}
-
-#[test]
-fn a_loss_that_comes_too_soon_after_a_reaction_is_answered_later() {
-    for config in [LATE, PRINTED] {
-        let mut late = window(0.0, 0.0);
-        react(&mut late, 1000, &config, &SEEN, &LOST);
-        assert_eq!(react(&mut late, 1010, &config, &SEEN, &LOST), None);
-        assert_eq!(react(&mut late, 1025, &config, &SEEN, &CLEAN), Some(Why::Loss));
-        assert_eq!(react(&mut late, 1050, &config, &SEEN, &CLEAN), None);
-    }
-    // The early text knows the present feedback only.
-    let mut early = window(0.0, 0.0);
-    react(&mut early, 1000, &EARLY, &SEEN, &LOST);
-    react(&mut early, 1010, &EARLY, &SEEN, &LOST);
-    assert_eq!(react(&mut early, 1025, &EARLY, &SEEN, &CLEAN), None);
-}
-
-#[test]
-fn caution_goes_by_losses_and_marks_and_restoration_by_any_reaction() {
-    let seen = Seen { qdelay: 0.045, ..SEEN };
-    let mut early = window(0.0, 0.045);
-    react(&mut early, 60_000, &EARLY, &seen, &CLEAN);
-    assert_eq!(early.post_congestion(ms(60_000), &EARLY, 0.05), 0.0);
-    for config in [LATE, PRINTED] {
-        // A reaction to delay at 60 s: growth at once is that of a flow that met congestion at 0 (late text).
-        let mut late = window(0.0, 0.045);
-        react(&mut late, 60_000, &config, &seen, &CLEAN);
-        assert_eq!(late.post_congestion(ms(60_000), &config, 0.05), 1.0);
-        assert!(!late.is_calm(ms(60_000), &config, 0.05) && late.is_calm(ms(65_000), &config, 0.05));
-        // The window of after the delay stays at the next mark: there was a reaction within 100 round trips.
-        let before = late.ref_wnd;
-        late.l4s_alpha.alpha = 0.2;
-        late.on_flight(ms(60_040), TimeDelta::from_millis(50), 5000);
-        late.on_flight(ms(60_100), TimeDelta::from_millis(50), 5000);
-        react(&mut late, 60_100, &config, &Seen { qdelay: 0.016, ..SEEN }, &MARKED);
-        assert!(late.ref_wnd > 0.9 * before, "{before} → {}", late.ref_wnd);
-    }
-}
-
-#[test]
-fn a_queue_above_half_of_the_target_is_a_reaction_although_its_average_is_not() {
-    for config in [LATE, PRINTED] {
-        let mut late = window(0.0, 0.02);
-        let seen = Seen { qdelay: 0.045, ..SEEN };
-        assert_eq!(react(&mut late, 1000, &config, &seen, &CLEAN), Some(Why::Delay));
-        assert_eq!((late.ref_wnd, late.ref_wnd_i), (20_000.0, 20_000.0));
-        assert_eq!(react(&mut late, 1010, &config, &seen, &LOST), None, "within VIRTUAL_RTT of it");
-    }
-}
-
-#[test]
-fn the_late_text_grows_by_the_distance_before_the_reduction() {
-    // Before: at the last congested window, scale 0.1, at least 0.25. After 0.7 of it: (8·0.3)² is more than 1.
-    let grown = |config: &Config| {
-        let mut window = window(0.0, 0.0);
-        window.ref_wnd_i = 20_000.0;
-        window.note_signs(ms(60_000), config, &LOST);
-        window.update(ms(60_000), config, &SEEN, &LOST, false);
-        window.ref_wnd - 14_000.0
+fn after_a_time_without_congestion_an_l4s_mark_takes_the_window_to_what_was_in_flight() {
+    let path = empty_queue();
+    let restored = |at: i64| {
+        let mut window = window();
+        window.reacted_at = Some(ms(0));
+        window.ref_wnd = 30_000.0;
+        window.on_feedback(ms(at - 60), &config(), &path, &STANDING, &CLEAN, 12_000);
+        feed(&mut window, at, &path, &STANDING, &marked(10_000));
+        window.ref_wnd()
     };
-    // 10 000·(1/14)·0.25·(1 − 1/14).
-    for config in [LATE, PRINTED] {
-        near(grown(&config), 10_000.0 / 14.0 * 0.25 * (1.0 - 1.0 / 14.0));
-    }
-    // (4·0.3)² is at most 1: 10 000·(1/14).
-    near(grown(&EARLY), 10_000.0 / 14.0);
+    // 100 round trips of 50 ms.
+    assert!(restored(4990) > 28_000.0, "{}", restored(4990));
+    assert!(restored(5100) < 12_500.0, "{}", restored(5100));
 }
