@@ -8,7 +8,6 @@ use weir_world::tcp::TcpConfig;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum TcpProfile {
     /// CUBIC as RFC 9438 has it without HyStart, with the timer and the window of Linux, and none of what a present Linux has besides.
-    #[default]
     #[serde(rename = "plain")]
     Plain,
     /// What the RFCs recommend: NewReno, SACK, a retransmission timeout of at least 1 s.
@@ -19,6 +18,7 @@ pub enum TcpProfile {
     Linux316,
     /// Linux 6.18 (2025) without the `fq` queue, hence without pacing: CUBIC with HyStart, losses found by time, probes of the
     /// tail, undo of what was reduced for nothing, a receive window that grows.
+    #[default]
     #[serde(rename = "linux-6")]
     Linux6,
     /// ns-3.26 (2016): NewReno without SACK, which grows by half a segment per round trip.
