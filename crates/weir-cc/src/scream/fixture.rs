@@ -57,7 +57,7 @@ impl<C: Controller> Bench<C> {
         let told = &self.sent[self.told..][..ecn.len()];
         let result = |(&sent, ecn): (&SentPacket, &Option<Ecn>)| {
             let at = ArrivalTime::from_millis(7_200_030 + queue) + (sent.at - SendTime::ZERO);
-            PacketResult { sent, fate: ecn.map_or(Fate::Missing, |ecn| Fate::Arrived { at, ecn }) }
+            PacketResult { sent, fate: ecn.map_or(Fate::Missing, |ecn| Fate::Arrived { at: Some(at), ecn }) }
         };
         let results: Vec<_> = told.iter().zip(ecn).map(result).collect();
         let rtt = TimeDelta::from_millis(50 + queue);

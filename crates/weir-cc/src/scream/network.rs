@@ -112,16 +112,16 @@ impl Network {
         }
     }
 
-    /// Departure and arrival of `sent` if it is the highest acknowledged packet so far.
+    /// Departure and arrival of `sent` if it is the highest acknowledged packet so far and its time is told.
     fn acknowledge(
         &mut self,
         news: &mut News,
         sent: &SentPacket,
-        at: ArrivalTime,
+        at: Option<ArrivalTime>,
     ) -> Option<(SendTime, ArrivalTime)> {
         let acked = self.in_flight.acknowledge(sent.id)?;
         news.acked = Some(news.acked.unwrap_or(0).saturating_add(acked));
-        Some((sent.at, at))
+        Some((sent.at, at?))
     }
 
     /// The reordering window ends at a round-trip time, as RACK's does (RFC 8985 §6.2).
@@ -198,7 +198,7 @@ mod tests {
 
     fn arrived(id: u64, ecn: Ecn) -> PacketResult {
         let at = ArrivalTime::from_millis(3_600_000 + 10 * id as i64 + 40);
-        PacketResult { sent: sent(id), fate: Fate::Arrived { at, ecn } }
+        PacketResult { sent: sent(id), fate: Fate::Arrived { at: Some(at), ecn } }
     }
 
     fn ten_sent() -> Network {
@@ -247,7 +247,7 @@ mod tests {
         let missing = PacketResult { sent: sent(3), fate: Fate::Missing };
         network.on_feedback(ms(130), &[missing, arrived(5, Ecn::NotEct)], None);
         let qdelay = network.qdelay();
-        let late = Fate::Recovered { at: ArrivalTime::from_millis(3_600_500), ecn: Ecn::NotEct };
+        let late = Fate::Recovered { at: Some(ArrivalTime::from_millis(3_600_500)), ecn: Ecn::NotEct };
         let news = network.on_feedback(ms(140), &[PacketResult { sent: sent(3), fate: late }], None);
         assert_eq!((news.acked, news.received, news.lost), (None, PAYLOAD, false));
         assert_eq!((network.qdelay(), network.bytes_in_flight()), (qdelay, 5 * SIZE));
@@ -258,7 +258,7 @@ mod tests {
         let mut network = ten_sent();
         let missing = |id| PacketResult { sent: sent(id), fate: Fate::Missing };
         let late = PacketResult {
-            fate: Fate::Recovered { at: ArrivalTime::from_millis(3_600_180), ecn: Ecn::Ect1 },
+            fate: Fate::Recovered { at: Some(ArrivalTime::from_millis(3_600_180)), ecn: Ecn::Ect1 },
             ..missing(1)
         };
         network.on_feedback(ms(130), &[missing(1), arrived(2, Ecn::Ect1)], None);
@@ -273,5 +273,25 @@ mod tests {
         let news = network.on_feedback(ms(250), &[missing(11), arrived(12, Ecn::NotEct)], None);
         assert!(news.lost, "without reordering at once");
         assert_eq!(network.bytes_in_flight(), SIZE);
+    }
+
+    #[test]
+    fn an_arrival_without_a_time_is_acknowledged_with_its_mark_and_measures_nothing() {
+        let mut network = ten_sent();
+        let untimed = |id, ecn| PacketResult { sent: sent(id), fate: Fate::Arrived { at: None, ecn } };
+        let news = network.on_feedback(ms(130), &[untimed(1, Ecn::Ect1), untimed(2, Ecn::Ce)], None);
+        let expected = News {
+            acked: Some(2 * SIZE),
+            received: 2 * PAYLOAD,
+            marked_bytes: SIZE,
+            arrived: 2,
+            marked: 1,
+            lost: false,
+        };
+        assert_eq!(news, expected);
+        assert_eq!((network.s_rtt(), network.bytes_in_flight()), (None, 8 * SIZE));
+        // The newest whose time is told: since packet 3 left, 130 − 30.
+        network.on_feedback(ms(130), &[arrived(3, Ecn::Ect1), untimed(4, Ecn::Ect1)], None);
+        assert_eq!((network.s_rtt(), network.qdelay()), (Some(0.1), 0.0));
     }
 }

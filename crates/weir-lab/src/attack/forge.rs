@@ -386,7 +386,7 @@ impl Forger {
         let mut writer = self.writer.take().filter(|_| !blind).unwrap_or_else(new);
         // When it was made, by RFC 8888: not before the arrivals, nor so long after that their times cannot be told.
         let made = clock(now) - ONE_WAY;
-        let last = records.iter().rev().find_map(|record| record.arrival);
+        let last = records.iter().rev().find_map(|record| record.reception.time());
         let told = |at: &ArrivalTime| !(TimeDelta::ZERO..TimeDelta::from_secs(1)).contains(&(made - *at));
         let at = last.filter(told).unwrap_or(made);
         let report = Report::Packets { records, number: self.number, at: Some(at) };

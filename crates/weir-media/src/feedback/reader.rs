@@ -1,9 +1,9 @@
 //! Bytes to per-packet reports.
 
 use weir_cc::history::SendHistory;
-use weir_cc::{ArrivalTime, Ecn, Record, Report, SendTime};
+use weir_cc::{ArrivalTime, Ecn, Reception, Record, Report, SendTime};
 use weir_units::TimeDelta;
-use weir_wire::rtcp::{Ccfb, Message, Reception, Twcc};
+use weir_wire::rtcp::{self, Ccfb, Message, Twcc};
 
 use super::numbers::StreamNumbers;
 
@@ -48,8 +48,7 @@ impl FeedbackReader {
     }
 
     /// The report that came at `now` as transport-wide feedback. Records go by the numbers of the transport's header
-    /// extension, which are the lower 16 bits of those in `history`. A packet that it tells to have arrived without telling
-    /// when is left out. `None` if it claims more packets than have left ([`SendHistory::may_tell`]): 40 bytes can name 65 535.
+    /// extension, which are the lower 16 bits of those in `history`. `None` if it claims more packets than have left ([`SendHistory::may_tell`]): 40 bytes can name 65 535.
     pub fn read_transport_wide(
         &mut self,
         now: SendTime,
@@ -62,13 +61,16 @@ impl FeedbackReader {
         }
         let reference = self.nearest(now, feedback.reference_nanos(), Twcc::PERIOD_NANOS);
         self.records.clear();
-        self.records.extend(feedback.statuses().filter_map(|(sequence, reception)| {
-            let arrival = reception.nanos().map(|nanos| ArrivalTime::from_nanos(reference) + span(nanos));
-            let told = arrival.is_some() || reception == Reception::Missing;
-            told.then_some(Record::new(sequence, arrival))
+        self.records.extend(feedback.statuses().map(|(sequence, status)| {
+            let reception = match status.nanos() {
+                Some(nanos) => Reception::At(ArrivalTime::from_nanos(reference) + span(nanos)),
+                None if status == rtcp::Reception::Untimed => Reception::Untimed,
+                None => Reception::Missing,
+            };
+            Record { reception, ..Record::new(sequence, None) }
         }));
-        // A report without arrivals has no reference time worth the name.
-        if self.records.iter().any(|record| record.arrival.is_some()) {
+        // A report without times of arrivals has no reference time worth the name.
+        if self.records.iter().any(|record| record.reception.time().is_some()) {
             self.ahead.get_or_insert(reference.saturating_sub(now.nanos()));
         }
         Some(Report::Packets { records: &self.records, number: feedback.number, at: None })
@@ -90,9 +92,8 @@ impl FeedbackReader {
     }
 
     /// The report on the streams of `numbers` that came at `now` as congestion control feedback of RFC 8888, if there is
-    /// any in it. Records go by the packets' numbers in the history; packets that have none, and those that arrived at a time
-    /// that is not told, are left out; reports that name packets which have not left are [counted](Self::unsent). Reports are numbered
-    /// here, by their times: none is missed.
+    /// any in it. Records go by the packets' numbers in the history; packets that have none are left out; reports
+    /// that name packets which have not left are [counted](Self::unsent). Reports are numbered here, by their times: none is missed.
     pub fn read_rfc_8888(
         &mut self,
         now: SendTime,
@@ -119,8 +120,9 @@ impl FeedbackReader {
                 let Some(metric) = metric else {
                     return Some(Record::new(sequence, None));
                 };
-                let arrival = at - span(metric.offset_nanos()?);
-                Some(Record { sequence, arrival: Some(arrival), ecn: ecn(metric.ecn) })
+                let time = metric.offset_nanos().map(|nanos| at - span(nanos));
+                let reception = time.map_or(Reception::Untimed, Reception::At);
+                Some(Record { sequence, reception, ecn: ecn(metric.ecn) })
             }));
         }
         self.unsent += u64::from(unsent);

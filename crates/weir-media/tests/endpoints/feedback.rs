@@ -132,7 +132,7 @@ fn fates_are_right(call: &Call, heard: &[Heard], resolution: TimeDelta) {
         assert_eq!(id, next, "packets come in order and none is left out");
         next += 1;
         match (fate, arrivals[id as usize]) {
-            (Fate::Arrived { at, .. }, Some(arrived)) => {
+            (Fate::Arrived { at: Some(at), .. }, Some(arrived)) => {
                 earliest = earliest.min(at - arrived);
                 latest = latest.max(at - arrived);
             }

@@ -16,4 +16,5 @@ mod route;
 mod sender;
 mod session;
 mod streams;
+mod untimed;
 mod wire;
