@@ -163,6 +163,12 @@ impl SendHistory {
         self.contested.is_some_and(|at| now - at <= CONTEST)
     }
 
+    /// The smallest apparent delay of the last minutes that reports have agreed on, which tells what the receiver's clock is ahead of the
+    /// sender's. `None` while there is none.
+    pub fn least_delay(&self) -> Option<ApparentDelay> {
+        self.plausible.least_delay()
+    }
+
     /// Takes the next number.
     fn push(&mut self, entry: Entry) -> u64 {
         self.expire(entry.at);

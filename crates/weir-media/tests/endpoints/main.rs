@@ -3,6 +3,7 @@
 mod asleep;
 mod breakers;
 mod call;
+mod clocks;
 mod detection;
 mod examples;
 mod feedback;
