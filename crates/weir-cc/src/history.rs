@@ -10,6 +10,7 @@
 //!   route;
 //! * the arrival of a packet on a way shorter than ever by more than the smallest round trip, of which the way there is a part, or
 //!   at a time that is still to come;
+//! * the arrival of a packet at a time that is not told, while reports [contradict each other](SendHistory::is_contested);
 //! * a mark on a packet that did not leave [ECN-capable](SendHistory::set_ecn);
 //! * a report that has a number arrived which was [left out](SendHistory::leave_out).
 //!
@@ -43,8 +44,8 @@ pub use self::times::compact_ntp;
 
 /// So far apart two reports of one arrival may be: each rounds.
 const ROUNDED_MS: i16 = 4;
-/// So many more times than are told at once may be told after their arrivals: a receiver that reports an arrival before it knows
-/// its time is an exception, and who tells of arrivals before the receiver does withholds all delays from a law.
+/// So many more times may be told after their arrivals than with them. A receiver that does not know the time of an arrival yet is
+/// an exception; who tells of arrivals before the receiver does would withhold all delays from a law.
 const MOST_LATE_TIMES: u8 = 16;
 /// For so long after reports have contradicted each other they may do so again.
 const CONTEST: TimeDelta = TimeDelta::from_secs(2);
@@ -370,8 +371,13 @@ impl SendHistory {
 
     fn apply(&mut self, now: SendTime, record: &Record, newest: &mut Option<(SendTime, ArrivalTime)>) {
         let Some(id) = self.find(record.sequence) else { return };
+        let contested = self.is_contested(now);
         let entry = &mut self.entries[(id - self.oldest) as usize];
         let recovered = match (record.reception, entry.known) {
+            (Reception::Untimed, Known::InFlight | Known::Untold | Known::Missing) if contested => {
+                self.refused.untimed += 1;
+                return;
+            }
             (_, Known::InFlight | Known::Untold) => false,
             (Reception::Untimed | Reception::At(_), Known::Missing) => true,
             (Reception::At(told), Known::Arrived) => {

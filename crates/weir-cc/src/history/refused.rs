@@ -13,6 +13,11 @@ pub struct Refused {
     pub early: u64,
     /// Arrivals, one for each packet, on a way that cannot be so short, or that would still be to come.
     pub impossible: u64,
+    /// Arrivals, one for each packet, at a time that is not told, while reports contradicted each other
+    /// ([`SendHistory::is_contested`]).
+    ///
+    /// [`SendHistory::is_contested`]: crate::history::SendHistory::is_contested
+    pub untimed: u64,
     /// Marks (CE), one for each packet, on packets that did not leave ECN-capable ([`SendHistory::set_ecn`]). Their arrivals are
     /// believed.
     ///
@@ -30,6 +35,7 @@ impl Refused {
             + self.overtaken
             + self.early
             + self.impossible
+            + self.untimed
             + self.marks
             + self.left_out
     }
