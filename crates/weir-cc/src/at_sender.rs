@@ -12,7 +12,9 @@
 //!    counts for no rate. If the report was only late, its packets are late ones to the observer.
 //! 3. Departures are exact; those that travel with the packet have the resolution of the wire.
 //! 4. A report of the observer waits for the next feedback, up to one interval of it.
-//! 5. Of a packet that comes more than half a second after what left half a second after it, or 1024 numbers late, nobody tells.
+//! 5. Of a packet whose arrival time no report tells the delay is taken for that of the packet before it
+//!    ([`Observer::on_untimed`]). Before the first time is told there is none, and such packets are left out.
+//! 6. Of a packet that comes more than half a second after what left half a second after it, or 1024 numbers late, nobody tells.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -23,7 +25,7 @@ use crate::controller::{Controller, Evidence, Observer, PathEvent, Probe, Signal
 use crate::decision::{Decision, Share, Why};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
 use crate::report::{Feedback, ReportKind};
-use crate::time::{ArrivalTime, SendTime};
+use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// Changes of the stamp that are remembered. A law changes it with its reports: seconds of them.
 const STAMPS: usize = 128;
@@ -44,8 +46,10 @@ pub struct AtSender<O, L> {
     /// Places in the observer's list.
     shown: Vec<usize>,
     stamps: Stamps,
-    /// The arrivals of the feedback at hand, in order of arrival.
-    arrivals: Vec<Arrival>,
+    /// The arrivals of the feedback at hand, in order of arrival, and whether their times were told.
+    arrivals: Vec<(Arrival, bool)>,
+    /// When the newest packet arrived whose time was told, and its delay; none that came late.
+    timed: Option<(ArrivalTime, ApparentDelay)>,
     newest_sent: Option<u64>,
     /// The newest packet whose fate was told.
     told: Option<u64>,
@@ -65,6 +69,7 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
             shown,
             stamps: Stamps::new(),
             arrivals: Vec::with_capacity(ROOM),
+            timed: None,
             newest_sent: None,
             told: None,
         }
@@ -76,11 +81,17 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
         self.arrivals.clear();
         for PacketResult { sent, fate } in results {
             let (Fate::Arrived { at, ecn } | Fate::Recovered { at, ecn }) = *fate else { continue };
-            if self.newest_sent.is_some_and(|newest| sent.id <= newest) {
-                self.arrivals.push(arrival(sent, at, ecn, self.stamps.of(sent.id)));
+            if self.newest_sent.is_none_or(|newest| sent.id > newest) {
+                continue;
             }
+            if let Fate::Arrived { at: Some(at), .. } = *fate {
+                self.timed = Some((at, ApparentDelay::between(sent.at, at)));
+            }
+            let like_before = self.timed.map(|(before, delay)| before.max(delay.after(sent.at)));
+            let Some(time) = at.or(like_before) else { continue };
+            self.arrivals.push((arrival(sent, time, ecn, self.stamps.of(sent.id)), at.is_some()));
         }
-        self.arrivals.sort_unstable_by_key(|packet| (packet.at, packet.id));
+        self.arrivals.sort_unstable_by_key(|(packet, _)| (packet.at, packet.id));
     }
 
     /// Tells the observer where reports are missing: a report begins with the first packet that none before it told of.
@@ -146,11 +157,15 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
         let told = Told { now, feedback, state };
         let mut decided = None;
         for n in 0..self.arrivals.len() {
-            let packet = self.arrivals[n];
+            let (packet, timed) = self.arrivals[n];
             decided = Decision::merged(decided, self.report(packet.at, false, &told));
-            self.observer.on_arrival(&packet);
+            if timed {
+                self.observer.on_arrival(&packet);
+            } else {
+                self.observer.on_untimed(&packet);
+            }
         }
-        let newest = self.arrivals.last().map(|packet| packet.at);
+        let newest = self.arrivals.last().map(|(packet, _)| packet.at);
         match at.or(newest) {
             Some(end) => Decision::merged(decided, self.report(end, true, &told)),
             None => decided,
@@ -164,7 +179,7 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
         if event == PathEvent::RouteChanged {
             self.observer.on_route_changed();
-            self.told = None;
+            (self.told, self.timed) = (None, None);
         }
         self.law.on_event(now, event)
     }

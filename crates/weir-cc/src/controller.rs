@@ -111,6 +111,13 @@ pub trait Observer: Send + Sync + Debug {
     /// A packet has arrived.
     fn on_arrival(&mut self, packet: &Arrival);
 
+    /// A packet has arrived, and no report told when: [`Arrival::at`] is when it would have with the delay of the packet before
+    /// it, which is no sample of delay. An observer that goes by samples leaves it out of them, and counts the packet and its
+    /// mark.
+    fn on_untimed(&mut self, packet: &Arrival) {
+        self.on_arrival(packet);
+    }
+
     /// Between the last packet shown and the next one packets left of which no report told: they are not lost, and the time
     /// in between tells nothing of rates.
     fn on_untold(&mut self) {}

@@ -10,6 +10,8 @@
 //!   route;
 //! * the arrival of a packet on a way shorter than ever by more than the smallest round trip, of which the way there is a part, or
 //!   at a time that is still to come;
+//! * the arrival of a packet at a time that is not told, while reports [contradict each other](SendHistory::is_contested);
+//! * a mark on a packet that did not leave [ECN-capable](SendHistory::set_ecn);
 //! * a report that has a number arrived which was [left out](SendHistory::leave_out).
 //!
 //! A route can become shorter, and a receiver's clock can be set back: what reports go on to say, and none denies, is
@@ -26,13 +28,13 @@ use alloc::vec::Vec;
 
 use weir_units::{DataSize, TimeDelta};
 
-use crate::packet::{Fate, PacketResult, ProbeId, SentPacket};
+use crate::packet::{Ecn, Fate, PacketResult, ProbeId, SentPacket};
 use crate::packet_feedback::MOST_RECORDS;
 use crate::parts::room::make_room;
-use crate::report::{Echo, Feedback, ReceptionReport, Record, Report};
+use crate::report::{Echo, Feedback, Reception, ReceptionReport, Record, Report};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
-use self::entry::{Entry, Known, PADDING, VACANT};
+use self::entry::{BYTES, CAPABLE, Entry, Known, PADDING, VACANT};
 use self::left_out::LeftOut;
 use self::plausible::Plausible;
 use self::times::{ms, round_trip};
@@ -42,6 +44,9 @@ pub use self::times::compact_ntp;
 
 /// So far apart two reports of one arrival may be: each rounds.
 const ROUNDED_MS: i16 = 4;
+/// So many more times may be told after their arrivals than with them. A receiver that does not know the time of an arrival yet is
+/// an exception; who tells of arrivals before the receiver does would withhold all delays from a law.
+const MOST_LATE_TIMES: u8 = 16;
 /// For so long after reports have contradicted each other they may do so again.
 const CONTEST: TimeDelta = TimeDelta::from_secs(2);
 
@@ -70,11 +75,15 @@ pub struct SendHistory {
     echoed: u64,
     horizon: TimeDelta,
     in_flight: DataSize,
+    /// Whether packets leave ECN-capable.
+    capable: bool,
     results: Vec<PacketResult>,
     last_report: Option<u8>,
     refused: Refused,
     plausible: Plausible,
     left_out: LeftOut,
+    /// How many more times of late were told after their arrivals than with them.
+    late_times: u8,
     /// When reports last contradicted each other.
     contested: Option<SendTime>,
     /// The first packet of the present route, and since when it is the present one.
@@ -94,18 +103,26 @@ impl SendHistory {
             echoed: 0,
             horizon,
             in_flight: DataSize::ZERO,
+            capable: false,
             results: Vec::with_capacity(FIRST_RESULTS),
             last_report: None,
             refused: Refused::default(),
             plausible: Plausible::default(),
             left_out: LeftOut::default(),
+            late_times: 0,
             contested: None,
             route_from: 0,
             route_since: None,
         }
     }
 
-    /// A packet of `header` (at most 255) and `payload` bytes (32 767 with the header at most) leaves; the history gives it its
+    /// Packets leave with this ECN field from now on; at first with [`Ecn::NotEct`]. Only marks on packets that left
+    /// ECN-capable are believed.
+    pub fn set_ecn(&mut self, ecn: Ecn) {
+        self.capable = ecn != Ecn::NotEct;
+    }
+
+    /// A packet of `header` (at most 255) and `payload` bytes (16 383 with the header at most) leaves; the history gives it its
     /// number.
     pub fn on_sent(
         &mut self,
@@ -116,8 +133,9 @@ impl SendHistory {
         probe: Option<ProbeId>,
     ) -> SentPacket {
         let overhead = u8::try_from(header.bytes()).unwrap_or(u8::MAX);
-        let size = payload.bytes().saturating_add(u64::from(overhead)).min(u64::from(PADDING - 1)) as u16;
+        let size = payload.bytes().saturating_add(u64::from(overhead)).min(u64::from(BYTES)) as u16;
         let size = if padding { size | PADDING } else { size };
+        let size = if self.capable { size | CAPABLE } else { size };
         let entry = Entry { at, size, probe, arrived: 0, overhead, known: Known::InFlight };
         let number = self.push(entry);
         self.in_flight += entry.size();
@@ -139,10 +157,17 @@ impl SendHistory {
         self.left_out.convict()
     }
 
-    /// Whether reports have contradicted each other within two seconds: one has a packet arrived, and another has it arrived later. Two senders tell of one receiver then, and which of them is true is not known: a rate should not rise on
-    /// what they say.
+    /// Whether reports have contradicted each other within two seconds: one has a packet arrived, and another has it arrived later;
+    /// or many arrivals were told without a time, and their times by later reports. Two senders tell of one receiver then, and
+    /// which of them is true is not known: a rate should not rise on what they say.
     pub fn is_contested(&self, now: SendTime) -> bool {
         self.contested.is_some_and(|at| now - at <= CONTEST)
+    }
+
+    /// The smallest apparent delay of the last minutes that reports have agreed on, which tells what the receiver's clock is ahead of the
+    /// sender's. `None` while there is none.
+    pub fn least_delay(&self) -> Option<ApparentDelay> {
+        self.plausible.least_delay()
     }
 
     /// Takes the next number.
@@ -199,6 +224,7 @@ impl SendHistory {
         self.route_since = Some(now);
         self.plausible = Plausible::default();
         self.contested = None;
+        self.late_times = 0;
         self.left_out.acquit();
     }
 
@@ -253,18 +279,17 @@ impl SendHistory {
     fn is_early(&mut self, now: SendTime, records: &[Record], made: Option<ArrivalTime>) -> bool {
         // Of numbers as they travel, what has not left is older than all.
         let age = |record: &&Record| (self.next as u16).wrapping_sub(1).wrapping_sub(record.sequence);
-        let Some(&Record { sequence, arrival, .. }) = records.iter().rev().min_by_key(age) else {
+        let Some(&Record { sequence, reception, .. }) = records.iter().rev().min_by_key(age) else {
             return false;
         };
         let Some(id) = self.find(sequence) else { return false };
         let sent = self.entry(id).at;
-        let rtt = arrival.map_or(now - sent, |arrived| round_trip(now, sent, arrived, made));
-        let least = if made.is_some() || arrival.is_none() {
-            rtt
-        } else if self.tells_what_is_doubted(records) {
-            TimeDelta::MAX
-        } else {
-            self.since_sent_after(now, id)
+        let rtt = reception.time().map_or(now - sent, |arrived| round_trip(now, sent, arrived, made));
+        let least = match (reception, made) {
+            (Reception::Missing, _) | (Reception::At(_), Some(_)) => rtt,
+            (_, None) if self.tells_what_is_doubted(records) => TimeDelta::MAX,
+            // How long the receiver has held it is not told.
+            _ => self.since_sent_after(now, id),
         };
         !self.plausible.admits_round_trip(now, Some(id), rtt, least)
     }
@@ -272,7 +297,7 @@ impl SendHistory {
     /// Whether `records` tell what was told too early. A receiver that does not say when it made a report tells of an arrival once, so
     /// the other word was not its own.
     fn tells_what_is_doubted(&self, records: &[Record]) -> bool {
-        let is = |record: &Record, id: u64| record.sequence == id as u16 && record.arrival.is_some();
+        let is = |record: &Record, id: u64| record.sequence == id as u16 && record.reception.is_arrival();
         self.plausible.doubted().is_some_and(|id| records.iter().any(|record| is(record, id)))
     }
 
@@ -346,23 +371,34 @@ impl SendHistory {
 
     fn apply(&mut self, now: SendTime, record: &Record, newest: &mut Option<(SendTime, ArrivalTime)>) {
         let Some(id) = self.find(record.sequence) else { return };
+        let contested = self.is_contested(now);
         let entry = &mut self.entries[(id - self.oldest) as usize];
-        let fate = match (record.arrival, entry.known) {
-            (Some(arrived), Known::InFlight | Known::Untold) => {
-                Fate::Arrived { at: arrived, ecn: record.ecn }
+        let recovered = match (record.reception, entry.known) {
+            (Reception::Untimed, Known::InFlight | Known::Untold | Known::Missing) if contested => {
+                self.refused.untimed += 1;
+                return;
             }
-            (Some(arrived), Known::Missing) => Fate::Recovered { at: arrived, ecn: record.ecn },
-            (None, Known::InFlight | Known::Untold) => Fate::Missing,
-            (Some(told), Known::Arrived) => {
+            (_, Known::InFlight | Known::Untold) => false,
+            (Reception::Untimed | Reception::At(_), Known::Missing) => true,
+            (Reception::At(told), Known::Arrived) => {
                 if ms(told).wrapping_sub(entry.arrived) as i16 > ROUNDED_MS {
                     self.contested = Some(now);
                 }
                 return;
             }
+            (Reception::At(told), Known::Untimed) => {
+                (entry.known, entry.arrived) = (Known::Arrived, ms(told));
+                self.late_times = (self.late_times + 1).min(2 * MOST_LATE_TIMES);
+                if self.late_times > MOST_LATE_TIMES {
+                    self.contested = Some(now);
+                }
+                return;
+            }
             // Reports that overlap may leave out what one before them told.
-            (_, Known::LeftOut) | (None, Known::Missing | Known::Arrived) => return,
+            _ => return,
         };
-        let known = if let Some(arrived) = record.arrival {
+        let at = record.reception.time();
+        if let Some(arrived) = at {
             if !self.plausible.admits_delay(now, entry.at, ApparentDelay::between(entry.at, arrived)) {
                 self.refused.impossible += 1;
                 return;
@@ -370,12 +406,18 @@ impl SendHistory {
             if newest.is_none_or(|(departure, _)| entry.at >= departure) {
                 *newest = Some((entry.at, arrived));
             }
-            entry.arrived = ms(arrived);
-            Known::Arrived
-        } else {
-            entry.arrived = 0;
-            Known::Missing
+            self.late_times = self.late_times.saturating_sub(1);
+        }
+        let ecn = entry.possible(record.ecn).unwrap_or_else(|| {
+            self.refused.marks += u64::from(record.reception.is_arrival());
+            Ecn::NotEct
+        });
+        let (known, fate) = match record.reception {
+            Reception::Missing => (Known::Missing, Fate::Missing),
+            _ if recovered => (Known::of_arrival(at), Fate::Recovered { at, ecn }),
+            _ => (Known::of_arrival(at), Fate::Arrived { at, ecn }),
         };
+        entry.arrived = at.map_or(0, ms);
         self.in_flight = self.in_flight.saturating_sub(entry.in_flight());
         entry.known = known;
         let sent = entry.packet(id - self.left_out.before(id));

@@ -79,8 +79,8 @@ pub use controller::{
 pub use decision::{Decision, Share, Why};
 pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
 pub use report::{
-    DcccReport, Echo, Feedback, LawReport, NadaDelayReport, NadaReport, OwnReport, ReceptionReport, Record,
-    Report, ReportKind, TfrcReport,
+    DcccReport, Echo, Feedback, LawReport, NadaDelayReport, NadaReport, OwnReport, Reception,
+    ReceptionReport, Record, Report, ReportKind, TfrcReport,
 };
 pub use time::{ApparentDelay, ArrivalTime, SendTime};
 pub use weir_units::{DataRate, DataSize, TimeDelta};

@@ -102,8 +102,8 @@ impl Arrival {
 pub enum Fate {
     /// It arrived.
     Arrived {
-        /// When, by the receiver's clock.
-        at: ArrivalTime,
+        /// When, by the receiver's clock; `None` if the report does not tell. It measures no delay then.
+        at: Option<ArrivalTime>,
         /// ECN field on arrival.
         ecn: Ecn,
     },
@@ -111,8 +111,8 @@ pub enum Fate {
     Missing,
     /// It was reported missing before and has arrived after all.
     Recovered {
-        /// When, by the receiver's clock.
-        at: ArrivalTime,
+        /// When, by the receiver's clock; `None` if the report does not tell.
+        at: Option<ArrivalTime>,
         /// ECN field on arrival.
         ecn: Ecn,
     },

@@ -9,7 +9,7 @@ use crate::controller::Receiver;
 use crate::packet::{Arrival, Ecn};
 use crate::parts::receive_rate::ReceiveRate;
 use crate::parts::room::make_room;
-use crate::report::{Record, Report};
+use crate::report::{Reception, Record, Report};
 use crate::time::ArrivalTime;
 
 /// So many packets at most are remembered behind the highest that has arrived, and one report covers at most so many.
@@ -240,7 +240,7 @@ impl PacketFeedback {
         let seen = self.memory.seen.range((begin - first) as usize..);
         self.records.extend((begin..open.end).zip(seen).map(|(id, seen)| Record {
             sequence: id as u16,
-            arrival: seen.ecn.map(|_| seen.at),
+            reception: seen.ecn.map_or(Reception::Missing, |_| Reception::At(seen.at)),
             ecn: seen.ecn.unwrap_or_default(),
         }));
         open.begin = open.end;

@@ -85,16 +85,48 @@ impl<'a> Report<'a> {
 pub struct Record {
     /// The lower 16 bits of the packet's number.
     pub sequence: u16,
-    /// When it arrived; `None` if it has not been seen.
-    pub arrival: Option<ArrivalTime>,
+    /// Whether it arrived, and when.
+    pub reception: Reception,
     /// ECN field on arrival.
     pub ecn: Ecn,
+}
+
+/// What a report says of the arrival of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reception {
+    /// It has not been seen.
+    #[default]
+    Missing,
+    /// It arrived, and the report does not tell when (RFC 8888 §3.1, arrival time offsets 0x1FFE and 0x1FFF; transport-wide
+    /// feedback without a receive delta).
+    Untimed,
+    /// It arrived at this time.
+    At(ArrivalTime),
+}
+
+impl Reception {
+    /// When the packet arrived; `None` if it has not been seen, or its time is not told.
+    pub const fn time(self) -> Option<ArrivalTime> {
+        match self {
+            Self::At(at) => Some(at),
+            Self::Missing | Self::Untimed => None,
+        }
+    }
+
+    /// Whether the packet arrived.
+    pub const fn is_arrival(self) -> bool {
+        !matches!(self, Self::Missing)
+    }
 }
 
 impl Record {
     /// The packet whose number ends in `sequence`, arrived without a mark or not seen.
     pub const fn new(sequence: u16, arrival: Option<ArrivalTime>) -> Self {
-        Self { sequence, arrival, ecn: Ecn::NotEct }
+        let reception = match arrival {
+            Some(at) => Reception::At(at),
+            None => Reception::Missing,
+        };
+        Self { sequence, reception, ecn: Ecn::NotEct }
     }
 }
 
@@ -286,7 +318,7 @@ pub enum Feedback<'a> {
         results: &'a [PacketResult],
         /// When the report was made, by the receiver's clock; `None` where the format does not carry it.
         at: Option<ArrivalTime>,
-        /// Round-trip time by the newest packet, without the time the receiver held it where the report tells when it
+        /// Round-trip time by the newest packet whose arrival time is told, without the time the receiver held it where the report tells when it
         /// was made.
         rtt: Option<TimeDelta>,
         /// How many reports were lost since the one before.

@@ -90,6 +90,11 @@ impl ApparentDelay {
         Self(arrival.0.saturating_sub(departure.0))
     }
 
+    /// The arrival of a packet that left at `departure` and had this delay.
+    pub const fn after(self, departure: SendTime) -> ArrivalTime {
+        ArrivalTime(departure.0.saturating_add(self.0))
+    }
+
     /// The value as a true one-way delay. The one door for laws that need absolute delays (DCCC, the NADA of
     /// dccc-2017): right only where both hosts' clocks are synchronised.
     pub const fn assuming_synchronised_clocks(self) -> TimeDelta {

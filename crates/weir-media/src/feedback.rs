@@ -13,8 +13,10 @@
 //! What cannot be read is an error of [`weir_wire::rtcp::messages`], which says where the trouble is; nothing panics.
 //!
 //! Times count from the zero of the receiver's clock, modulo what the wire holds of them. The reader unwraps the first
-//! one to the reading nearest to the sender's clock, each further one to the reading nearest to the one before: clocks that
-//! are synchronised stay so, and with others only differences mean anything.
+//! one to the reading nearest to the sender's clock, each further one to the reading nearest to the receiver's clock as it knows
+//! it: clocks that are synchronised stay so, and with others only differences mean anything.
+//!
+//! Who sends with ECN tells the history ([`set_ecn`](weir_cc::history::SendHistory::set_ecn)), or marks are refused.
 //!
 //! ```
 //! use weir_cc::history::SendHistory;

@@ -125,7 +125,9 @@ impl Inbox {
             Message::SenderReport(report) => Report::Reception(streams.reception(report.blocks())?),
             Message::ReceiverReport(report) => Report::Reception(streams.reception(report.blocks())?),
             Message::Twcc(feedback) => self.packets.read_transport_wide(now, feedback, history)?,
-            Message::Ccfb(feedback) => self.packets.read_rfc_8888(now, feedback, streams.numbers())?,
+            Message::Ccfb(feedback) => {
+                self.packets.read_rfc_8888(now, feedback, streams.numbers(), history)?
+            }
             message => report_of(message)?,
         };
         Some((report, heard))

@@ -99,6 +99,8 @@ impl MediaSender {
     /// A sender that has not started yet, whose video has the source identifier `ssrc`.
     pub fn new(controller: Box<dyn Controller>, config: MediaConfig, ssrc: u32, seeds: SenderSeeds) -> Self {
         let target = controller.target();
+        let mut history = SendHistory::new(HISTORY_HORIZON);
+        history.set_ecn(config.ecn);
         let detected_at = |place| config.detection.and_then(|detection| detection.at(place));
         Self {
             configured_limits: config.limits,
@@ -111,7 +113,7 @@ impl MediaSender {
             packetiser: Packetiser::new(config.payload_limit),
             pacer: Pacer::new(TimeDelta::ZERO),
             prober: Prober::new(),
-            history: SendHistory::new(HISTORY_HORIZON),
+            history,
             inbox: Inbox::new(&config),
             leaving_out: LeavingOut::new(&config, &*controller, seeds.rtcp),
             trust: Trust::Whole,

@@ -144,7 +144,8 @@ fn webrtc_rs() -> Life {
             match event {
                 Event::Report(at, Report::Packets { records, .. }) => {
                     for record in records {
-                        let arrival = record.arrival.map(|at| duration((at - ArrivalTime::ZERO).nanos()));
+                        let arrival =
+                            record.reception.time().map(|at| duration((at - ArrivalTime::ZERO).nanos()));
                         let told = match arrival {
                             Some(_) => Acknowledgement::received(record.sequence, arrival, Ecn::NotEct),
                             None => Acknowledgement::lost(record.sequence),

@@ -54,9 +54,8 @@ impl BandwidthEstimator for Estimator {
         for report in reports {
             let sent = self.on_sent(report.id, report.departure, report.size);
             let fate = match report.arrival {
-                Some(at) => Fate::Arrived { at: ArrivalTime::ZERO + delta(at), ecn: Ecn::NotEct },
-                None if report.arrived => continue, // without a time it is neither lost nor of use
-                None => Fate::Missing,
+                None if !report.arrived => Fate::Missing,
+                at => Fate::Arrived { at: at.map(|at| ArrivalTime::ZERO + delta(at)), ecn: Ecn::NotEct },
             };
             self.results.push(PacketResult { sent, fate });
         }

@@ -8,13 +8,16 @@ pub const fn newer(a: u16, b: u16) -> bool {
     (ahead > 0 && ahead < HALF) || (ahead == HALF && a > b)
 }
 
+/// What the first value is counted from: a circle of 32 bits, so that values before the first are not negative.
+const START: u64 = 1 << 32;
+
 macro_rules! unwrapper {
     ($(#[$doc:meta])* $name:ident, $wire:ty, $signed:ty) => {
         $(#[$doc])*
         ///
         /// A value up to half the circle behind the newest one is older, anything else is newer. The newest value
-        /// only moves forward: late packets leave it where it is. A value before the first one that would become
-        /// negative is taken one circle later.
+        /// only moves forward: late packets leave it where it is. The first value is counted from 2³², so that the lower
+        /// bits of what is unwrapped are those of the wire, and values from before the first are below it.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct $name {
             newest: Option<u64>,
@@ -26,14 +29,11 @@ macro_rules! unwrapper {
                 Self { newest: None }
             }
 
-            /// The value unwrapped; the first one is returned as it is.
+            /// The value unwrapped: 2³² and the first one, and all others by how far they are from the newest.
             pub fn unwrap(&mut self, value: $wire) -> u64 {
-                let Some(newest) = self.newest else {
-                    self.newest = Some(u64::from(value));
-                    return u64::from(value);
-                };
+                let newest = *self.newest.get_or_insert(START + u64::from(value));
                 let ahead = value.wrapping_sub(newest as $wire) as $signed;
-                let unwrapped = newest.checked_add_signed(i64::from(ahead)).unwrap_or(u64::from(value));
+                let unwrapped = newest.wrapping_add_signed(i64::from(ahead));
                 self.newest = Some(newest.max(unwrapped));
                 unwrapped
             }
@@ -82,32 +82,38 @@ mod tests {
     #[test]
     fn numbers_go_on_past_the_wrap() {
         let mut unwrapper = Unwrapper::new();
-        assert_eq!(unwrapper.unwrap(65534), 65534);
-        assert_eq!(unwrapper.unwrap(65535), 65535);
-        assert_eq!(unwrapper.unwrap(1), 65537);
-        assert_eq!(unwrapper.unwrap(0), 65536);
-        assert_eq!(unwrapper.unwrap(2), 65538);
+        for (number, unwrapped) in [(65_534, 65_534), (65_535, 65_535), (1, 65_537), (0, 65_536), (2, 65_538)]
+        {
+            assert_eq!(unwrapper.unwrap(number), START + unwrapped);
+        }
     }
 
     #[test]
     fn late_numbers_do_not_move_the_newest() {
         let mut unwrapper = Unwrapper::new();
         for (number, unwrapped) in [(40_000, 40_000), (0, 65_536), (30_000, 95_536)] {
-            assert_eq!(unwrapper.unwrap(number), unwrapped);
+            assert_eq!(unwrapper.unwrap(number), START + unwrapped);
         }
         // 30 000 behind 95 536. Were the newest to move back there, 35 000 would be 35 000 ahead of it, which is
         // 30 536 behind, and come out a circle too early.
-        assert_eq!(unwrapper.unwrap(0), 65_536);
-        assert_eq!(unwrapper.newest(), Some(95_536));
-        assert_eq!(unwrapper.unwrap(35_000), 100_536);
+        assert_eq!(unwrapper.unwrap(0), START + 65_536);
+        assert_eq!(unwrapper.newest(), Some(START + 95_536));
+        assert_eq!(unwrapper.unwrap(35_000), START + 100_536);
     }
 
     #[test]
-    fn a_number_before_the_first_never_becomes_negative() {
+    fn a_number_before_the_first_is_below_it() {
         let mut unwrapper = Unwrapper::new();
-        assert_eq!(unwrapper.unwrap(5), 5);
-        // 5 - 11 = -6, one circle later 65530.
-        assert_eq!(unwrapper.unwrap(65530), 65530);
+        assert_eq!([0, 65_535, 1].map(|number| unwrapper.unwrap(number)), [START, START - 1, START + 1]);
+        // Half the circle behind the first, and the first again.
+        let mut unwrapper = Unwrapper::new();
+        assert_eq!(
+            [5, 32_773, 5].map(|number| unwrapper.unwrap(number)),
+            [START + 5, START - 32_763, START + 5]
+        );
+        let mut unwrapper = TimestampUnwrapper::new();
+        assert_eq!([0, u32::MAX, 1 << 31].map(|time| unwrapper.unwrap(time)), [START, START - 1, 1 << 31]);
+        assert_eq!(unwrapper.newest(), Some(START));
     }
 
     #[test]
@@ -117,15 +123,15 @@ mod tests {
         unwrapper.unwrap(32767);
         unwrapper.unwrap(65534);
         // 65534 + 32768 = 98302, lower bits 32766: as far ahead as behind; read as 65534 - 32768.
-        assert_eq!(unwrapper.unwrap(32766), 32766);
+        assert_eq!(unwrapper.unwrap(32766), START + 32766);
     }
 
     #[test]
     fn timestamps_unwrap_by_32_bits() {
         let mut unwrapper = TimestampUnwrapper::new();
-        assert_eq!(unwrapper.unwrap(0xFFFF_F000), 0xFFFF_F000);
-        assert_eq!(unwrapper.unwrap(0x0000_0BB8), 0x1_0000_0BB8);
-        assert_eq!(unwrapper.unwrap(0xFFFF_FFFF), 0xFFFF_FFFF);
-        assert_eq!(unwrapper.newest(), Some(0x1_0000_0BB8));
+        assert_eq!(unwrapper.unwrap(0xFFFF_F000), START + 0xFFFF_F000);
+        assert_eq!(unwrapper.unwrap(0x0000_0BB8), START + 0x1_0000_0BB8);
+        assert_eq!(unwrapper.unwrap(0xFFFF_FFFF), START + 0xFFFF_FFFF);
+        assert_eq!(unwrapper.newest(), Some(START + 0x1_0000_0BB8));
     }
 }

@@ -1,6 +1,7 @@
 //! The same arrivals seen from both ends.
 
 mod lost_reports;
+mod untimed;
 
 use proptest::prelude::*;
 use weir_units::{DataRate, DataSize, TimeDelta};
@@ -248,6 +249,7 @@ fn both<O: Observer>(
     let arrivals = arrivals(trips, stamp);
     let mut sender = mount(build());
     let mut history = SendHistory::new(TimeDelta::from_secs(100_000));
+    history.set_ecn(Ecn::Ect0);
     let mut departure = SendTime::ZERO;
     for (trip, id) in trips.iter().zip(0..) {
         departure += TimeDelta::from_nanos(trip.gap);
@@ -309,7 +311,7 @@ fn sent(id: u64, at: i64) -> SentPacket {
 fn came(id: u64, sent_at: i64, at: i64) -> PacketResult {
     PacketResult {
         sent: sent(id, sent_at),
-        fate: Fate::Arrived { at: ArrivalTime::from_millis(at), ecn: Ecn::NotEct },
+        fate: Fate::Arrived { at: Some(ArrivalTime::from_millis(at)), ecn: Ecn::NotEct },
     }
 }
 
@@ -366,7 +368,7 @@ fn a_packet_that_was_not_sent_here_did_not_arrive() {
 #[test]
 fn a_packet_that_is_recovered_has_arrived_and_a_missing_one_has_not() {
     let mut sender = witness_each_100_ms();
-    let recovered = Fate::Recovered { at: ArrivalTime::from_millis(70), ecn: Ecn::Ce };
+    let recovered = Fate::Recovered { at: Some(ArrivalTime::from_millis(70)), ecn: Ecn::Ce };
     tell(
         &mut sender,
         &[

@@ -179,10 +179,9 @@ impl DcccObserver {
         let sent = newest.id.saturating_sub(begin.id) as f64;
         DataRate::from_bps_f64(sent * packet_size.bits_f64() / span.secs_f64())
     }
-}
 
-impl Observer for DcccObserver {
-    fn on_arrival(&mut self, packet: &Arrival) {
+    /// A packet has arrived, of which it is known when where it is `timed`.
+    fn arrive(&mut self, packet: &Arrival, timed: bool) {
         let departure = SendTime::from_nanos(self.config.stamped(packet.departure.nanos()));
         let mark = Mark { id: packet.id, departure, at: packet.at };
         let begins = self.advance(mark);
@@ -192,13 +191,25 @@ impl Observer for DcccObserver {
         } else {
             self.window.add_spaced(packet.size);
         }
-        let delay = ApparentDelay::between(departure, self.config.read(packet.at));
-        self.window.add(delay, packet.stamp.rate);
+        if timed {
+            let delay = ApparentDelay::between(departure, self.config.read(packet.at));
+            self.window.add(delay, packet.stamp.rate);
+        }
         // A first packet is told at once. The next report is never further off than an interval, even if the clock was
         // set back.
         let latest = if begins { packet.at } else { packet.at + self.interval };
         let regular = (self.reported + self.interval).max(packet.at);
         self.due = Some(self.due.unwrap_or(regular).min(latest));
+    }
+}
+
+impl Observer for DcccObserver {
+    fn on_arrival(&mut self, packet: &Arrival) {
+        self.arrive(packet, true);
+    }
+
+    fn on_untimed(&mut self, packet: &Arrival) {
+        self.arrive(packet, false);
     }
 
     fn on_untold(&mut self) {

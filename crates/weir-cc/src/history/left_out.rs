@@ -77,7 +77,7 @@ impl LeftOut {
             });
             let Ok(place) = place else { continue };
             let first = !core::mem::replace(&mut left.told, true);
-            if records[place].arrival.is_none() {
+            if !records[place].reception.is_arrival() {
                 self.claims = None;
                 continue;
             }

@@ -123,6 +123,11 @@ impl Plausible {
         settled
     }
 
+    /// The smallest delay that reports have agreed on.
+    pub(super) fn least_delay(&self) -> Option<ApparentDelay> {
+        self.delay.least()
+    }
+
     /// A report with news of packets was believed: by how far these lie apart a doubt is measured.
     pub(super) fn on_report(&mut self, now: SendTime) {
         self.gaps.on_report(now);

@@ -13,6 +13,16 @@ pub struct Refused {
     pub early: u64,
     /// Arrivals, one for each packet, on a way that cannot be so short, or that would still be to come.
     pub impossible: u64,
+    /// Arrivals, one for each packet, at a time that is not told, while reports contradicted each other
+    /// ([`SendHistory::is_contested`]).
+    ///
+    /// [`SendHistory::is_contested`]: crate::history::SendHistory::is_contested
+    pub untimed: u64,
+    /// Marks (CE), one for each packet, on packets that did not leave ECN-capable ([`SendHistory::set_ecn`]). Their arrivals are
+    /// believed.
+    ///
+    /// [`SendHistory::set_ecn`]: crate::history::SendHistory::set_ecn
+    pub marks: u64,
     /// Reports that have a number arrived which was left out.
     pub left_out: u64,
 }
@@ -20,6 +30,13 @@ pub struct Refused {
 impl Refused {
     /// All of them.
     pub const fn total(&self) -> u64 {
-        self.negative + self.unsent + self.overtaken + self.early + self.impossible + self.left_out
+        self.negative
+            + self.unsent
+            + self.overtaken
+            + self.early
+            + self.impossible
+            + self.untimed
+            + self.marks
+            + self.left_out
     }
 }

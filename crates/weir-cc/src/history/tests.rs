@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
 mod forged;
+mod untimed;
 
 use super::*;
-use crate::packet::Ecn;
 use crate::report::{LawReport, NadaReport, ReceptionReport};
 use crate::time::ArrivalTime;
 
@@ -14,7 +14,7 @@ fn at(ms: i64) -> SendTime {
 }
 
 fn record(sequence: u16, arrival_ms: Option<i64>) -> Record {
-    Record { sequence, arrival: arrival_ms.map(ArrivalTime::from_millis), ecn: Ecn::NotEct }
+    Record::new(sequence, arrival_ms.map(ArrivalTime::from_millis))
 }
 
 fn history_of(packets: u64, interval_ms: i64) -> SendHistory {
@@ -55,7 +55,7 @@ fn a_remembered_packet_is_small_and_whole() {
     let (header, payload) = (DataSize::from_bytes(24), DataSize::from_bytes(u64::MAX));
     let probe = ProbeId::new(7);
     let sent = history.on_sent(at(0), header, payload, true, probe);
-    assert_eq!((sent.padding, sent.probe, sent.size.bytes()), (true, probe, (1 << 15) - 1));
+    assert_eq!((sent.padding, sent.probe, sent.size.bytes()), (true, probe, (1 << 14) - 1));
     assert_eq!(sent.size.saturating_sub(sent.payload), header);
     let sent = history.on_media_sent(at(0), header, SIZE);
     assert_eq!((sent.padding, sent.probe, sent.payload), (false, None, SIZE));

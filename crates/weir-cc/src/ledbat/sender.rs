@@ -123,7 +123,9 @@ impl WindowRule {
                 Fate::Arrived { at, ecn } => {
                     acked += size;
                     marked |= ecn == Ecn::Ce;
-                    self.delay.on_sample(at, ApparentDelay::between(sent.at, at), rtt);
+                    if let Some(at) = at {
+                        self.delay.on_sample(at, ApparentDelay::between(sent.at, at), rtt);
+                    }
                 }
                 Fate::Recovered { .. } => acked += size,
                 Fate::Missing => {}
@@ -180,10 +182,10 @@ impl WindowRule {
     }
 }
 
-/// How long the packets that arrived were in flight, on average: the round-trip time with the wait for the report, as
-/// the window feels it.
+/// How long the packets that arrived at known times were in flight, on average: the round-trip time with the wait for the
+/// report, as the window feels it.
 fn time_in_flight(now: SendTime, results: &[PacketResult]) -> Option<TimeDelta> {
-    let arrived = results.iter().filter(|result| matches!(result.fate, Fate::Arrived { .. }));
+    let arrived = results.iter().filter(|result| matches!(result.fate, Fate::Arrived { at: Some(_), .. }));
     let (total, count) = arrived
         .fold((0.0, 0_u32), |(total, count), result| (total + (now - result.sent.at).secs_f64(), count + 1));
     (count > 0).then(|| TimeDelta::from_secs_f64(total / f64::from(count)))

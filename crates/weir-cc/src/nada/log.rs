@@ -100,8 +100,9 @@ impl Log {
         number
     }
 
-    /// A packet has arrived. One that comes late stays lost (RFC 8698 §5.1.2) and counts in the receive rate alone.
-    pub(super) fn on_arrival(&mut self, packet: &Arrival) -> News {
+    /// A packet has arrived. One that comes late stays lost (RFC 8698 §5.1.2) and counts in the receive rate alone. One that
+    /// is not `timed` leaves the base delay as it is.
+    pub(super) fn on_arrival(&mut self, packet: &Arrival, timed: bool) -> News {
         let set_back = self.newest.is_some() && self.clock - packet.at > self.spans.window;
         if set_back {
             self.forget_delays();
@@ -121,7 +122,11 @@ impl Log {
             Some(newest) => Some(id - newest - 1),
             None => Some(0),
         };
-        let leapt = missing.is_some() && self.log(id, packet.ecn, at, delay);
+        let leapt = missing.is_some() && timed && self.compare(at, delay);
+        if missing.is_some() {
+            self.newest = Some(id);
+            self.window.push(Logged { id, at, delay, marked: packet.ecn == Ecn::Ce });
+        }
         News {
             at,
             delay,
@@ -133,15 +138,13 @@ impl Log {
         }
     }
 
-    /// Takes a packet that came in order in; whether a clock leapt forward.
-    fn log(&mut self, id: u64, ecn: Ecn, at: ArrivalTime, delay: ApparentDelay) -> bool {
-        self.newest = Some(id);
+    /// Compares a delay with the base delay, which it may lower; whether a clock leapt forward.
+    fn compare(&mut self, at: ArrivalTime, delay: ApparentDelay) -> bool {
         let leapt = delay - self.base.on_arrival(at, delay) >= self.spans.clock_step;
         if leapt {
             self.forget_delays();
             self.base.on_arrival(at, delay);
         }
-        self.window.push(Logged { id, at, delay, marked: ecn == Ecn::Ce });
         leapt
     }
 
@@ -198,7 +201,6 @@ mod tests {
     use weir_units::DataSize;
 
     use super::*;
-    use crate::packet::Stamp;
     use crate::time::SendTime;
 
     fn ms(ms: i64) -> TimeDelta {
@@ -215,16 +217,9 @@ mod tests {
 
     /// Packet `id` of 1250 bytes arrives at `at` ms after `delay` ms.
     fn arrive(log: &mut Log, id: u64, at: i64, delay: i64) -> News {
-        log.on_arrival(&Arrival {
-            id,
-            departure: SendTime::from_millis(at - delay),
-            at: ArrivalTime::from_millis(at),
-            size: DataSize::from_bytes(1250),
-            ecn: Ecn::NotEct,
-            media_time: 0,
-            marker: false,
-            stamp: Stamp::default(),
-        })
+        let departure = SendTime::from_millis(at - delay);
+        let arrival = Arrival::new(id, departure, ArrivalTime::from_millis(at), DataSize::from_bytes(1250));
+        log.on_arrival(&arrival, true)
     }
 
     #[test]

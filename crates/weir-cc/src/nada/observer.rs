@@ -106,12 +106,11 @@ impl NadaObserver {
         self.p_loss = if few { loss.min(self.p_loss) } else { loss };
         self.p_mark = if few { mark.min(self.p_mark) } else { mark };
     }
-}
 
-impl Observer for NadaObserver {
-    fn on_arrival(&mut self, packet: &Arrival) {
+    /// A packet has arrived, of which it is known when where it is `timed`.
+    fn arrive(&mut self, packet: &Arrival, timed: bool) {
         let News { at, delay, missing, after_silence, clocks_moved, set_back, .. } =
-            self.log.on_arrival(packet);
+            self.log.on_arrival(packet, timed);
         if after_silence || clocks_moved {
             self.delays.clear();
         }
@@ -121,13 +120,26 @@ impl Observer for NadaObserver {
         // A packet that comes late says nothing of the queue (RFC 8698 §5.1.2).
         if let Some(missing) = missing {
             self.count_losses(missing, at);
-            self.delays.push(delay);
+            // Without any sample the queue would be empty: the delay of the packet before is nearer.
+            if timed || self.delays.min().is_none() {
+                self.delays.push(delay);
+            }
             if self.config.smoothed_each == SmoothedEach::Packet
                 && let Some(ratios) = self.log.ratios()
             {
                 self.smooth(ratios);
             }
         }
+    }
+}
+
+impl Observer for NadaObserver {
+    fn on_arrival(&mut self, packet: &Arrival) {
+        self.arrive(packet, true);
+    }
+
+    fn on_untimed(&mut self, packet: &Arrival) {
+        self.arrive(packet, false);
     }
 
     fn on_untold(&mut self) {

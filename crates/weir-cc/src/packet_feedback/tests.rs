@@ -28,9 +28,10 @@ fn at(ms: i64) -> ArrivalTime {
 /// Number and time of arrival in ms of each record.
 fn told(receiver: &mut PacketFeedback, ms: i64) -> Vec<(u16, Option<i64>)> {
     match receiver.poll_report(at(ms)) {
-        Some(Report::Packets { records, .. }) => {
-            records.iter().map(|r| (r.sequence, r.arrival.map(|at| at.nanos() / 1_000_000))).collect()
-        }
+        Some(Report::Packets { records, .. }) => records
+            .iter()
+            .map(|r| (r.sequence, r.reception.time().map(|at| at.nanos() / 1_000_000)))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -67,7 +68,7 @@ fn of_two_copies_the_first_counts_and_a_mark_on_either() {
     arrive(&mut receiver, 7, 0, Ecn::Ect1);
     arrive(&mut receiver, 7, 5, Ecn::Ce);
     let Some(Report::Packets { records, .. }) = receiver.poll_report(at(50)) else { panic!("it is due") };
-    assert_eq!(records, [Record { sequence: 7, arrival: Some(at(0)), ecn: Ecn::Ce }]);
+    assert_eq!(records, [Record { ecn: Ecn::Ce, ..Record::new(7, Some(at(0))) }]);
 }
 
 #[test]

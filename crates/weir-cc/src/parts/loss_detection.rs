@@ -69,8 +69,8 @@ mod tests {
     use crate::time::{ArrivalTime, SendTime};
 
     const AT: ArrivalTime = ArrivalTime::ZERO;
-    const ARRIVED: Fate = Fate::Arrived { at: AT, ecn: Ecn::NotEct };
-    const RECOVERED: Fate = Fate::Recovered { at: AT, ecn: Ecn::NotEct };
+    const ARRIVED: Fate = Fate::Arrived { at: Some(AT), ecn: Ecn::NotEct };
+    const RECOVERED: Fate = Fate::Recovered { at: Some(AT), ecn: Ecn::NotEct };
 
     fn lost(detection: &mut LossDetection, fates: &[(u64, Fate)]) -> Vec<u64> {
         let result = |&(id, fate): &(u64, Fate)| {
@@ -113,5 +113,13 @@ mod tests {
         let mut detection = LossDetection::new();
         let report: Vec<_> = (0..10).map(|id| (100 + id, Fate::Missing)).collect();
         assert_eq!(lost(&mut detection, &report), [108, 109]);
+    }
+
+    #[test]
+    fn a_packet_that_came_at_an_unknown_time_has_come() {
+        const UNTIMED: Fate = Fate::Arrived { at: None, ecn: Ecn::Ce };
+        let mut detection = LossDetection::new();
+        assert!(lost(&mut detection, &[(1, UNTIMED), (2, Fate::Missing), (4, ARRIVED)]).is_empty());
+        assert_eq!(lost(&mut detection, &[(5, UNTIMED)]), [2]);
     }
 }

@@ -123,7 +123,7 @@ impl GapRule {
         }
     }
 
-    /// Each packet that arrived is a sample, less the time it waited for the report, where the report was `made` at a
+    /// Each packet that arrived at a known time is a sample, less the time it waited for the report, where the report was `made` at a
     /// known time.
     fn measure_rtts(
         &mut self,
@@ -133,7 +133,7 @@ impl GapRule {
         limits: &RateLimits,
     ) {
         for PacketResult { sent, fate } in results {
-            if let Fate::Arrived { at, .. } = *fate {
+            if let Fate::Arrived { at: Some(at), .. } = *fate {
                 let waited = made.map_or(TimeDelta::ZERO, |made| made - at);
                 self.measure_rtt(now, (now - sent.at) - waited, limits);
             }

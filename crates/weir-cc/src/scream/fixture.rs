@@ -39,7 +39,7 @@ pub(super) fn ten_sent() -> [SentPacket; 10] {
 /// Packet `id` has arrived 40 ms after it left, by a clock one hour ahead.
 pub(super) fn arrived(id: u64, ecn: Ecn) -> PacketResult {
     let at = ArrivalTime::from_millis(3_600_000 + 10 * id as i64 + 40);
-    PacketResult { sent: sent(id), fate: Fate::Arrived { at, ecn } }
+    PacketResult { sent: sent(id), fate: Fate::Arrived { at: Some(at), ecn } }
 }
 
 pub(super) fn missing(id: u64) -> PacketResult {
@@ -50,7 +50,7 @@ pub(super) fn missing(id: u64) -> PacketResult {
 pub(super) fn recovered(id: u64, at: i64, ecn: Ecn) -> PacketResult {
     PacketResult {
         sent: sent(id),
-        fate: Fate::Recovered { at: ArrivalTime::from_millis(3_600_000 + at), ecn },
+        fate: Fate::Recovered { at: Some(ArrivalTime::from_millis(3_600_000 + at)), ecn },
     }
 }
 
@@ -93,7 +93,7 @@ impl<C: Controller> Bench<C> {
         let told = &self.sent[self.told..][..ecn.len()];
         let result = |(&sent, ecn): (&SentPacket, &Option<Ecn>)| {
             let at = ArrivalTime::from_millis(7_200_030 + queue) + (sent.at - SendTime::ZERO);
-            PacketResult { sent, fate: ecn.map_or(Fate::Missing, |ecn| Fate::Arrived { at, ecn }) }
+            PacketResult { sent, fate: ecn.map_or(Fate::Missing, |ecn| Fate::Arrived { at: Some(at), ecn }) }
         };
         let results: Vec<_> = told.iter().zip(ecn).map(result).collect();
         let rtt = TimeDelta::from_millis(50 + queue);

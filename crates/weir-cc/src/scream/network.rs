@@ -20,7 +20,7 @@ pub(super) struct Acknowledged {
     pub(super) arrived: u32,
     /// … and those of them with a CE mark.
     pub(super) marked: u32,
-    /// Departure and arrival of the highest acknowledged packet, if the feedback brought a higher one.
+    /// Departure and arrival of the highest acknowledged packet whose time the report has, if the feedback brought a higher one.
     pub(super) newest: Option<(SendTime, ArrivalTime)>,
 }
 
@@ -56,7 +56,7 @@ impl Network {
                 self.arrive(now, &mut acked, sent, ecn);
                 if let Some(bytes) = self.in_flight.acknowledge(sent.id) {
                     acked.bytes = Some(acked.bytes.unwrap_or(0).saturating_add(bytes));
-                    acked.newest = Some((sent.at, at));
+                    acked.newest = at.map(|at| (sent.at, at)).or(acked.newest);
                 }
             }
         }
@@ -120,6 +120,17 @@ mod tests {
         assert_eq!(acked, expected);
         assert_eq!(network.bytes_in_flight(), 6 * SIZE);
         assert!(network.is_l4s());
+    }
+
+    #[test]
+    fn an_arrival_without_a_time_is_acknowledged_with_its_mark() {
+        let mut network = network();
+        let untimed =
+            |result: PacketResult, ecn| PacketResult { fate: Fate::Arrived { at: None, ecn }, ..result };
+        let results = [arrived(1, Ecn::Ect1), untimed(missing(2), Ecn::Ce), untimed(missing(3), Ecn::Ect1)];
+        let acked = network.on_feedback(ms(130), &results);
+        assert_eq!((acked.bytes, acked.arrived, acked.marked), (Some(3 * SIZE), 3, 1));
+        assert_eq!(acked.newest, Some((ms(10), ArrivalTime::from_millis(3_600_050))));
     }
 
     #[test]

@@ -123,7 +123,7 @@ fn call() -> impl Strategy<Value = Call> {
 }
 
 fn packet_result() -> impl Strategy<Value = PacketResult> {
-    let at = || any::<i64>().prop_map(ArrivalTime::from_nanos);
+    let at = || prop::option::weighted(0.9, any::<i64>().prop_map(ArrivalTime::from_nanos));
     let fate = prop_oneof![
         (at(), ecn()).prop_map(|(at, ecn)| Fate::Arrived { at, ecn }),
         Just(Fate::Missing),

@@ -281,6 +281,7 @@ impl Loop {
             let probe = self.prober.current();
             self.pacer.on_sent(self.now, packet.size);
             self.prober.on_sent(self.now, packet.size);
+            self.history.set_ecn(self.ecn);
             let sent = self.history.on_sent(self.now, DataSize::ZERO, packet.size, padding, probe);
             self.sent += packet.size;
             self.sender.on_sent(&sent, &self.state());

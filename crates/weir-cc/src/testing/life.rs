@@ -159,7 +159,7 @@ impl Life {
             let (id, departure) = (first + n, began + after);
             let at = ArrivalTime::ZERO + TimeDelta::from_secs(3600) + (departure - SendTime::ZERO);
             let sent = SentPacket { id, at: departure, size, payload: size, padding: false, probe: None };
-            PacketResult { sent, fate: Fate::Arrived { at, ecn: Ecn::NotEct } }
+            PacketResult { sent, fate: Fate::Arrived { at: Some(at), ecn: Ecn::NotEct } }
         });
         let nada = NadaReport { ramp_up: true, congestion: TimeDelta::ZERO, receive_rate: rate };
         let dccc = self.ease_by_dccc(rate);

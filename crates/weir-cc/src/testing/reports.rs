@@ -23,7 +23,7 @@ pub(super) enum Content {
 fn content(report: &Report<'_>, zero: ArrivalTime) -> Content {
     match *report {
         Report::Packets { records, number, at } => {
-            let record = |r: &Record| (r.sequence, r.arrival.map(|at| at - zero), r.ecn);
+            let record = |r: &Record| (r.sequence, r.reception.time().map(|at| at - zero), r.ecn);
             Content::Packets(records.iter().map(record).collect(), number, at.map(|at| at - zero))
         }
         Report::Ceiling(rate) => Content::Other(Report::Ceiling(rate)),

@@ -110,6 +110,7 @@ fn any_arrival(input: &mut Input<'_>) -> ArrivalTime {
 }
 
 fn fate(input: &mut Input<'_>, at: ArrivalTime) -> Fate {
+    let at = (!input.seldom(8)).then_some(at);
     match input.below(4) {
         0 => Fate::Missing,
         1 => Fate::Recovered { at, ecn: ecn(input) },

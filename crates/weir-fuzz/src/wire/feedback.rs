@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use weir_cc::history::SendHistory;
-use weir_cc::{ArrivalTime, Ecn, Feedback, Record, Report, SendTime};
+use weir_cc::{ArrivalTime, Ecn, Feedback, Reception, Record, Report, SendTime};
 use weir_media::feedback::{FeedbackReader, FeedbackWriter, StreamNumbers};
 use weir_units::{DataSize, TimeDelta};
-use weir_wire::rtcp::{Ccfb, Message, Reception, Twcc, messages};
+use weir_wire::rtcp::{self, Ccfb, Message, Twcc, messages};
 
 use crate::input::{Course, Input};
 
@@ -41,13 +41,19 @@ impl Form {
             let distance = distance.rem_euclid(i128::from(self.period)) as i64;
             distance.min(self.period - distance) <= self.rounding
         };
-        let same = match (given.arrival, read.arrival) {
-            (Some(given), Some(read)) => same_time((given, read)),
+        let same = match (given.reception, read.reception) {
+            (Reception::At(given), Reception::At(read)) => same_time((given, read)),
+            // Made after its report, or so long before it that there is no offset for it.
+            (Reception::At(_), Reception::Untimed) => self.ecn,
             // Transport-wide feedback tells an arrival once: `Wire` knows whether it did before.
-            (Some(_), None) => !self.ecn,
-            (None, read) => read.is_none(),
+            (Reception::At(_), Reception::Missing) => !self.ecn,
+            // It has no arrivals without times.
+            (Reception::Untimed, read) => {
+                read == if self.ecn { Reception::Untimed } else { Reception::Missing }
+            }
+            (Reception::Missing, read) => read == Reception::Missing,
         };
-        same && (!self.ecn || read.arrival.is_none() || read.ecn == given.ecn)
+        same && (!self.ecn || !read.reception.is_arrival() || read.ecn == given.ecn)
     }
 }
 
@@ -72,8 +78,8 @@ impl Wire {
         let (statuses, once): (Vec<(u16, bool)>, bool) = match message {
             Message::Twcc(feedback) => {
                 let arrived = |(sequence, reception)| {
-                    assert_ne!(reception, Reception::Untimed, "{sequence}");
-                    (sequence, reception != Reception::Missing)
+                    assert_ne!(reception, rtcp::Reception::Untimed, "{sequence}");
+                    (sequence, reception != rtcp::Reception::Missing)
                 };
                 (feedback.statuses().map(arrived).collect(), true)
             }
@@ -88,11 +94,15 @@ impl Wire {
             |sequence: u16| self.newest.wrapping_sub(sequence) < Self::SPAN && self.told.contains(&sequence);
         for (&(sequence, arrived), given) in statuses.iter().zip(records) {
             assert_eq!(sequence, given.sequence, "{statuses:?} of {records:?}");
-            let news = given.arrival.is_some() && !(once && before(sequence));
+            let news = if once {
+                given.reception.time().is_some() && !before(sequence)
+            } else {
+                given.reception.is_arrival()
+            };
             assert_eq!(arrived, news, "{given:?} after {:?}", self.told);
         }
         if once {
-            let arrived = records[..statuses.len()].iter().filter(|record| record.arrival.is_some());
+            let arrived = records[..statuses.len()].iter().filter(|record| record.reception.time().is_some());
             arrived.for_each(|record| self.tell(record.sequence));
         }
         statuses.len()
@@ -180,13 +190,14 @@ fn records(input: &mut Input<'_>, now: SendTime, next: u16) -> Vec<Record> {
         if input.seldom(32) {
             at += some_time(input);
         }
-        let arrival = (!input.seldom(4)).then_some(at);
+        let reception = match input.below(16) {
+            0..4 => Reception::Missing,
+            4 => Reception::Untimed,
+            _ => Reception::At(at),
+        };
         let ecn = if input.seldom(8) { Ecn::Ce } else { Ecn::NotEct };
-        Record {
-            sequence: base.wrapping_add(ahead),
-            arrival,
-            ecn: if arrival.is_some() { ecn } else { Ecn::NotEct },
-        }
+        let ecn = if reception.is_arrival() { ecn } else { Ecn::NotEct };
+        Record { sequence: base.wrapping_add(ahead), reception, ecn }
     };
     (0..count).map(record).collect()
 }

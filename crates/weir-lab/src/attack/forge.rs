@@ -1,149 +1,18 @@
-//! Forged feedback: what is sent, by whom, and when.
+//! Forged feedback: what an attack sends, and when.
 
 use std::collections::VecDeque;
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_cc::history::compact_ntp;
-use weir_cc::{ArrivalTime, Record, Report, SendTime, TimeDelta};
+use weir_cc::{ArrivalTime, Reception, Record, Report, SendTime, TimeDelta};
 use weir_media::PacketFormat;
 use weir_media::feedback::FeedbackWriter;
 use weir_wire::rtcp::{Dccc, Nada, NadaDelay, ReceiverReport, Remb, ReportBlock, Tfrc};
 
+use super::attacks::{Attack, Role, What};
 use super::seen::{Seen, number_before};
 use super::setting::{CLOCK, FROM, ONE_WAY, RECEIVER, SENDER, TO, clock};
-
-/// Who attacks, by what he can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// Off the path: knows addresses and ports, neither source identifiers nor numbers.
-    Blind,
-    /// On the path: sees every packet, can add and cannot remove.
-    Reader,
-    /// The peer itself.
-    Receiver,
-}
-
-impl Role {
-    /// Every one.
-    pub const ALL: [Self; 3] = [Self::Blind, Self::Reader, Self::Receiver];
-
-    /// In a word.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Blind => "blind",
-            Self::Reader => "reader",
-            Self::Receiver => "receiver",
-        }
-    }
-}
-
-/// An attack of the table.
-#[derive(Clone, Copy, Debug)]
-pub struct Attack {
-    /// In a few words.
-    pub name: &'static str,
-    /// Who.
-    pub role: Role,
-    what: What,
-    /// How often, in ms; zero for once.
-    every_ms: i64,
-}
-
-/// What is sent each time. To a law with reports of its own the same is said in those.
-#[derive(Clone, Copy, Debug)]
-enum What {
-    /// All that could have arrived by now has, after the same time.
-    AllArrived,
-    /// What has just left has arrived.
-    Early,
-    /// All that has left since the time before is missing.
-    Missing,
-    /// By turns the one and the other.
-    Contradictory,
-    /// What the receiver said two seconds ago.
-    Replay,
-    /// Packets that have not left.
-    Unsent,
-    /// A report of another law that echoes the newest packet.
-    Echo,
-    /// A packet that left seven tenths of a round trip ago has arrived, so many ms later than it may have.
-    OneArrival(i64),
-    /// Packets that left then and before have arrived, each by most of a round trip earlier than the one before.
-    Creep,
-    /// Receiver reports in a datagram by which the round trip is half of that before, and what has just left has arrived.
-    Shrink,
-    /// Arrivals an hour ahead and an hour behind by turns.
-    Jump,
-    /// Arrival times that run a minute a second ahead.
-    Drift,
-    /// Three reports in a datagram whose times step on by two fifths of what the wire can tell apart.
-    Leap,
-    /// Reports without news, numbered by chance.
-    Numbers,
-    /// A receiver report by which a round trip takes so many ms.
-    RoundTrip(i64),
-    /// A ceiling in bit/s.
-    Ceiling(u64),
-    /// A receiver report of the greatest loss.
-    Loss,
-    /// The last honest report with a bit turned.
-    BitErrors,
-    /// 36 messages of 40 bytes, each on 65 535 packets.
-    Bombs,
-}
-
-const fn attack(name: &'static str, role: Role, what: What, every_ms: i64) -> Attack {
-    Attack { name, role, what, every_ms }
-}
-
-/// Every attack of the table.
-pub const ATTACKS: [Attack; 40] = {
-    use Role::{Blind, Reader, Receiver};
-    const HOUR: i64 = 3_600_000;
-    [
-        attack("all arrived", Blind, What::AllArrived, 50),
-        attack("all missing", Blind, What::Missing, 20),
-        attack("reports of packets never sent", Blind, What::Unsent, 20),
-        attack("foreign echo", Blind, What::Echo, 20),
-        attack("REMB of 0", Blind, What::Ceiling(0), 20),
-        attack("REMB of the maximum", Blind, What::Ceiling(u64::MAX), 20),
-        attack("RR with loss 255", Blind, What::Loss, 20),
-        attack("run-length bombs", Blind, What::Bombs, 20),
-        attack("all arrived", Reader, What::AllArrived, 50),
-        attack("early acknowledgement", Reader, What::Early, 10),
-        attack("all missing", Reader, What::Missing, 20),
-        attack("contradictory reports", Reader, What::Contradictory, 20),
-        attack("replay, 2 s old", Reader, What::Replay, 50),
-        attack("reports of packets never sent", Reader, What::Unsent, 20),
-        attack("foreign echo each 20 ms", Reader, What::Echo, 20),
-        attack("foreign echo each 100 ms", Reader, What::Echo, 100),
-        attack("foreign echo each 1 s", Reader, What::Echo, 1000),
-        attack("one arrival 25 ms early", Reader, What::OneArrival(-25), 0),
-        attack("one arrival 250 ms early", Reader, What::OneArrival(-250), 0),
-        attack("one arrival an hour early", Reader, What::OneArrival(-HOUR), 0),
-        attack("one arrival an hour late", Reader, What::OneArrival(HOUR), 0),
-        attack("arrivals that creep ahead", Reader, What::Creep, 1000),
-        attack("round trips that shrink", Reader, What::Shrink, 50),
-        attack("times that jump", Reader, What::Jump, 50),
-        attack("reference time that drifts", Reader, What::Drift, 50),
-        attack("reference time that leaps", Reader, What::Leap, 100),
-        attack("report numbers that jump", Reader, What::Numbers, 20),
-        attack("round trip of zero", Reader, What::RoundTrip(0), 100),
-        attack("round trip of 50 minutes", Reader, What::RoundTrip(50 * 60_000), 100),
-        attack("REMB of 0", Reader, What::Ceiling(0), 20),
-        attack("REMB of the maximum", Reader, What::Ceiling(u64::MAX), 20),
-        attack("RR with loss 255", Reader, What::Loss, 20),
-        attack("bit errors, in copies", Reader, What::BitErrors, 50),
-        attack("run-length bombs", Reader, What::Bombs, 20),
-        attack("all arrived", Receiver, What::AllArrived, 50),
-        attack("early acknowledgement", Receiver, What::Early, 10),
-        attack("all missing", Receiver, What::Missing, 50),
-        attack("contradictory reports", Receiver, What::Contradictory, 50),
-        attack("bit errors", Receiver, What::BitErrors, 50),
-        attack("silence", Receiver, What::Numbers, 1_000_000),
-    ]
-};
 
 /// Sends what an attack is made of.
 #[derive(Debug)]
@@ -219,6 +88,7 @@ impl Forger {
                 self.tell(now, seen, until, |at| Some(clock(at) + ONE_WAY));
                 self.praise(now, number_before(seen, until));
             }
+            What::Untimed => self.untimed(now, seen),
             What::Early => {
                 self.tell(now, seen, now, |at| Some(clock(at) + ONE_WAY));
                 self.praise(now, newest);
@@ -354,9 +224,23 @@ impl Forger {
         until: SendTime,
         arrival: impl Fn(SendTime) -> Option<ArrivalTime>,
     ) {
+        let records = self.records(seen, until, |at| arrival(at).map_or(Reception::Missing, Reception::At));
+        if !records.is_empty() {
+            self.report(now, seen.format, &records);
+            self.told = until;
+        }
+    }
+
+    /// Records of all packets that left after those told last and by `until`.
+    fn records(
+        &self,
+        seen: &Seen,
+        until: SendTime,
+        reception: impl Fn(SendTime) -> Reception,
+    ) -> Vec<Record> {
         let new = |&&(at, _): &&(SendTime, u16)| at > self.told && at <= until;
         let told: Vec<(SendTime, u16)> = seen.packets.iter().filter(new).copied().collect();
-        let Some((&(_, first), &(last, end))) = told.first().zip(told.last()) else { return };
+        let Some((&(_, first), &(last, end))) = told.first().zip(told.last()) else { return Vec::new() };
         // Numbers between that no packet has are told as well: a reader who knows of them would not, the receiver who has not
         // seen them must choose.
         let reader = self.attack.role == Role::Reader;
@@ -367,14 +251,44 @@ impl Forger {
             let packet = left.next_if(|(_, told)| *told == number);
             let at = packet.map_or(last, |(at, _)| *at);
             let there = packet.is_some() || !reader;
-            records.push(Record::new(number, arrival(at).filter(|_| there)));
+            let reception = if there { reception(at) } else { Reception::Missing };
+            records.push(Record { reception, ..Record::new(number, None) });
             if number == end {
-                break;
+                return records;
             }
             number = number.wrapping_add(1);
         }
-        self.report(now, seen.format, &records);
+    }
+
+    /// Tells of all packets that left a round trip ago or before to have arrived, and not when.
+    fn untimed(&mut self, now: SendTime, seen: &Seen) {
+        let until = now - ONE_WAY * 2;
+        let records = self.records(seen, until, |_| Reception::Untimed);
+        match seen.format {
+            PacketFormat::TransportWide => self.transport_wide_untimed(&records),
+            PacketFormat::Rfc8888 => self.report(now, seen.format, &records),
+        }
         self.told = until;
+    }
+
+    /// Transport-wide feedback that has the arrivals of `records` without times.
+    fn transport_wide_untimed(&mut self, records: &[Record]) {
+        let Some(base) = records.first().map(|record| record.sequence) else { return };
+        let mut bytes = vec![0x8F, 205, 0, 0];
+        bytes.extend(RECEIVER.to_be_bytes());
+        bytes.extend(self.source().to_be_bytes());
+        bytes.extend(base.to_be_bytes());
+        bytes.extend((records.len() as u16).to_be_bytes());
+        bytes.extend([0, 0, 0, 0]);
+        // Seven symbols of two bits each: received without a delta, and not received.
+        for seven in records.chunks(7) {
+            let symbol = |record: &Record| if record.reception.is_arrival() { 0b11 } else { 0 };
+            let symbols = seven.iter().zip(0..).map(|(record, place)| symbol(record) << (12 - 2 * place));
+            bytes.extend(symbols.fold(0xC000_u16, |chunk, symbol| chunk | symbol).to_be_bytes());
+        }
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes[3] = (bytes.len() / 4 - 1) as u8;
+        self.waiting.push_back(bytes);
     }
 
     fn report(&mut self, now: SendTime, format: PacketFormat, records: &[Record]) {
@@ -386,7 +300,7 @@ impl Forger {
         let mut writer = self.writer.take().filter(|_| !blind).unwrap_or_else(new);
         // When it was made, by RFC 8888: not before the arrivals, nor so long after that their times cannot be told.
         let made = clock(now) - ONE_WAY;
-        let last = records.iter().rev().find_map(|record| record.arrival);
+        let last = records.iter().rev().find_map(|record| record.reception.time());
         let told = |at: &ArrivalTime| !(TimeDelta::ZERO..TimeDelta::from_secs(1)).contains(&(made - *at));
         let at = last.filter(told).unwrap_or(made);
         let report = Report::Packets { records, number: self.number, at: Some(at) };

@@ -4,11 +4,12 @@
 //! embedder gets by default: circuit breakers, and numbers left out. Five seconds after a breaker has stopped media the embedder
 //! resumes it.
 
+mod attacks;
 mod forge;
 mod path;
 mod seen;
 mod setting;
 mod table;
 
-pub use forge::{ATTACKS, Attack, Role};
+pub use attacks::{ATTACKS, Attack, Role};
 pub use table::{Aim, AttackError, AttackRequest, Outcome};

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use weir_cc::{DataRate, Ecn, RateLimits, ReportKind, SendTime, TimeDelta};
 use weir_media::{Alarm, EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender, SenderSeeds};
 
-use super::forge::{Forger, Role};
+use super::attacks::Role;
+use super::forge::Forger;
 use super::seen::Seen;
 use super::setting::{CAPACITY, FROM, ONE_WAY, RECEIVER, SENDER, TO, clock};
 use crate::registry::{Registry, RegistryError};

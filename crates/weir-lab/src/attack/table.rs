@@ -5,7 +5,8 @@ use serde::Serialize;
 use weir_cc::{DataRate, SendTime};
 use weir_media::Alarm;
 
-use super::forge::{Attack, Forger, Role};
+use super::attacks::{Attack, Role};
+use super::forge::Forger;
 use super::path::{Call, Course, STEP};
 use super::setting::{FROM, TO};
 use crate::registry::{Registry, RegistryError};

@@ -103,7 +103,7 @@ impl ByStream {
 
     /// The number of the packet of `record` in the stream, if it is one of it that has arrived.
     fn sequence(&self, stream: usize, record: &Record) -> Option<u16> {
-        record.arrival?;
+        record.reception.is_arrival().then_some(())?;
         let place = self.places[usize::from(record.sequence) % REMEMBERED]?;
         (place.stream == stream).then_some(place.sequence)
     }
@@ -163,7 +163,7 @@ mod tests {
         /// What a sender reads of a message on `records`, and how many of them it tells.
         fn through(&mut self, records: &[Record], room: usize) -> (Vec<(u16, bool)>, usize) {
             let mut out = vec![0; room];
-            let metric = |record: &Record| record.arrival.map(|_| Metric { ecn: 1, offset: 0 });
+            let metric = |record: &Record| record.reception.time().map(|_| Metric { ecn: 1, offset: 0 });
             let (length, told) = self.streams.write(2, 0, records, metric, &mut out).unwrap();
             let message = rtcp::messages(&out[..length]).next().unwrap().unwrap();
             let mut reader = FeedbackReader::new();
@@ -171,7 +171,7 @@ mod tests {
                 .read(SendTime::ZERO, &message, &self.numbers, &SendHistory::new(TimeDelta::ZERO))
                 .unwrap();
             let Report::Packets { records, .. } = report else { panic!("{report:?}") };
-            (records.iter().map(|record| (record.sequence, record.arrival.is_some())).collect(), told)
+            (records.iter().map(|record| (record.sequence, record.reception.is_arrival())).collect(), told)
         }
     }
 

@@ -1,11 +1,16 @@
 //! Bytes to per-packet reports.
 
 use weir_cc::history::SendHistory;
-use weir_cc::{ArrivalTime, Ecn, Record, Report, SendTime};
+use weir_cc::{ArrivalTime, Ecn, Reception, Record, Report, SendTime};
 use weir_units::TimeDelta;
-use weir_wire::rtcp::{Ccfb, Message, Reception, Twcc};
+use weir_wire::rtcp::{self, Ccfb, Message, Twcc};
 
 use super::numbers::StreamNumbers;
+
+/// For so long all reports must say of the receiver's clock what the history believes before times are read next to that.
+const BELIEVED_FOR: TimeDelta = TimeDelta::from_secs(2);
+/// Clocks are the same where they differ by less than this part of what the wire can tell apart.
+const SAME: i64 = 8;
 
 /// Makes reports of RTCP packets, in room that is used again. One reader is for one path: it knows the times that it has read
 /// last, to go on where the wire wraps.
@@ -13,8 +18,11 @@ use super::numbers::StreamNumbers;
 pub struct FeedbackReader {
     records: Vec<Record>,
     /// What the receiver's clock was ahead of ours with the first report, in nanoseconds: times are read next to that, whatever
-    /// reports say in between.
+    /// single reports say. Where all agree on another clock for [`BELIEVED_FOR`], and the history with them, it is that: a time
+    /// half of the period away could be read both ways.
     ahead: Option<i64>,
+    /// Since when they have agreed on it.
+    moved: Option<SendTime>,
     /// The last report timestamp, as on the wire.
     made: Option<u32>,
     /// How many reports had another timestamp than the one before, modulo 256.
@@ -42,14 +50,13 @@ impl FeedbackReader {
     ) -> Option<Report<'_>> {
         match message {
             Message::Twcc(feedback) => self.read_transport_wide(now, feedback, history),
-            Message::Ccfb(feedback) => self.read_rfc_8888(now, feedback, numbers),
+            Message::Ccfb(feedback) => self.read_rfc_8888(now, feedback, numbers, history),
             _ => None,
         }
     }
 
     /// The report that came at `now` as transport-wide feedback. Records go by the numbers of the transport's header
-    /// extension, which are the lower 16 bits of those in `history`. A packet that it tells to have arrived without telling
-    /// when is left out. `None` if it claims more packets than have left ([`SendHistory::may_tell`]): 40 bytes can name 65 535.
+    /// extension, which are the lower 16 bits of those in `history`. `None` if it claims more packets than have left ([`SendHistory::may_tell`]): 40 bytes can name 65 535.
     pub fn read_transport_wide(
         &mut self,
         now: SendTime,
@@ -62,14 +69,17 @@ impl FeedbackReader {
         }
         let reference = self.nearest(now, feedback.reference_nanos(), Twcc::PERIOD_NANOS);
         self.records.clear();
-        self.records.extend(feedback.statuses().filter_map(|(sequence, reception)| {
-            let arrival = reception.nanos().map(|nanos| ArrivalTime::from_nanos(reference) + span(nanos));
-            let told = arrival.is_some() || reception == Reception::Missing;
-            told.then_some(Record::new(sequence, arrival))
+        self.records.extend(feedback.statuses().map(|(sequence, status)| {
+            let reception = match status.nanos() {
+                Some(nanos) => Reception::At(ArrivalTime::from_nanos(reference) + span(nanos)),
+                None if status == rtcp::Reception::Untimed => Reception::Untimed,
+                None => Reception::Missing,
+            };
+            Record { reception, ..Record::new(sequence, None) }
         }));
-        // A report without arrivals has no reference time worth the name.
-        if self.records.iter().any(|record| record.arrival.is_some()) {
-            self.ahead.get_or_insert(reference.saturating_sub(now.nanos()));
+        // A report without times of arrivals has no reference time worth the name.
+        if self.records.iter().any(|record| record.reception.time().is_some()) {
+            self.follow(now, reference, Twcc::PERIOD_NANOS, history);
         }
         Some(Report::Packets { records: &self.records, number: feedback.number, at: None })
     }
@@ -77,6 +87,27 @@ impl FeedbackReader {
     /// The reading of `value` that is nearest to the receiver's clock `now`.
     fn nearest(&self, now: SendTime, value: i64, period: i64) -> i64 {
         nearest(now.nanos().saturating_add(self.ahead.unwrap_or(0)), value, period)
+    }
+
+    /// A report that came at `now` has told the receiver's clock `read`.
+    fn follow(&mut self, now: SendTime, read: i64, period: i64, history: &SendHistory) {
+        let Some(ahead) = self.ahead else {
+            self.ahead = Some(read.saturating_sub(now.nanos()));
+            return;
+        };
+        let is_read =
+            |clock: i64| nearest(0, read.saturating_sub(clock), period).saturating_abs() < period / SAME;
+        let believed = history.least_delay().map(|delay| delay.after(now).nanos());
+        let Some(believed) =
+            believed.filter(|&clock| is_read(clock) && !is_read(now.nanos().saturating_add(ahead)))
+        else {
+            self.moved = None;
+            return;
+        };
+        if now - *self.moved.get_or_insert(now) >= BELIEVED_FOR {
+            self.ahead = Some(believed.saturating_sub(now.nanos()));
+            self.moved = None;
+        }
     }
 
     /// How many reports claimed more packets than have left.
@@ -90,19 +121,19 @@ impl FeedbackReader {
     }
 
     /// The report on the streams of `numbers` that came at `now` as congestion control feedback of RFC 8888, if there is
-    /// any in it. Records go by the packets' numbers in the history; packets that have none, and those that arrived at a time
-    /// that is not told, are left out; reports that name packets which have not left are [counted](Self::unsent). Reports are numbered
-    /// here, by their times: none is missed.
+    /// any in it. Records go by the packets' numbers in `history`; packets that have none are left out; reports
+    /// that name packets which have not left are [counted](Self::unsent). Reports are numbered here, by their times: none is missed.
     pub fn read_rfc_8888(
         &mut self,
         now: SendTime,
         feedback: &Ccfb<'_>,
         numbers: &StreamNumbers,
+        history: &SendHistory,
     ) -> Option<Report<'_>> {
         let ours = || feedback.blocks().filter(|block| numbers.contains(block.source));
         ours().next()?;
         let made = self.nearest(now, feedback.timestamp_nanos(), Ccfb::PERIOD_NANOS);
-        self.ahead.get_or_insert(made.saturating_sub(now.nanos()));
+        self.follow(now, made, Ccfb::PERIOD_NANOS, history);
         let at = ArrivalTime::from_nanos(made);
         if self.made.replace(feedback.timestamp) != Some(feedback.timestamp) {
             self.number = self.number.wrapping_add(1);
@@ -119,8 +150,9 @@ impl FeedbackReader {
                 let Some(metric) = metric else {
                     return Some(Record::new(sequence, None));
                 };
-                let arrival = at - span(metric.offset_nanos()?);
-                Some(Record { sequence, arrival: Some(arrival), ecn: ecn(metric.ecn) })
+                let time = metric.offset_nanos().map(|nanos| at - span(nanos));
+                let reception = time.map_or(Reception::Untimed, Reception::At);
+                Some(Record { sequence, reception, ecn: ecn(metric.ecn) })
             }));
         }
         self.unsent += u64::from(unsent);

@@ -1,5 +1,5 @@
 use weir_cc::history::SendHistory;
-use weir_cc::{ArrivalTime, Ecn, Record, Report, SendTime};
+use weir_cc::{ArrivalTime, Ecn, Reception, Record, Report, SendTime};
 use weir_units::{DataSize, TimeDelta};
 use weir_wire::rtcp::{self, Ccfb, Metric};
 
@@ -72,7 +72,7 @@ fn writer(format: PacketFormat) -> FeedbackWriter {
 
 /// By how much what is read of `span` is off after the first packet, in ns.
 fn error(told: &Told, packet: usize, span: i64) -> i64 {
-    let seen = told.records[packet].arrival.unwrap() - told.records[0].arrival.unwrap();
+    let seen = told.records[packet].reception.time().unwrap() - told.records[0].reception.time().unwrap();
     seen.nanos() - span * 1000
 }
 
@@ -85,7 +85,7 @@ fn transport_wide_feedback_tells_differences_to_250_us() {
     assert_eq!(bytes.len(), 1);
     let told = read(&mut FeedbackReader::new(), SendTime::ZERO, &bytes[0]);
     assert_eq!((told.number, told.at), (9, None));
-    let seen: Vec<_> = told.records.iter().map(|r| (r.sequence, r.arrival.is_some())).collect();
+    let seen: Vec<_> = told.records.iter().map(|r| (r.sequence, r.reception.is_arrival())).collect();
     assert_eq!(seen, [(65_534, true), (65_535, false), (0, true), (1, true)]);
     assert!(error(&told, 2, 30_200).abs() <= 250_000 && error(&told, 3, 12_245).abs() <= 250_000);
 }
@@ -108,9 +108,10 @@ fn rfc_8888_tells_times_to_a_1024th_of_a_second_marks_and_when_it_was_made() {
     assert!((0..15_260).contains(&(at(40_000) - made).nanos()));
     for (told, record) in told.records.iter().zip(&records) {
         assert_eq!(told.sequence, record.sequence);
-        let late = told.arrival.zip(record.arrival).map(|(told, record)| (told - record).nanos());
+        let late =
+            told.reception.time().zip(record.reception.time()).map(|(told, record)| (told - record).nanos());
         assert!(late.is_none_or(|late| (-15_260..976_563).contains(&late)), "{late:?} ns");
-        assert_eq!(told.arrival.is_some(), record.arrival.is_some());
+        assert_eq!(told.reception.is_arrival(), record.reception.is_arrival());
     }
 }
 
@@ -130,7 +131,7 @@ fn times_go_on_where_the_wire_wraps() {
             let records = [Record::new(n as u16, Some(arrival))];
             let mut out = [0; 100];
             let length = writer.write(&made_at(arrival, &records), &mut out).unwrap();
-            seen.extend(read(&mut reader, SendTime::ZERO, &out[..length]).records[0].arrival);
+            seen.extend(read(&mut reader, SendTime::ZERO, &out[..length]).records[0].reception.time());
         }
         for pair in seen.windows(2) {
             let error = (pair[1] - pair[0]).nanos() - 100_000_000;
@@ -149,7 +150,7 @@ fn the_first_time_is_the_one_nearest_to_the_senders_clock() {
         let mut out = [0; 100];
         let length = writer(format).write(&made_at(arrival, &records), &mut out).unwrap();
         let told = read(&mut FeedbackReader::new(), now, &out[..length]);
-        assert!((told.records[0].arrival.unwrap() - arrival).nanos().abs() <= unit);
+        assert!((told.records[0].reception.time().unwrap() - arrival).nanos().abs() <= unit);
     }
 }
 
@@ -163,8 +164,8 @@ fn a_long_report_goes_on_in_further_packets_each_with_a_number_of_its_own() {
         let bytes = packets(&mut writer, &records, 254, 7_200_000, room);
         assert!(bytes.len() > 1 && bytes.iter().all(|bytes| bytes.len() <= room.min(1200)));
         let told: Vec<_> = bytes.iter().map(|bytes| read(&mut reader, SendTime::ZERO, bytes)).collect();
-        let seen = told.iter().flat_map(|told| &told.records).map(|r| (r.sequence, r.arrival.is_some()));
-        assert!(seen.eq(records.iter().map(|r| (r.sequence, r.arrival.is_some()))));
+        let seen = told.iter().flat_map(|told| &told.records).map(|r| (r.sequence, r.reception.is_arrival()));
+        assert!(seen.eq(records.iter().map(|r| (r.sequence, r.reception.is_arrival()))));
         if format == PacketFormat::TransportWide {
             let numbers: Vec<_> = told.iter().map(|told| told.number).collect();
             assert_eq!(numbers, (0..bytes.len()).map(|n| 254_u8.wrapping_add(n as u8)).collect::<Vec<_>>());
@@ -183,7 +184,7 @@ fn times_too_far_apart_for_a_message_are_told_in_two() {
     let told: Vec<_> =
         bytes.iter().flat_map(|bytes| read(&mut reader, SendTime::ZERO, bytes).records).collect();
     assert_eq!((bytes.len(), told.len()), (2, 3));
-    let span = told[2].arrival.unwrap() - told[0].arrival.unwrap();
+    let span = told[2].reception.time().unwrap() - told[0].reception.time().unwrap();
     assert_eq!(span, TimeDelta::from_secs(9));
 }
 
@@ -196,7 +197,7 @@ fn overlapping_reports_tell_an_arrival_again_in_rfc_8888_alone() {
         packets(&mut writer, &first, 0, 20_000, ROOM);
         let bytes = packets(&mut writer, &second, 1, 60_000, ROOM);
         let told = read(&mut reader, SendTime::ZERO, &bytes[0]);
-        let seen: Vec<_> = told.records.iter().map(|r| r.arrival.is_some()).collect();
+        let seen: Vec<_> = told.records.iter().map(|r| r.reception.is_arrival()).collect();
         assert_eq!(seen, [true, again, true]);
     }
 }
@@ -240,12 +241,43 @@ fn rfc_8888_counts_reports_by_their_times() {
 }
 
 #[test]
-fn an_arrival_whose_time_is_not_told_is_left_out() {
-    let metrics = [Some(Metric { ecn: 0, offset: Metric::UNAVAILABLE }), None, Some(Metric::default())];
+fn an_arrival_whose_time_is_not_told_is_read_with_its_mark() {
+    let untimed = |ecn, offset| Some(Metric { ecn, offset });
+    let metrics =
+        [untimed(3, Metric::UNAVAILABLE), None, untimed(1, Metric::OVER_RANGE), Some(Metric::default())];
     let mut out = [0; 100];
     let length = Ccfb::write(2, 0, 1, 10, metrics.into_iter(), &mut out).unwrap();
     let told = read(&mut FeedbackReader::new(), SendTime::ZERO, &out[..length]);
-    assert_eq!(told.records.iter().map(|r| r.sequence).collect::<Vec<_>>(), [11, 12]);
+    let records: Vec<_> = told.records.iter().map(|r| (r.sequence, r.reception, r.ecn)).collect();
+    let expected = [
+        (10, Reception::Untimed, Ecn::Ce),
+        (11, Reception::Missing, Ecn::NotEct),
+        (12, Reception::Untimed, Ecn::Ect1),
+        (13, Reception::At(told.at.unwrap()), Ecn::NotEct),
+    ];
+    assert_eq!(records, expected);
+    // As RFC 8888 it is written again as it was read; transport-wide feedback has only arrivals with times.
+    let report = Report::Packets { records: &told.records, number: 0, at: told.at };
+    let length = writer(PacketFormat::Rfc8888).write(&report, &mut out).unwrap();
+    let again = read(&mut FeedbackReader::new(), SendTime::ZERO, &out[..length]);
+    assert!(again.records.iter().map(|r| (r.sequence, r.reception, r.ecn)).eq(expected));
+    let length = writer(PacketFormat::TransportWide).write(&report, &mut out).unwrap();
+    let again = read(&mut FeedbackReader::new(), SendTime::ZERO, &out[..length]);
+    let arrived: Vec<_> = again.records.iter().map(|r| r.reception.is_arrival()).collect();
+    assert_eq!(arrived, [false, false, false, true]);
+}
+
+#[test]
+fn transport_wide_feedback_without_times_tells_arrivals() {
+    // Symbols of two bits from number 7 on: not received, received without a delta, received after 1 ms; no fourth.
+    let bytes = [0x8F, 205, 0, 5, 0, 0, 0, 2, 0, 0, 0, 1, 0, 7, 0, 3, 0, 0, 1, 0, 0b1100_1101, 0, 4, 0];
+    let told = read(&mut FeedbackReader::new(), SendTime::ZERO, &bytes);
+    let records: Vec<_> = told
+        .records
+        .iter()
+        .map(|r| (r.sequence, r.reception.is_arrival(), r.reception.time().is_some()))
+        .collect();
+    assert_eq!(records, [(7, false, false), (8, true, false), (9, true, true)]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Per-packet reports to bytes.
 
-use weir_cc::{ArrivalTime, Ecn, Record, Report};
+use weir_cc::{ArrivalTime, Ecn, Reception, Record, Report};
 use weir_wire::rtcp::{Ccfb, Metric, Twcc, TwccHeader};
 
 use super::by_stream::ByStream;
@@ -9,7 +9,7 @@ use super::by_stream::ByStream;
 /// into one goes on in the next.
 ///
 /// Transport-wide feedback tells arrival times to 250 µs, neither ECN nor when it was made; where reports overlap it tells
-/// an arrival once. RFC 8888 tells times to 1/1024 s, ECN, and when it was made; it tells an arrival each time.
+/// an arrival once, and one without a time as missing. RFC 8888 tells times to 1/1024 s, ECN, and when it was made; it tells an arrival each time.
 #[derive(Debug)]
 pub struct FeedbackWriter {
     form: Form,
@@ -112,11 +112,11 @@ impl FeedbackWriter {
         let header = TwccHeader { ssrc, source, base_sequence: first, number };
         let told = &self.told;
         let news = |record: &Record| {
-            record.arrival.filter(|_| !told.contains(record.sequence)).map(ArrivalTime::nanos)
+            record.reception.time().filter(|_| !told.contains(record.sequence)).map(ArrivalTime::nanos)
         };
         let written = Twcc::write(&header, records.iter().map(news), out).ok()?;
         for record in &records[..written.packets] {
-            if record.arrival.is_some() {
+            if record.reception.time().is_some() {
                 self.told.insert(record.sequence);
             }
         }
@@ -124,11 +124,15 @@ impl FeedbackWriter {
     }
 
     fn write_rfc_8888(&mut self, first: u16, records: &[Record], out: &mut [u8]) -> Option<(usize, usize)> {
-        let newest = || records.iter().filter_map(|record| record.arrival).max();
+        let newest = || records.iter().filter_map(|record| record.reception.time()).max();
         let at = self.at.or_else(newest).unwrap_or(ArrivalTime::ZERO);
         let metric = |record: &Record| {
-            let offset = |arrival: ArrivalTime| Metric::offset_from_nanos((at - arrival).nanos());
-            record.arrival.map(|arrival| Metric { ecn: codepoint(record.ecn), offset: offset(arrival) })
+            let offset = match record.reception {
+                Reception::Missing => return None,
+                Reception::Untimed => Metric::UNAVAILABLE,
+                Reception::At(arrival) => Metric::offset_from_nanos((at - arrival).nanos()),
+            };
+            Some(Metric { ecn: codepoint(record.ecn), offset })
         };
         let most = out.len().min(Twcc::MAX_LEN);
         let out = &mut out[..most];

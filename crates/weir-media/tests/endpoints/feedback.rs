@@ -4,14 +4,15 @@ use std::sync::{Arc, Mutex};
 
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{
-    Arrival, ArrivalTime, Controller, Decision, Fate, Feedback, LimitingFactor, Pacing, PathEvent, Receiver,
-    Report, SendState, SendTime, Share, Stamp, Target,
+    Arrival, ArrivalTime, Controller, Decision, Ecn, Fate, Feedback, LimitingFactor, Pacing, PathEvent,
+    Receiver, Report, SendState, SendTime, Share, Stamp, Target,
 };
 use weir_media::{AudioConfig, MediaConfig, PacketFormat};
 use weir_units::{DataRate, TimeDelta};
-use weir_wire::rtcp::{self, Message};
+use weir_wire::MediaHeader;
+use weir_wire::rtcp::{self, Message, Reception};
 
-use crate::rig::{Call, Event, PROPAGATION, config};
+use crate::rig::{Call, Event, PROPAGATION, RTCP_ROOM, SENDER, config, media_receiver};
 
 /// What a controller heard in a report: the fates by packet number, and the rest.
 #[derive(Clone, Debug)]
@@ -131,7 +132,7 @@ fn fates_are_right(call: &Call, heard: &[Heard], resolution: TimeDelta) {
         assert_eq!(id, next, "packets come in order and none is left out");
         next += 1;
         match (fate, arrivals[id as usize]) {
-            (Fate::Arrived { at, .. }, Some(arrived)) => {
+            (Fate::Arrived { at: Some(at), .. }, Some(arrived)) => {
                 earliest = earliest.min(at - arrived);
                 latest = latest.max(at - arrived);
             }
@@ -261,4 +262,25 @@ fn the_receiver_sees_the_stamp_that_the_controller_gives() {
         });
         assert!(lengths.into_iter().all(|length| length == header_len));
     }
+}
+
+#[test]
+fn the_first_packets_may_come_in_another_order_where_numbers_wrap() {
+    let feedback = PacketFeedback::new(TimeDelta::from_millis(50));
+    let mut receiver = media_receiver(Box::new(feedback), &config());
+    for (at, number) in (0..).zip([0, 65_535, 1, 2, 3]) {
+        let header = MediaHeader {
+            ssrc: SENDER,
+            sequence: number,
+            transport_sequence: number,
+            ..MediaHeader::default()
+        };
+        receiver.on_packet(ArrivalTime::from_millis(at), &header, 1000, Ecn::NotEct);
+    }
+    let mut out = [0; RTCP_ROOM];
+    let length = receiver.poll_rtcp(ArrivalTime::from_millis(60), &mut out).unwrap();
+    let Some(Ok(Message::Twcc(told))) = rtcp::messages(&out[..length]).next() else { panic!("feedback") };
+    let arrived = |(number, reception): (u16, Reception)| (number, reception != Reception::Missing);
+    let statuses: Vec<_> = told.statuses().map(arrived).collect();
+    assert_eq!(statuses, [65_535, 0, 1, 2, 3].map(|number| (number, true)));
 }

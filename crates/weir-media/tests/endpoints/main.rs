@@ -3,6 +3,7 @@
 mod asleep;
 mod breakers;
 mod call;
+mod clocks;
 mod detection;
 mod examples;
 mod feedback;
@@ -16,4 +17,5 @@ mod route;
 mod sender;
 mod session;
 mod streams;
+mod untimed;
 mod wire;

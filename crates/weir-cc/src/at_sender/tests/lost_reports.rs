@@ -15,7 +15,7 @@ fn reports_lost<L: Controller, O: Observer>(mut sender: AtSender<O, L>) -> AtSen
             continue;
         }
         let fate = |packet: &SentPacket| Fate::Arrived {
-            at: ArrivalTime::ZERO + (packet.at - SendTime::ZERO) + TimeDelta::from_millis(25),
+            at: Some(ArrivalTime::ZERO + (packet.at - SendTime::ZERO) + TimeDelta::from_millis(25)),
             ecn: Ecn::NotEct,
         };
         let results: Vec<PacketResult> =

@@ -152,9 +152,9 @@ impl FlowStatistics {
     pub fn on_results(&mut self, results: &[PacketResult]) {
         for PacketResult { sent, fate } in results {
             match *fate {
-                Fate::Arrived { at, .. } => self.on_arrival(sent.at, at),
+                Fate::Arrived { at, .. } => self.on_told(sent.at, at, 1),
                 Fate::Missing => self.on_loss(sent.at),
-                Fate::Recovered { at, .. } => self.on_recovery(sent.at, at),
+                Fate::Recovered { at, .. } => self.on_recovered(sent.at, at),
             }
         }
     }
@@ -166,9 +166,14 @@ impl FlowStatistics {
 
     /// So many packets arrived; of one of them it is known that it was sent at `sent` and arrived at `at`.
     pub fn on_arrivals(&mut self, sent: SendTime, at: ArrivalTime, packets: u32) {
+        self.on_told(sent, Some(at), packets);
+    }
+
+    /// The same; no sample is taken where the time is not told.
+    fn on_told(&mut self, sent: SendTime, at: Option<ArrivalTime>, packets: u32) {
         let Some(age) = self.age(sent) else { return };
         self.losses.on_told(age, 0, packets);
-        if age == 0 {
+        if let Some(at) = at.filter(|_| age == 0) {
             self.sample(sent, at);
         }
     }
@@ -187,9 +192,13 @@ impl FlowStatistics {
 
     /// A packet that was told as lost has arrived after all.
     pub fn on_recovery(&mut self, sent: SendTime, at: ArrivalTime) {
+        self.on_recovered(sent, Some(at));
+    }
+
+    fn on_recovered(&mut self, sent: SendTime, at: Option<ArrivalTime>) {
         let Some(age) = self.age(sent) else { return };
         self.losses.on_recovery(age);
-        if age == 0 {
+        if let Some(at) = at.filter(|_| age == 0) {
             self.sample(sent, at);
         }
     }

@@ -243,3 +243,17 @@ fn of_what_no_report_told_neither_packets_nor_time_count() {
     let report = report(&mut observer, 125).unwrap();
     assert_eq!((report.sending_rate.bps(), report.interarrival), (800_000, ms(10)));
 }
+
+#[test]
+fn a_packet_at_an_unknown_time_counts_in_the_spacing_and_not_in_the_means() {
+    let mut observer = observer();
+    observer.on_arrival(&packet(0, 25, 200, 0));
+    report(&mut observer, 25);
+    observer.on_arrival(&packet(40, 65, 200, 50));
+    observer.on_untimed(&packet(80, 120, 800, 50));
+    observer.on_arrival(&packet(90, 125, 216, 50));
+    let told = report(&mut observer, 125).unwrap();
+    // Delays of 25 and 35 ms, rates of 200 and 216 kbit/s; 100 ms for three packets.
+    assert_eq!((delay(&told), told.sending_rate), (30.0, DataRate::from_kbps(208)));
+    assert_eq!(told.interarrival, ms(100) / 3);
+}

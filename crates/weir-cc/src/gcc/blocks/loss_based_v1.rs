@@ -261,7 +261,7 @@ mod tests {
         let size = DataSize::from_bytes(1000);
         (0..packets)
             .map(|id| {
-                let arrived = Fate::Arrived { at: ArrivalTime::ZERO, ecn: Ecn::NotEct };
+                let arrived = Fate::Arrived { at: Some(ArrivalTime::ZERO), ecn: Ecn::NotEct };
                 PacketResult {
                     sent: SentPacket::new(id, at(0), size),
                     fate: if id < lost { Fate::Missing } else { arrived },

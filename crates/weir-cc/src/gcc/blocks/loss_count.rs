@@ -88,7 +88,7 @@ mod tests {
         let result = |&(id, arrived): &(u64, bool)| PacketResult {
             sent: SentPacket::new(id, SendTime::ZERO, size),
             fate: if arrived {
-                Fate::Arrived { at: ArrivalTime::ZERO, ecn: Ecn::NotEct }
+                Fate::Arrived { at: Some(ArrivalTime::ZERO), ecn: Ecn::NotEct }
             } else {
                 Fate::Missing
             },

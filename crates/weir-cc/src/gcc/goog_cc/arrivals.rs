@@ -61,7 +61,10 @@ impl Arrivals {
         let mut newest = ArrivalTime::from_nanos(i64::MIN);
         let mut in_order = true;
         for result in results {
-            let (Fate::Arrived { at, .. } | Fate::Recovered { at, .. }) = result.fate else { continue };
+            let (Fate::Arrived { at: Some(at), .. } | Fate::Recovered { at: Some(at), .. }) = result.fate
+            else {
+                continue;
+            };
             let SentPacket { id, at: departure, payload, probe, .. } = result.sent;
             let (departure, arrival) = (resolution.departure(departure), resolution.arrival(at));
             let packet = Received { departure, arrival, size: payload.min(LARGEST_PACKET) };

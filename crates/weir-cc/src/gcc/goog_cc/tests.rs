@@ -105,7 +105,7 @@ impl Call {
                 let left = sent.at.nanos() / 1_000_000;
                 let fate = match queue_ms(left) {
                     Some(wait) => Fate::Arrived {
-                        at: ArrivalTime::from_millis(7_200_000 + left + DELAY_MS + wait),
+                        at: Some(ArrivalTime::from_millis(7_200_000 + left + DELAY_MS + wait)),
                         ecn: Ecn::NotEct,
                     },
                     None => Fate::Missing,

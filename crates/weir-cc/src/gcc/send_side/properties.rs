@@ -35,7 +35,8 @@ proptest! {
             let decided = life.live(timed).is_some();
             match &timed.1 {
                 Call::Packets(results, ..) => {
-                    prop_assert_eq!(decided, results.iter().any(|result| result.fate != Fate::Missing));
+                    let timed = |fate| matches!(fate, Fate::Arrived { at: Some(_), .. } | Fate::Recovered { at: Some(_), .. });
+                    prop_assert_eq!(decided, results.iter().any(|result| timed(result.fate)));
                 }
                 Call::Event(event) => prop_assert_eq!(decided, !matches!(event, PathEvent::Paused | PathEvent::Resumed)),
                 Call::Timeout => {}

@@ -99,14 +99,14 @@ impl SendSideGcc {
 }
 
 impl SendSideRule {
-    /// Takes out what arrived, in order of arrival; whether there was anything.
+    /// Takes out what arrived at known times, in order of arrival; whether there was anything.
     fn collect(&mut self, results: &[PacketResult]) -> bool {
         self.arrivals.clear();
         self.arrivals.extend(results.iter().filter_map(|result| match result.fate {
-            Fate::Arrived { at, .. } | Fate::Recovered { at, .. } => {
+            Fate::Arrived { at: Some(at), .. } | Fate::Recovered { at: Some(at), .. } => {
                 Some(Received { departure: result.sent.at, arrival: at, size: result.sent.payload })
             }
-            Fate::Missing => None,
+            _ => None,
         }));
         if !self.arrivals.is_sorted_by_key(|packet| packet.arrival) {
             self.arrivals.sort_unstable_by_key(|packet| (packet.arrival, packet.departure));
@@ -219,6 +219,10 @@ impl Rule for SendSideRule {
     ) -> Heard {
         let &Feedback::Packets { results, rtt, .. } = feedback else { return Heard::Foreign };
         if !self.collect(results) {
+            // What arrived at times that are not told says nothing of delay, and is not lost either.
+            if self.heard.is_some() {
+                self.losses.on_results(results);
+            }
             return Heard::Foreign;
         }
         match self.heard.replace(now) {

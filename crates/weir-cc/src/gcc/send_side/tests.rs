@@ -47,7 +47,7 @@ impl Heard {
             let sent = SentPacket::new(id, at(departure), SIZE);
             let arrival = |delay| ArrivalTime::from_millis(departure + delay) + self.offset;
             let fate = delay(id)
-                .map_or(Fate::Missing, |delay| Fate::Arrived { at: arrival(delay), ecn: Ecn::NotEct });
+                .map_or(Fate::Missing, |delay| Fate::Arrived { at: Some(arrival(delay)), ecn: Ecn::NotEct });
             PacketResult { sent, fate }
         };
         let mut results: Vec<_> = (self.next..self.next + 5).map(result).collect();

@@ -48,7 +48,7 @@ fn ack(sender: &mut Ledbat, ids: core::ops::Range<u64>, at: i64, queue: i64, sta
     let results: Vec<_> = ids
         .map(|id| PacketResult {
             sent: packet(id, at),
-            fate: Fate::Arrived { at: arrived, ecn: Ecn::NotEct },
+            fate: Fate::Arrived { at: Some(arrived), ecn: Ecn::NotEct },
         })
         .collect();
     feed(sender, at + RTT, &results, state)
@@ -116,7 +116,7 @@ fn what_was_sent_within_a_round_trip_counts_as_in_flight() {
 fn lose(sender: &mut Ledbat, first: u64, at: i64) -> Why {
     let mut results = vec![PacketResult { sent: packet(first, at), fate: Fate::Missing }];
     let arrived = ArrivalTime::from_millis(3_600_000 + at + 125);
-    let fate = Fate::Arrived { at: arrived, ecn: Ecn::NotEct };
+    let fate = Fate::Arrived { at: Some(arrived), ecn: Ecn::NotEct };
     results.extend((1..4).map(|n| PacketResult { sent: packet(first + n, at), fate }));
     feed(sender, at + RTT, &results, &flying(100_000))
 }
@@ -148,7 +148,7 @@ fn the_window_lets_through_what_the_pacer_lets_go_at_the_least_rate() {
 #[test]
 fn two_later_packets_do_not_make_a_loss() {
     let mut sender = settled();
-    let fate = Fate::Arrived { at: ArrivalTime::from_millis(3_600_325), ecn: Ecn::NotEct };
+    let fate = Fate::Arrived { at: Some(ArrivalTime::from_millis(3_600_325)), ecn: Ecn::NotEct };
     let missing = PacketResult { sent: packet(10, 200), fate: Fate::Missing };
     let later = |id| PacketResult { sent: packet(id, 200), fate };
     feed(&mut sender, 300, &[missing, later(11), later(12)], &flying(100_000));
@@ -168,7 +168,7 @@ fn what_moves_no_window_decides_nothing() {
 #[test]
 fn a_mark_is_a_loss() {
     let mut sender = settled();
-    let fate = Fate::Arrived { at: ArrivalTime::from_millis(3_600_325), ecn: Ecn::Ce };
+    let fate = Fate::Arrived { at: Some(ArrivalTime::from_millis(3_600_325)), ecn: Ecn::Ce };
     let marked = [PacketResult { sent: packet(10, 200), fate }];
     assert_eq!(feed(&mut sender, 300, &marked, &flying(100_000)), Why::Mark);
     assert_eq!(sender.rule().cwnd, 5_000.0);
@@ -263,7 +263,8 @@ fn a_slower_route_is_no_queue_and_has_no_losses_of_the_last_one() {
     (10..20).for_each(|id| sender.on_sent(&packet(id, 200), &flying(10_000)));
     let missing = |id| PacketResult { sent: packet(id, 200), fate: Fate::Missing };
     let at = ArrivalTime::from_millis(3_600_225);
-    let arrived = PacketResult { sent: packet(11, 200), fate: Fate::Arrived { at, ecn: Ecn::NotEct } };
+    let arrived =
+        PacketResult { sent: packet(11, 200), fate: Fate::Arrived { at: Some(at), ecn: Ecn::NotEct } };
     feed(&mut sender, 300, &[missing(10), arrived], &flying(10_000));
     sender.on_event(ms(310), PathEvent::RouteChanged);
     assert_eq!((sender.rule().rtt.is_none(), sender.rule().delay.get()), (true, None));
@@ -274,4 +275,17 @@ fn a_slower_route_is_no_queue_and_has_no_losses_of_the_last_one() {
         (sender.rule().delay.get(), sender.target().limiting_factor),
         (Some(TimeDelta::ZERO), LimitingFactor::RampUp)
     );
+}
+
+#[test]
+fn an_arrival_without_a_time_is_acknowledged_and_its_mark_counts_and_its_delay_does_not() {
+    let untimed = |id, ecn| [PacketResult { sent: packet(id, 200), fate: Fate::Arrived { at: None, ecn } }];
+    let mut sender = settled();
+    let (queue, srtt) = (sender.rule().delay.get(), sender.rule().smoothed_rtt());
+    // 10 000 + 1 · 1 · 1000 · 1000/10 000.
+    feed(&mut sender, 900, &untimed(10, Ecn::Ect0), &flying(100_000));
+    assert_eq!(sender.rule().cwnd, 10_100.0);
+    assert_eq!((sender.rule().delay.get(), sender.rule().smoothed_rtt()), (queue, srtt));
+    assert_eq!(feed(&mut sender, 910, &untimed(11, Ecn::Ce), &flying(100_000)), Why::Mark);
+    assert!(sender.rule().cwnd < 5_100.0, "{}", sender.rule().cwnd);
 }

@@ -307,3 +307,26 @@ fn another_route_has_its_own_base_delay_and_no_loss_yet() {
     let told = path.run(1000, 80, |_| false).last.unwrap();
     assert_eq!((told.congestion, told.ramp_up), (TimeDelta::ZERO, true));
 }
+
+#[test]
+fn a_packet_at_an_unknown_time_is_not_lost_and_its_mark_counts_and_its_delay_does_not() {
+    let config = Config { smoothed_each: SmoothedEach::Packet, ..Config::default() };
+    let mut path = Path::new(&config);
+    path.run(1000, 25, |_| false);
+    // 30 packets at unknown times, the place of each told by a delay that none had.
+    for _ in 0..30 {
+        path.now += 10;
+        path.id += 1;
+        path.observer.on_untimed(&Arrival { ecn: Ecn::Ce, ..packet(path.id, path.now, 5) });
+        path.poll();
+    }
+    path.run(10, 25, |_| false);
+    assert_eq!(
+        path.observer.delays.min().map(|delay| path.observer.log.above_base(Some(delay))),
+        Some(TimeDelta::ZERO)
+    );
+    assert_eq!((path.observer.p_loss, path.observer.lost_at), (0.0, None));
+    assert!(path.observer.p_mark > 0.2, "{}", path.observer.p_mark);
+    let base = path.observer.log.base();
+    assert_eq!(base, Some(ApparentDelay::between(SendTime::ZERO, ms(25))), "what was told alone");
+}

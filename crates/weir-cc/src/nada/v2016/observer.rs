@@ -69,11 +69,15 @@ impl Nada2016Observer {
 
 impl Observer for Nada2016Observer {
     fn on_arrival(&mut self, packet: &Arrival) {
-        let news = self.log.on_arrival(packet);
+        let news = self.log.on_arrival(packet, true);
         if news.clocks_moved {
             self.filter.clear();
         }
         self.filter.push(news.queuing);
+    }
+
+    fn on_untimed(&mut self, packet: &Arrival) {
+        self.log.on_arrival(packet, false);
     }
 
     fn on_untold(&mut self) {

@@ -73,11 +73,10 @@ impl Zhu03Observer {
         let kept = libm::pow(1.0 - self.config.smoothing, packets as f64);
         self.x_n = Some(sample + (old - sample) * kept);
     }
-}
 
-impl Observer for Zhu03Observer {
-    fn on_arrival(&mut self, packet: &Arrival) {
-        let news = self.log.on_arrival(packet);
+    /// A packet has arrived, of which it is known when where it is `timed`.
+    fn arrive(&mut self, packet: &Arrival, timed: bool) {
+        let news = self.log.on_arrival(packet, timed);
         if news.clocks_moved {
             (self.delay, self.x_n) = (None, None);
         }
@@ -90,6 +89,17 @@ impl Observer for Zhu03Observer {
         let penalty = if packet.ecn == Ecn::Ce { self.config.mark_penalty.millis_f64() } else { 0.0 };
         self.smooth(delay + penalty, 1);
         self.delay = Some(delay);
+    }
+}
+
+impl Observer for Zhu03Observer {
+    fn on_arrival(&mut self, packet: &Arrival) {
+        self.arrive(packet, true);
+    }
+
+    /// Its delay is taken for that of the packet before it, as that of a packet that is lost (zhu-03 §5.1).
+    fn on_untimed(&mut self, packet: &Arrival) {
+        self.arrive(packet, false);
     }
 
     fn on_untold(&mut self) {

@@ -36,7 +36,7 @@ fn feed(sender: &mut Rap, at: i64, results: &[PacketResult]) -> Option<Decision>
 
 /// Packets `ids`, which left at `at`, arrived 50 ms later, were reported after 10 ms and heard of 50 ms after that.
 fn arrived(ids: core::ops::Range<u64>, at: i64) -> Vec<PacketResult> {
-    let fate = Fate::Arrived { at: ArrivalTime::from_millis(3_600_000 + at + 50), ecn: Ecn::NotEct };
+    let fate = Fate::Arrived { at: Some(ArrivalTime::from_millis(3_600_000 + at + 50)), ecn: Ecn::NotEct };
     ids.map(|id| PacketResult { sent: packet(id, at), fate }).collect()
 }
 
@@ -181,7 +181,7 @@ fn fine_grain_follows_the_round_trip_time_and_leaves_the_gap() {
     send(&mut sender, 1..2, 110);
     // A round trip of 200 ms: XRTT/FRTT = 101/190.
     let mut late = arrived(1..2, 110);
-    late[0].fate = Fate::Arrived { at: ArrivalTime::from_millis(3_600_000 + 260), ecn: Ecn::NotEct };
+    late[0].fate = Fate::Arrived { at: Some(ArrivalTime::from_millis(3_600_000 + 260)), ecn: Ecn::NotEct };
     assert_eq!(feed(&mut sender, 320, &late), None);
     assert_eq!(sender.frame().data_rate(), kbps(400));
     let rate = sender.target().sending_rate.bps_f64();
@@ -219,4 +219,16 @@ fn another_route_has_no_losses_of_the_last_one() {
     let lost = vec![PacketResult { sent: packet(15, 2200), fate: Fate::Missing }];
     let decision = feed(&mut sender, 2310, &[lost, arrived(16..19, 2200)].concat()).unwrap();
     assert_eq!((decision.rate, decision.why), (kbps(200), Why::Loss));
+}
+
+#[test]
+fn an_arrival_without_a_time_is_no_sample_and_its_mark_counts() {
+    let mut sender = settled(Config::default());
+    let rtt = sender.frame().rtt();
+    send(&mut sender, 1..6, 110);
+    let untimed = |id, ecn| PacketResult { sent: packet(id, 110), fate: Fate::Arrived { at: None, ecn } };
+    assert_eq!(feed(&mut sender, 900, &[1, 2, 3, 4].map(|id| untimed(id, Ecn::Ect0))), None, "none is lost");
+    assert_eq!(sender.frame().rtt(), rtt);
+    let decision = feed(&mut sender, 910, &[untimed(5, Ecn::Ce)]).unwrap();
+    assert_eq!((decision.rate, decision.why), (kbps(200), Why::Mark));
 }

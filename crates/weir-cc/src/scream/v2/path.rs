@@ -92,7 +92,7 @@ impl Path {
     ) -> News {
         let &PathFeedback { results, rtt, qdelay_target, ref_wnd, idle } = feedback;
         for PacketResult { sent, fate } in results {
-            if let Fate::Arrived { at, .. } = *fate {
+            if let Fate::Arrived { at: Some(at), .. } = *fate {
                 self.delay.on_packet(at, ApparentDelay::between(sent.at, at));
                 self.averages.on_packet(self.delay.get(), qdelay_target);
             }

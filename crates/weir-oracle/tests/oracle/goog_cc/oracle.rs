@@ -225,8 +225,10 @@ impl GoogCc {
             .map(|result| PacketResult {
                 sent_packet: self.sent_packet(&result.sent),
                 receive_time: match result.fate {
-                    Fate::Arrived { at, .. } | Fate::Recovered { at, .. } => arrival(at.whole_millis()),
-                    Fate::Missing => units::Timestamp::plus_infinity(),
+                    Fate::Arrived { at: Some(at), .. } | Fate::Recovered { at: Some(at), .. } => {
+                        arrival(at.whole_millis())
+                    }
+                    _ => units::Timestamp::plus_infinity(),
                 },
                 ..PacketResult::default()
             })

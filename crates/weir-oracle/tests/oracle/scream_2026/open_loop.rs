@@ -64,7 +64,7 @@ impl<'a> Replay<'a> {
             (false, true) => Ecn::Ect1,
             (false, false) => Ecn::NotEct,
         };
-        let at = ArrivalTime::ZERO + packet.arrived.expect("it arrived");
+        let at = Some(ArrivalTime::ZERO + packet.arrived.expect("it arrived"));
         PacketResult { sent: self.packet(number), fate: Fate::Arrived { at, ecn } }
     }
 

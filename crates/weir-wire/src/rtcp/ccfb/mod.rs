@@ -22,8 +22,9 @@
 //!
 //! Where the RFC leaves room:
 //!
-//! 1. `num_reports` is the number of packets, as libwebrtc and pion send it. The RFC's text can also be read as that
-//!    number less one, and older senders do: a packet whose length fits only that reading is read so.
+//! 1. `num_reports` is the number of packets (erratum 8166), as libwebrtc and today's pion send it. Before the erratum the
+//!    RFC's text was that number less one, and SCReAM's authors and pion up to 1.2.15 send that. A message is read so if
+//!    its length fits nothing else, or if what would be padding has the bit of a packet received.
 //! 2. An arrival time offset is rounded down. A decoded time is then late by up to 1/1024 s.
 
 mod write;
@@ -114,6 +115,17 @@ impl Metric {
     }
 }
 
+/// Whether the padding of a block among `blocks` has the bit of a packet received. An error unless the blocks end where
+/// the report timestamp begins.
+fn pads_packets(mut blocks: Reader<'_>, excess: u8) -> Result<bool, ParseError> {
+    let mut packets = false;
+    while !blocks.rest().is_empty() {
+        let (_, padding) = CcfbBlock::read(&mut blocks, excess)?;
+        packets |= padding.first_chunk().is_some_and(|&word| u16::from_be_bytes(word) & RECEIVED != 0);
+    }
+    Ok(packets)
+}
+
 /// Bytes of the metrics of `packets`, filled up to 32 bits.
 const fn metrics_len(packets: usize) -> usize {
     packets.next_multiple_of(2) * METRIC_LEN
@@ -135,20 +147,13 @@ impl<'a> Ccfb<'a> {
         let begin = reader.offset();
         let (blocks, timestamp) = reader.rest().split_at(reader.rest().len() - TIMESTAMP_LEN);
         let timestamp = Reader::new(timestamp, begin + blocks.len()).u32()?;
-        let as_read = |excess| Self { ssrc, timestamp, blocks, excess };
-        match as_read(0).check(begin) {
-            Ok(()) => Ok(as_read(0)),
-            Err(error) => as_read(1).check(begin).map(|()| as_read(1)).map_err(|_| error),
-        }
-    }
-
-    /// An error unless the blocks end where the report timestamp begins.
-    fn check(&self, begin: usize) -> Result<(), ParseError> {
-        let mut reader = Reader::new(self.blocks, begin);
-        while !reader.rest().is_empty() {
-            CcfbBlock::read(&mut reader, self.excess)?;
-        }
-        Ok(())
+        let pads_packets = |excess| pads_packets(Reader::new(blocks, begin), excess);
+        let excess = match pads_packets(0) {
+            Ok(false) => 0,
+            Ok(true) => u8::from(pads_packets(1).is_ok()),
+            Err(error) => pads_packets(1).map(|_| 1).map_err(|_| error)?,
+        };
+        Ok(Self { ssrc, timestamp, blocks, excess })
     }
 
     /// What is told of each stream.
@@ -185,17 +190,18 @@ impl<'a> Iterator for Blocks<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         // Parsing has found them to be sound.
-        CcfbBlock::read(&mut self.reader, self.excess).ok()
+        CcfbBlock::read(&mut self.reader, self.excess).ok().map(|(block, _)| block)
     }
 }
 
 impl<'a> CcfbBlock<'a> {
-    fn read(reader: &mut Reader<'a>, excess: u8) -> Result<Self, ParseError> {
+    /// A block and its padding.
+    fn read(reader: &mut Reader<'a>, excess: u8) -> Result<(Self, &'a [u8]), ParseError> {
         let source = reader.u32()?;
         let begin_sequence = reader.u16()?;
         let packets = usize::from(reader.u16()?) + usize::from(excess);
-        let metrics = reader.slice(metrics_len(packets))?;
-        Ok(Self { source, begin_sequence, metrics: &metrics[..METRIC_LEN * packets] })
+        let (metrics, padding) = reader.slice(metrics_len(packets))?.split_at(METRIC_LEN * packets);
+        Ok((Self { source, begin_sequence, metrics }, padding))
     }
 
     /// What is told of each packet, by number.

@@ -118,19 +118,53 @@ fn an_offset_is_rounded_down_and_known_up_to_8_seconds() {
 }
 
 #[test]
-fn a_number_of_reports_less_one_is_understood_where_only_it_fits() {
-    // Two packets, told as one: in the one word of metrics both readings end at the same place, and it is one.
-    let odd = hex("8b cd 00 05 00 00 00 01 00 00 00 07 00 02 00 01 80 01 80 02 00 00 00 09");
-    assert_eq!(told(&parse(&odd).unwrap()), [(7, vec![(2, received(0, 1))])]);
-    // Three packets, told as two, and one, told as none.
-    let even = hex(concat!(
+fn a_number_of_reports_less_one_is_understood() {
+    // Three packets, told as two, and one, told as none: only that reading fits.
+    let odd = hex(concat!(
         "8b cd 00 09 00 00 00 01 00 00 00 07 00 02 00 02 80 01 80 02 80 03 00 00 ",
         "00 00 00 08 00 05 00 00 80 04 00 00 00 00 00 09"
     ));
     let three = vec![(2, received(0, 1)), (3, received(0, 2)), (4, received(0, 3))];
-    let ccfb = parse(&even).unwrap();
+    let ccfb = parse(&odd).unwrap();
     assert_eq!(told(&ccfb), [(7, three), (8, vec![(5, received(0, 4))])]);
     assert_eq!(ccfb.timestamp, 9);
+    // Four packets, told as three: both readings fit, and what would be padding has the bit of a packet received.
+    let even = hex("8b cd 00 06 00 00 00 01 00 00 00 02 00 0a 00 03 80 01 80 02 80 03 80 04 00 00 00 00");
+    let four = (10..14).map(|sequence| (sequence, received(0, sequence - 9))).collect();
+    assert_eq!(told(&parse(&even).unwrap()), [(2, four)]);
+}
+
+#[test]
+fn one_block_with_a_packet_in_its_padding_decides_for_all() {
+    // Of the other stream the last packet has not been received, as its word of zeros says.
+    let both = hex(concat!(
+        "8b cd 00 08 00 00 00 01 00 00 00 07 00 02 00 01 80 01 00 00 ",
+        "00 00 00 08 00 05 00 01 80 01 80 02 00 00 00 09"
+    ));
+    let first = vec![(2, received(0, 1)), (3, None)];
+    let second = vec![(5, received(0, 1)), (6, received(0, 2))];
+    assert_eq!(told(&parse(&both).unwrap()), [(7, first), (8, second)]);
+}
+
+#[test]
+fn the_number_of_reports_is_that_of_the_packets_where_padding_holds_none() {
+    let number_of_packets =
+        |text| parse(&hex(text)).unwrap().blocks().map(|b| b.metrics().len()).sum::<usize>();
+    // Padding of zeros, and one without the bit of a packet received.
+    assert_eq!(
+        number_of_packets("8b cd 00 05 00 00 00 01 00 00 00 07 00 02 00 01 80 01 00 00 00 00 00 09"),
+        1
+    );
+    assert_eq!(
+        number_of_packets("8b cd 00 05 00 00 00 01 00 00 00 07 00 02 00 01 80 01 7f ff 00 00 00 09"),
+        1
+    );
+    // A packet received in the padding of one block, but only this reading fits the other block.
+    let only_as_written = concat!(
+        "8b cd 00 08 00 00 00 01 00 00 00 07 00 02 00 01 80 01 80 02 ",
+        "00 00 00 08 00 05 00 02 80 01 80 02 00 00 00 09"
+    );
+    assert_eq!(number_of_packets(only_as_written), 3);
 }
 
 #[test]

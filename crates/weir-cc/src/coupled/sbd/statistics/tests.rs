@@ -1,6 +1,8 @@
 use proptest::prelude::*;
+use weir_units::DataSize;
 
 use super::*;
+use crate::packet::{Ecn, SentPacket};
 
 const MS: i64 = 1_000_000;
 
@@ -260,4 +262,33 @@ fn without_the_gate_the_deviation_is_that_of_all_intervals() {
     assert!((told[1].variability - 0.0034).abs() < 1e-9 && !told[1].bottleneck, "{:?}", told[1]);
     let third = feed(&mut flow, [(1050.0, 34.0)]);
     assert!((third[0].variability - 0.0052).abs() < 1e-9, "{:?}", third[0]);
+}
+
+#[test]
+fn a_packet_at_an_unknown_time_is_no_loss_and_no_sample() {
+    let result = |n: u64, fate| {
+        let sent = SentPacket::new(n, SendTime::from_millis(10 * n as i64), DataSize::from_bytes(1000));
+        PacketResult { sent, fate }
+    };
+    let at = |n: u64| Some(ArrivalTime::from_millis(10 * n as i64 + 25));
+    let (mut timed, mut untimed) = (statistics(), statistics());
+    let mut told = [None; 2];
+    for n in 0..400 {
+        // Of ten packets one is lost, which comes late; of the others a third has no time.
+        let fate = |at| match n % 10 {
+            0 => Fate::Missing,
+            _ => Fate::Arrived { at, ecn: Ecn::NotEct },
+        };
+        timed.on_results(&[result(n, fate(at(n)))]);
+        untimed.on_results(&[result(n, fate(at(n).filter(|_| n % 3 > 0)))]);
+        if n % 20 == 5 {
+            timed.on_results(&[result(n - 5, Fate::Recovered { at: at(n - 5), ecn: Ecn::NotEct })]);
+            untimed.on_results(&[result(n - 5, Fate::Recovered { at: None, ecn: Ecn::NotEct })]);
+        }
+        told = [timed.poll().or(told[0]), untimed.poll().or(told[1])];
+    }
+    let [timed, untimed] = told.map(Option::unwrap);
+    assert_eq!((timed.loss, timed.interval), (untimed.loss, untimed.interval));
+    assert!(untimed.samples < timed.samples && untimed.samples > timed.samples / 2);
+    assert!((timed.queuing - untimed.queuing).abs() < 1e-9);
 }

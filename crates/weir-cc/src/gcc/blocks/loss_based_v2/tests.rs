@@ -20,8 +20,8 @@ fn result(id: u64, at_ms: i64, fate: Fate) -> PacketResult {
     PacketResult { sent: SentPacket::new(id, at, size), fate }
 }
 
-const ARRIVED: Fate = Fate::Arrived { at: ArrivalTime::ZERO, ecn: Ecn::NotEct };
-const RECOVERED: Fate = Fate::Recovered { at: ArrivalTime::ZERO, ecn: Ecn::NotEct };
+const ARRIVED: Fate = Fate::Arrived { at: Some(ArrivalTime::ZERO), ecn: Ecn::NotEct };
+const RECOVERED: Fate = Fate::Recovered { at: Some(ArrivalTime::ZERO), ecn: Ecn::NotEct };
 
 /// An estimator that is fed by observations of 250 ms each.
 struct Path {

@@ -187,3 +187,18 @@ fn silence_stops_the_reports_and_keeps_the_base_delay() {
     path.run(500, 65, NONE);
     assert!(path.signals()[0] > 35.0);
 }
+
+#[test]
+fn a_packet_at_an_unknown_time_is_not_lost_and_is_no_sample_of_delay() {
+    let mut path = Path::new(Config::default());
+    path.run(1000, 25, |_| false);
+    let before = path.observer.filter.get();
+    path.now += 10;
+    path.id += 1;
+    let departure = SendTime::from_millis(path.now - 500);
+    let at = ArrivalTime::from_millis(path.now);
+    path.observer.on_untimed(&Arrival::new(path.id, departure, at, DataSize::from_bytes(1250)));
+    assert_eq!(path.observer.filter.get(), before);
+    path.run(100, 25, |_| false);
+    assert_eq!(path.observer.latest.map(|latest| latest.loss), Some(0.0));
+}

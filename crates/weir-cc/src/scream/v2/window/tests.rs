@@ -26,7 +26,7 @@ fn path(until: i64, qdelay: impl Fn(i64) -> f64, ecn: Ecn) -> Path {
         path.on_sent(&config(), &sent);
         let delay = TimeDelta::from_secs_f64(0.025 + qdelay(at));
         let arrival = ArrivalTime::from_millis(7_200_000 + at) + delay;
-        let results = [PacketResult { sent, fate: Fate::Arrived { at: arrival, ecn } }];
+        let results = [PacketResult { sent, fate: Fate::Arrived { at: Some(arrival), ecn } }];
         let feedback = PathFeedback {
             results: &results,
             rtt: Some(TimeDelta::from_millis(50)),

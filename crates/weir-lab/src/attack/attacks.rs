@@ -1,0 +1,136 @@
+//! The attacks of the table: by whom, what, and how often.
+
+/// Who attacks, by what he can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Off the path: knows addresses and ports, neither source identifiers nor numbers.
+    Blind,
+    /// On the path: sees every packet, can add and cannot remove.
+    Reader,
+    /// The peer itself.
+    Receiver,
+}
+
+impl Role {
+    /// Every one.
+    pub const ALL: [Self; 3] = [Self::Blind, Self::Reader, Self::Receiver];
+
+    /// In a word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Blind => "blind",
+            Self::Reader => "reader",
+            Self::Receiver => "receiver",
+        }
+    }
+}
+
+/// An attack of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Attack {
+    /// In a few words.
+    pub name: &'static str,
+    /// Who.
+    pub role: Role,
+    pub(super) what: What,
+    /// How often, in ms; zero for once.
+    pub(super) every_ms: i64,
+}
+
+/// What is sent each time. To a law with reports of its own the same is said in those.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    /// All that could have arrived by now has, after the same time.
+    AllArrived,
+    /// All that could have arrived by now has, at times that are not told.
+    Untimed,
+    /// What has just left has arrived.
+    Early,
+    /// All that has left since the time before is missing.
+    Missing,
+    /// By turns the one and the other.
+    Contradictory,
+    /// What the receiver said two seconds ago.
+    Replay,
+    /// Packets that have not left.
+    Unsent,
+    /// A report of another law that echoes the newest packet.
+    Echo,
+    /// A packet that left seven tenths of a round trip ago has arrived, so many ms later than it may have.
+    OneArrival(i64),
+    /// Packets that left then and before have arrived, each by most of a round trip earlier than the one before.
+    Creep,
+    /// Receiver reports in a datagram by which the round trip is half of that before, and what has just left has arrived.
+    Shrink,
+    /// Arrivals an hour ahead and an hour behind by turns.
+    Jump,
+    /// Arrival times that run a minute a second ahead.
+    Drift,
+    /// Three reports in a datagram whose times step on by two fifths of what the wire can tell apart.
+    Leap,
+    /// Reports without news, numbered by chance.
+    Numbers,
+    /// A receiver report by which a round trip takes so many ms.
+    RoundTrip(i64),
+    /// A ceiling in bit/s.
+    Ceiling(u64),
+    /// A receiver report of the greatest loss.
+    Loss,
+    /// The last honest report with a bit turned.
+    BitErrors,
+    /// 36 messages of 40 bytes, each on 65 535 packets.
+    Bombs,
+}
+
+const fn attack(name: &'static str, role: Role, what: What, every_ms: i64) -> Attack {
+    Attack { name, role, what, every_ms }
+}
+
+/// Every attack of the table.
+pub const ATTACKS: [Attack; 41] = {
+    use Role::{Blind, Reader, Receiver};
+    const HOUR: i64 = 3_600_000;
+    [
+        attack("all arrived", Blind, What::AllArrived, 50),
+        attack("all missing", Blind, What::Missing, 20),
+        attack("reports of packets never sent", Blind, What::Unsent, 20),
+        attack("foreign echo", Blind, What::Echo, 20),
+        attack("REMB of 0", Blind, What::Ceiling(0), 20),
+        attack("REMB of the maximum", Blind, What::Ceiling(u64::MAX), 20),
+        attack("RR with loss 255", Blind, What::Loss, 20),
+        attack("run-length bombs", Blind, What::Bombs, 20),
+        attack("all arrived", Reader, What::AllArrived, 50),
+        attack("all arrived, without times", Reader, What::Untimed, 20),
+        attack("early acknowledgement", Reader, What::Early, 10),
+        attack("all missing", Reader, What::Missing, 20),
+        attack("contradictory reports", Reader, What::Contradictory, 20),
+        attack("replay, 2 s old", Reader, What::Replay, 50),
+        attack("reports of packets never sent", Reader, What::Unsent, 20),
+        attack("foreign echo each 20 ms", Reader, What::Echo, 20),
+        attack("foreign echo each 100 ms", Reader, What::Echo, 100),
+        attack("foreign echo each 1 s", Reader, What::Echo, 1000),
+        attack("one arrival 25 ms early", Reader, What::OneArrival(-25), 0),
+        attack("one arrival 250 ms early", Reader, What::OneArrival(-250), 0),
+        attack("one arrival an hour early", Reader, What::OneArrival(-HOUR), 0),
+        attack("one arrival an hour late", Reader, What::OneArrival(HOUR), 0),
+        attack("arrivals that creep ahead", Reader, What::Creep, 1000),
+        attack("round trips that shrink", Reader, What::Shrink, 50),
+        attack("times that jump", Reader, What::Jump, 50),
+        attack("reference time that drifts", Reader, What::Drift, 50),
+        attack("reference time that leaps", Reader, What::Leap, 100),
+        attack("report numbers that jump", Reader, What::Numbers, 20),
+        attack("round trip of zero", Reader, What::RoundTrip(0), 100),
+        attack("round trip of 50 minutes", Reader, What::RoundTrip(50 * 60_000), 100),
+        attack("REMB of 0", Reader, What::Ceiling(0), 20),
+        attack("REMB of the maximum", Reader, What::Ceiling(u64::MAX), 20),
+        attack("RR with loss 255", Reader, What::Loss, 20),
+        attack("bit errors, in copies", Reader, What::BitErrors, 50),
+        attack("run-length bombs", Reader, What::Bombs, 20),
+        attack("all arrived", Receiver, What::AllArrived, 50),
+        attack("early acknowledgement", Receiver, What::Early, 10),
+        attack("all missing", Receiver, What::Missing, 50),
+        attack("contradictory reports", Receiver, What::Contradictory, 50),
+        attack("bit errors", Receiver, What::BitErrors, 50),
+        attack("silence", Receiver, What::Numbers, 1_000_000),
+    ]
+};

@@ -1,0 +1,214 @@
+//! Receivers whose clocks, as reports tell them, leap by a large part of what the wire can tell apart.
+
+use std::collections::VecDeque;
+
+use weir_cc::history::{Refused, SendHistory};
+use weir_cc::{ArrivalTime, Fate, Feedback, PacketResult, Record, Report, SendTime};
+use weir_media::PacketFormat;
+use weir_media::feedback::{FeedbackReader, FeedbackWriter, StreamNumbers};
+use weir_units::{DataSize, TimeDelta};
+use weir_wire::rtcp;
+
+const SOURCE: u32 = 1;
+/// One way, in ms; a packet leaves each 10 ms, and a report each 50.
+const WAY: i64 = 25;
+/// Where the 24 bits of a reference time are in transport-wide feedback.
+const REFERENCE: core::ops::Range<usize> = 16..19;
+const SECOND: i64 = 1_000_000_000;
+/// Half of what the wire can tell apart, in nanoseconds: 2²³ · 64 ms, and 32 768 s.
+const HALF_OF_TRANSPORT_WIDE: i64 = (1 << 23) * 64_000_000;
+const HALF_OF_RFC_8888: i64 = 32_768 * SECOND;
+
+/// An end that sends, and reports that come to it.
+struct Path {
+    format: PacketFormat,
+    /// Bits of the reference times.
+    bits: u32,
+    history: SendHistory,
+    reader: FeedbackReader,
+    writers: [FeedbackWriter; 2],
+    /// When packets arrive, in ms by the sender's clock, and their numbers.
+    on_way: VecDeque<(i64, u16)>,
+    ms: i64,
+    reports: u8,
+    /// The arrival that is believed farthest from zero, in ns by the receiver's clock.
+    farthest: i64,
+}
+
+/// What the reports of a time told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Told {
+    /// Packets that arrived by the receiver's reports.
+    reported: usize,
+    /// Those of them that are believed to have.
+    believed: usize,
+}
+
+impl Path {
+    fn new(format: PacketFormat) -> Self {
+        let writer = || match format {
+            PacketFormat::TransportWide => FeedbackWriter::transport_wide(2, SOURCE),
+            PacketFormat::Rfc8888 => FeedbackWriter::rfc_8888(2, SOURCE),
+        };
+        Self {
+            format,
+            bits: 24,
+            history: SendHistory::new(TimeDelta::from_secs(5)),
+            reader: FeedbackReader::new(),
+            writers: [writer(), writer()],
+            on_way: VecDeque::new(),
+            ms: 0,
+            reports: 0,
+            farthest: 0,
+        }
+    }
+
+    /// Runs for so many ms. The receiver reports where `honest`, and its clock is ahead of the sender's by `clock` ns. Each 10 ms
+    /// `forge` gives the clock by which another tells that the packet of 60 ms ago has arrived.
+    fn run(
+        &mut self,
+        span: i64,
+        honest: bool,
+        clock: impl Fn(i64) -> i64,
+        forge: impl Fn(i64) -> Option<i64>,
+    ) -> Told {
+        let mut told = Told::default();
+        for _ in 0..span {
+            self.ms += 1;
+            let ms = self.ms;
+            let arrival = |at: i64, clock: i64| ArrivalTime::from_nanos(at * 1_000_000 + clock);
+            if ms % 10 == 0 {
+                let number = self.history.next_number();
+                self.history.on_media_sent(
+                    SendTime::from_millis(ms),
+                    DataSize::ZERO,
+                    DataSize::from_bytes(1200),
+                );
+                // Some wait for up to 4 ms.
+                self.on_way.push_back((ms + WAY + number as i64 * 7 % 5, number as u16));
+                if let Some(clock) = forge(ms).filter(|_| number >= 6) {
+                    let left = ms - 60;
+                    let record = Record::new((number - 6) as u16, Some(arrival(left + WAY, clock)));
+                    self.tell(1, &[record], arrival(ms - WAY, clock));
+                }
+            }
+            let made = ms - WAY;
+            let arrived = self.on_way.iter().take_while(|(at, _)| *at <= made).count();
+            if ms % 50 == 0 && arrived > 0 {
+                let records: Vec<_> = self
+                    .on_way
+                    .drain(..arrived)
+                    .map(|(at, number)| Record::new(number, Some(arrival(at, clock(ms)))))
+                    .collect();
+                if honest {
+                    told.reported += records.len();
+                    told.believed += self.tell(0, &records, arrival(made, clock(ms)));
+                }
+            }
+        }
+        told
+    }
+
+    /// A report of `records`, made `at`, comes; how many packets have arrived by it.
+    fn tell(&mut self, writer: usize, records: &[Record], at: ArrivalTime) -> usize {
+        let mut out = [0; 1472];
+        self.reports = self.reports.wrapping_add(1);
+        let report = Report::Packets { records, number: self.reports, at: Some(at) };
+        let length = self.writers[writer].write(&report, &mut out).unwrap();
+        if self.format == PacketFormat::TransportWide {
+            let [a, b, c] = out[REFERENCE] else { unreachable!() };
+            let reference = u32::from_be_bytes([0, a, b, c]) & ((1 << self.bits) - 1);
+            out[REFERENCE].copy_from_slice(&reference.to_be_bytes()[1..]);
+        }
+        let now = SendTime::from_millis(self.ms);
+        let message = rtcp::messages(&out[..length]).next().unwrap().unwrap();
+        let numbers = StreamNumbers::same_as_history(SOURCE);
+        let Some(report) = self.reader.read(now, &message, &numbers, &self.history) else { return 0 };
+        let Some(Feedback::Packets { results, .. }) = self.history.join(now, &report) else { return 0 };
+        let arrival = |result: &PacketResult| match result.fate {
+            Fate::Arrived { at, .. } => at.map(ArrivalTime::nanos),
+            _ => None,
+        };
+        let arrivals = results.iter().filter_map(arrival);
+        self.farthest = arrivals.clone().fold(self.farthest, |farthest, at| farthest.max(at.abs()));
+        arrivals.count()
+    }
+}
+
+fn nobody(_: i64) -> Option<i64> {
+    None
+}
+
+/// All that is reported is believed.
+fn all(told: Told) -> bool {
+    told.reported > 0 && told.believed == told.reported
+}
+
+#[test]
+fn reference_times_of_fewer_bits_are_followed_where_they_begin_anew() {
+    for (bits, phase) in [(23, 0), (23, 20), (23, 40), (22, 0), (22, 40), (16, 0), (16, 40)] {
+        let mut path = Path::new(PacketFormat::TransportWide);
+        path.bits = bits;
+        // They begin anew after 20 s.
+        let clock = |_| (1 << bits) * 64_000_000 - 20 * SECOND + phase * 1_000_000;
+        assert!(all(path.run(19_000, true, clock, nobody)), "{bits} bits");
+        path.run(5000, true, clock, nobody);
+        assert!(all(path.run(60_000, true, clock, nobody)), "{bits} bits, {phase} ms");
+    }
+}
+
+#[test]
+fn a_clock_may_leap_by_a_part_of_the_period_again_and_again() {
+    for (format, half) in
+        [(PacketFormat::TransportWide, HALF_OF_TRANSPORT_WIDE), (PacketFormat::Rfc8888, HALF_OF_RFC_8888)]
+    {
+        for step in [half, -half, half / 2, -half / 2, half / 4 * 3, half / 4] {
+            let mut path = Path::new(format);
+            let mut clock = 7200 * SECOND;
+            for leap in 0..6 {
+                path.run(4000, true, |_| clock, nobody);
+                let told = path.run(10_000, true, |_| clock, nobody);
+                assert!(all(told), "{format:?} after {leap} times {step} ns: {told:?}");
+                clock += step;
+            }
+        }
+    }
+}
+
+#[test]
+fn who_tells_of_another_clock_beside_the_receiver_moves_no_time() {
+    for (format, half) in
+        [(PacketFormat::TransportWide, HALF_OF_TRANSPORT_WIDE), (PacketFormat::Rfc8888, HALF_OF_RFC_8888)]
+    {
+        for ahead in [half, half / 2, -half / 2, 3600 * SECOND] {
+            let mut path = Path::new(format);
+            assert!(all(path.run(5000, true, |_| 0, nobody)));
+            path.run(30_000, true, |_| 0, |_| Some(ahead));
+            let refused = path.history.refused();
+            assert!(refused.impossible > 1000 && refused.early == 0, "{refused:?}");
+            assert!(all(path.run(10_000, true, |_| 0, nobody)), "{format:?}, {ahead} ns");
+            assert_eq!(path.history.refused(), refused);
+        }
+    }
+}
+
+#[test]
+fn what_others_tell_for_less_than_two_seconds_moves_no_time() {
+    for (format, half) in
+        [(PacketFormat::TransportWide, HALF_OF_TRANSPORT_WIDE), (PacketFormat::Rfc8888, HALF_OF_RFC_8888)]
+    {
+        for step in [20, 1000, 1900] {
+            let mut path = Path::new(format);
+            path.run(5000, true, |_| 0, nobody);
+            assert_eq!(path.history.refused(), Refused::default());
+            // Nothing is heard of the receiver, and another tells of a clock that leaps by three eighths of the period, twice.
+            path.run(step, false, |_| 0, |_| Some(half / 4 * 3));
+            path.run(step, false, |_| 0, |_| Some(half / 4 * 6));
+            path.run(1000, true, |_| 0, nobody);
+            path.farthest = 0;
+            // Next to the last of these clocks the receiver's would be read a period away.
+            let told = path.run(10_000, true, |_| 0, nobody);
+            assert!(all(told) && path.farthest < 60 * SECOND, "{format:?}, {step} ms: {}", path.farthest);
+        }
+    }
+}
