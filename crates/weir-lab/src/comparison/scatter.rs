@@ -1,11 +1,10 @@
 //! The scatter of a table of runs: useful rate against frame delay, with who leads.
 
-use super::tables::{FRAME_DELAY_P95, FREEZES, USEFUL_RATE};
+use super::tables::{FRAME_DELAY_P95, USEFUL_RATE};
 use crate::page::{Cell, Scatter, ScatterPoint, Standing};
 use crate::paired::{RunRow, RunTable, estimate};
 use crate::registry;
-use weir_measure::results::Value;
-use weir_measure::results::ranking::{Candidate, Ranking};
+use weir_measure::results::ranking::Ranking;
 
 /// The scatter of `table`, whose controllers are ranked by `ranking`; `None` where nothing is ranked, or rate or delay is missing.
 pub(super) fn scatter(table: &RunTable, ranking: Option<&Ranking>) -> Option<Scatter> {
@@ -62,27 +61,6 @@ pub(super) fn yardsticks_in_words(table: &RunTable) -> Option<String> {
     let words = registry::yardsticks().filter(|info| there(info.name));
     let words: Vec<String> = words.map(|info| format!("`{}` {}", info.name, info.summary)).collect();
     (!words.is_empty()).then(|| format!("{}.", words.join("; ")))
-}
-
-/// The rows of `table` as candidates, by the columns that controllers are ranked by; none where one is missing.
-pub(super) fn candidates(table: &RunTable) -> Vec<Candidate> {
-    let freezes = |label: &str| label == FREEZES || label.starts_with("freezes beyond ");
-    let (Some(rate), Some(delay), Some(freezes)) = (
-        place(table, USEFUL_RATE),
-        place(table, FRAME_DELAY_P95),
-        table.columns.iter().position(|column| freezes(&column.label)),
-    ) else {
-        return Vec::new();
-    };
-    let of = |row: &RunRow, at: usize| -> Vec<Value> { row.values.get(at).cloned().unwrap_or_default() };
-    let candidate = |row: &RunRow| Candidate {
-        name: row.name.clone(),
-        useful_rate_kbps: of(row, rate),
-        frame_delay_ms: of(row, delay),
-        freezes: of(row, freezes),
-        neighbour_rate_kbps: Vec::new(),
-    };
-    table.rows.iter().map(candidate).collect()
 }
 
 fn place(table: &RunTable, label: &str) -> Option<usize> {
