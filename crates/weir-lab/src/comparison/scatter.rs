@@ -9,35 +9,51 @@ use weir_measure::results::ranking::Ranking;
 /// The scatter of `table`, whose controllers are ranked by `ranking`; `None` where nothing is ranked, or rate or delay is missing.
 pub(super) fn scatter(table: &RunTable, ranking: Option<&Ranking>) -> Option<Scatter> {
     let ranking = ranking?;
+    let points = points(table, Some(ranking), false)?;
+    Some(Scatter { points, note: note(table, ranking) })
+}
+
+/// Two runs in one scatter, called `names`; `None` where one of them has no rate or delay.
+pub(super) fn of_two(runs: [(&RunTable, Option<&Ranking>); 2], names: &[String; 2]) -> Option<Scatter> {
+    let [(first, its), (second, others)] = runs;
+    let mut all = points(first, its, false)?;
+    all.extend(points(second, others, true)?);
+    let marks = format!("Round marks are of {}, square ones of {}.", names[0], names[1]);
+    let yardsticks = yardsticks_in_words(first).or_else(|| yardsticks_in_words(second));
+    let note = [marks].into_iter().chain(yardsticks).collect::<Vec<_>>().join(" ");
+    Some(Scatter { points: all, note })
+}
+
+/// The marks of a run; `None` where rate or delay is missing.
+fn points(table: &RunTable, ranking: Option<&Ranking>, is_second: bool) -> Option<Vec<ScatterPoint>> {
     let (rate, delay) = (place(table, USEFUL_RATE)?, place(table, FRAME_DELAY_P95)?);
     let random = !table.runs_are_alike();
     let cell = |row: &RunRow, at: usize| {
         let cell = Cell::from(estimate(&row.values[at])?);
         Some(Cell { ci95: cell.ci95.filter(|_| random), ..cell })
     };
-    let point = |(index, row): (usize, &RunRow)| {
+    let point = |row: &RunRow| {
         Some(ScatterPoint {
             name: row.name.clone(),
-            index,
+            is_second,
             rate: cell(row, rate)?,
             delay: cell(row, delay)?,
             standing: standing(row, ranking),
         })
     };
-    let points = table.rows.iter().enumerate().filter_map(point).collect();
-    Some(Scatter { points, note: note(table, ranking) })
+    Some(table.rows.iter().filter_map(point).collect())
 }
 
-fn standing(row: &RunRow, ranking: &Ranking) -> Standing {
-    let within = |names: &[String]| names.contains(&row.name);
+fn standing(row: &RunRow, ranking: Option<&Ranking>) -> Standing {
+    let within = |names: fn(&Ranking) -> &[String]| ranking.is_some_and(|own| names(own).contains(&row.name));
     if registry::is_yardstick(&row.law) {
         Standing::Yardstick
-    } else if !ranking.can_tell() || !within(&ranking.leading) {
-        Standing::Behind
-    } else if within(&ranking.recommended) {
+    } else if within(|ranking| &ranking.recommended) {
         Standing::Recommended
-    } else {
+    } else if within(|ranking| &ranking.leading) {
         Standing::Leading
+    } else {
+        Standing::Behind
     }
 }
 

@@ -5,6 +5,7 @@ use weir_measure::results::ranking::LEAST_SEEDS;
 
 use super::changes::{Change, Changes, Gap, changes};
 use super::saved::Saved;
+use super::scatter::of_two;
 use crate::page::{ControllerPanel, PageInput, Row, RowKind, SummaryTable};
 use crate::paired::{RunRow, RunTable, known, less};
 
@@ -82,7 +83,10 @@ pub fn versus(first: Loaded, second: Loaded) -> Versus {
             &differences,
             &names,
         ),
-        scatter: None,
+        scatter: of_two(
+            [&first.saved, &second.saved].map(|saved| (&saved.table, saved.ranking.as_ref())),
+            &names,
+        ),
         differences: Vec::new(),
         seed: first.saved.seeds.first().copied(),
         controllers: overlaid(first.controllers, second.controllers, &names[1]),
