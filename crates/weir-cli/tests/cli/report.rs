@@ -101,7 +101,7 @@ fn a_run_of_the_demo_passes_beside_the_same_run_without_its_yardsticks() {
 #[test]
 fn a_controller_that_is_missing_or_lacks_a_value_fails_by_name() {
     let place = Place::new();
-    let of = "run quality/steady --runs 5 --duration 5s --quiet";
+    let of = "run quality/steady --runs 6 --duration 5s --quiet";
     place.weir(&format!("{of} --controller gcc,nada --out main"));
     place.weir(&format!("{of} --controller gcc --out branch"));
     let outcome = place.try_weir("report main branch --fail-if-worse 5%");
@@ -124,7 +124,7 @@ fn a_controller_that_is_missing_or_lacks_a_value_fails_by_name() {
     place.write("torn/scenario.toml", &place.read("branch/scenario.toml"));
     for (pair, run) in [("branch torn", "torn"), ("torn branch", "torn")] {
         let outcome = place.try_weir(&format!("report {pair} --fail-if-worse 5%"));
-        let line = format!("gcc has no value of frame delay p95 in {run} for 1 of 5 common seeds\n");
+        let line = format!("gcc has no value of frame delay p95 in {run} for 1 of 6 common seeds\n");
         assert_eq!((outcome.code, outcome.stderr), (Some(1), line));
     }
     place.weir("report torn torn --fail-if-worse 5% --out same.html");

@@ -46,7 +46,7 @@ fn each_flow_has_the_signals_of_its_own_controller() {
                    [dumbbell.access]\nrate = \"10Gbps\"\nqueue = {}\n";
     place.write("two.toml", &format!("{network}{flows}"));
     place.weir("run two.toml --runs 1 --quiet --out both");
-    for (flow, reading) in [("one", " ms (aggregate congestion signal)"), ("two", " kbit/s (")] {
+    for (flow, reading) in [("one", " ms (aggregate congestion signal"), ("two", " kbit/s (")] {
         let outcome = place.weir(&format!("why both --flow {flow} --at 15s"));
         let signals = outcome.stdout.lines().nth(3).unwrap_or_default();
         assert!(signals.contains(reading), "{flow}: {signals}");

@@ -253,12 +253,12 @@ impl Moment {
         let kbps = |rate: f64| format!("{:.0} kbit/s", rate / 1e3);
         let second = [
             known(self.sent_bps, &|rate| format!("{} were sent", kbps(rate))),
-            known(self.received_bps, &|rate| format!("{} received", kbps(rate))),
+            known(self.received_bps, &|rate| format!("{} were received", kbps(rate))),
         ];
         let second: Vec<String> = second.into_iter().flatten().collect();
         let rates = [
             known(self.target_bps, &|rate| format!("the target is {}", kbps(rate))),
-            (!second.is_empty()).then(|| format!("in the last second {}", second.join(", "))),
+            (!second.is_empty()).then(|| format!("in the last second {}", second.join(" and "))),
             known(self.capacity_bps, &|rate| format!("the bottleneck carries {}", kbps(rate))),
         ];
         let rates: Vec<String> = rates.into_iter().flatten().collect();
@@ -322,4 +322,71 @@ impl Fall {
 /// When a decision was made, from which rate to which, and why.
 fn in_words(decision: &RecordedDecision) -> String {
     format!("{:.2} s: {}, {}", decision.time.secs_f64(), change(decision), decision.reason.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_measure::metrics::{DECISION_COLUMNS, Decisions, FlowPlan, MeasurePlan, Series};
+
+    use super::*;
+
+    const SERIES: &str = "time_s,video.send_rate_bps,video.receive_rate_bps,video.target_rate_bps,\
+        video.limiting_factor,video.loss_ratio,video.owd_excess_mean_ms,video.owd_excess_max_ms,video.frame_delay_max_ms";
+
+    /// A run with these decisions, each as `time,from,to`, in a series of one bin with these cells.
+    fn run(decisions: &[&str], bin: &str) -> RecordedRun {
+        let plan =
+            MeasurePlan::new(Time::from_millis(9000), vec![FlowPlan::new("video", FlowKind::Media)], vec![]);
+        let row = |own: &&str| {
+            let (time, rates) = own.split_once(',').unwrap();
+            format!("{time},video,{rates},delay,delay,,,,,,,,,\n")
+        };
+        let rows: String = decisions.iter().map(row).collect();
+        let table = format!("{}\n{rows}", DECISION_COLUMNS.map(|column| column.name).join(","));
+        RecordedRun {
+            series: Series::read_csv(&format!("{SERIES}\n{bin}\n"), &plan).unwrap(),
+            decisions: Decisions::read_csv(&table, &plan).unwrap(),
+            plan,
+        }
+    }
+
+    #[test]
+    fn falls_are_of_two_per_cent_or_more_all_together() {
+        // By 1 %; in two steps of 1.5 % each; by half.
+        let run = run(
+            &[
+                "1,1000,990",
+                "2,990,1000",
+                "3,1000,985",
+                "3.1,985,970",
+                "4,970,1000",
+                "5,1000,500",
+                "6,500,500",
+            ],
+            "0,,,,,,,,",
+        );
+        let subject = Subject::of(&run, &Registry::default(), None).unwrap();
+        let falls = subject.falls(9).unwrap();
+        let begins: Vec<u64> = falls.iter().map(|fall| fall.begins.nanos() / 1_000_000).collect();
+        assert_eq!(begins, [5000, 3000], "{falls:?}");
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_out() {
+        let lines = |run: &RecordedRun| {
+            let subject = Subject::of(run, &Registry::default(), None).unwrap();
+            subject.at(Time::from_millis(500)).unwrap().lines(&subject, "video")
+        };
+        let [rates, limit, change, signals, around] = lines(&run(&["4,1000,500"], "0,,,,,,,,"));
+        assert_eq!(rates, "0.50 s, video: no rate is known.");
+        assert_eq!(limit, "No decision has been recorded yet: this is the start rate.");
+        assert_eq!(change, "No change of the rate has been recorded yet.");
+        assert_eq!(signals, "By no signal of its own.");
+        assert!(around.starts_with("Around it: the next recorded decision: 4.00 s: "), "{around}");
+        let [rates, .., around] = lines(&run(&[], "0,,300000,500000,,0,,,"));
+        assert_eq!(rates, "0.50 s, video: the target is 500 kbit/s; in the last second 300 kbit/s were received.");
+        assert_eq!(around, "Around it: 0.0 % lost; no later decision was recorded.");
+        let [.., change, _, _] = lines(&run(&["0.2,1000000,500000"], "0,,,,,,,,"));
+        assert_eq!(change, "The last recorded change: 0.20 s: 1000 → 500 kbit/s, delay.");
+    }
 }

@@ -132,6 +132,9 @@ fn the_table_has_a_line_per_row_and_is_read_back() {
         (csv.replace("coupling", "magic"), "line 5: `magic` is no value of its column"),
         (csv.replace("0.6,a,", "0.6,b,"), "line 5: `b` is no value of its column"),
         (csv.replace("0.6,a,", "-1,a,"), "line 5: `-1` is no value of its column"),
+        (csv.replace("0.6,a,", "2e10,a,"), "line 5: `2e10` is no value of its column"),
+        (csv.replace("12.35", "NaN"), "line 2: `NaN` is no value of its column"),
+        (csv.replace(",20,", ",inf,"), "line 2: `inf` is no value of its column"),
         (csv.replace("\"queue, mean\"", "queue"), "line 2: `queue` is no value of its column"),
         (format!("{csv}1,a\n"), "line 7 has more or fewer cells than the first"),
     ] {
