@@ -52,7 +52,7 @@ impl Gap {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Changes {
     /// One for each controller that both have.
-    pub(super) changes: Vec<Change>,
+    pub(super) of_each: Vec<Change>,
     /// What is missing.
     pub(super) gaps: Vec<Gap>,
     /// A sentence for each criterion that the runs measure by different quantities.
@@ -144,7 +144,7 @@ pub(super) fn changes(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)], name
             all.gaps.extend(problem.map(|problem| Gap { controller: row.name.clone(), problem }));
             values.push((criterion, own));
         }
-        all.changes.push(Change { name: row.name.clone(), values });
+        all.of_each.push(Change { name: row.name.clone(), values });
     }
     all
 }
@@ -281,7 +281,7 @@ mod tests {
     fn what_became_of_a_controller_is_found_by_paired_runs() {
         let before = table(&ALL, &[("gcc", [500.0, 900.0, 3.0])]);
         let found = of(&before, &table(&ALL, &[("gcc", [520.0, 950.0, 3.0])]));
-        let change = &found.changes[0];
+        let change = &found.of_each[0];
         let courses = Criterion::DOMINATING.map(|criterion| change.course(criterion));
         assert_eq!(courses, [Course::Better, Course::Worse, Course::NoDifference]);
         assert!(change.is_worse_by(Criterion::FrameDelay, 0.05), "by 50 of 904.5 ms");
@@ -290,9 +290,9 @@ mod tests {
             change.in_words(),
             "gcc: useful rate better (504 → 524 kbit/s), frame delay p95 worse (904 → 954 ms)"
         );
-        assert_eq!(of(&before, &before).changes[0].in_words(), "gcc: no difference");
+        assert_eq!(of(&before, &before).of_each[0].in_words(), "gcc: no difference");
         let few = changes(&before, &before, &[(0, 0), (1, 1)], &NAMES.map(str::to_owned));
-        assert_eq!(few.changes[0].course(Criterion::UsefulRate), Course::Unknown);
+        assert_eq!(few.of_each[0].course(Criterion::UsefulRate), Course::Unknown);
         assert!(few.gaps.is_empty());
     }
 
@@ -302,7 +302,7 @@ mod tests {
         let before = table(&beyond, &[("gcc", [500.0, 900.0, 0.6])]);
         let after = table(&ALL, &[("gcc", [500.0, 900.0, 25.9])]);
         let found = of(&before, &after);
-        let change = &found.changes[0];
+        let change = &found.of_each[0];
         let courses = Criterion::DOMINATING.map(|criterion| change.course(criterion));
         assert_eq!(courses, [Course::NoDifference, Course::NoDifference, Course::Unknown]);
         assert!(!change.is_worse_by(Criterion::Freezes, 0.0) && change.means(Criterion::Freezes).is_none());
@@ -312,11 +312,11 @@ mod tests {
         );
         assert!(found.gaps.is_empty(), "the runs lack nothing: {:?}", found.gaps);
         let both = of(&before, &table(&beyond, &[("gcc", [500.0, 900.0, 25.9])]));
-        assert_eq!(both.changes[0].course(Criterion::Freezes), Course::Worse);
+        assert_eq!(both.of_each[0].course(Criterion::Freezes), Course::Worse);
         // A unit is part of a quantity.
         let mut seconds = after.clone();
         seconds.columns[1].unit = "s".to_owned();
-        assert_eq!(of(&after, &seconds).changes[0].course(Criterion::FrameDelay), Course::Unknown);
+        assert_eq!(of(&after, &seconds).of_each[0].course(Criterion::FrameDelay), Course::Unknown);
     }
 
     #[test]
@@ -348,10 +348,10 @@ mod tests {
             ["gcc has no value of frame delay p95 in main for 1 of 10 common seeds"]
         );
         let alike = of(&without(0..5), &without(0..5));
-        assert_eq!(alike.changes[0].course(Criterion::FrameDelay), Course::NoDifference);
+        assert_eq!(alike.of_each[0].course(Criterion::FrameDelay), Course::NoDifference);
         assert!(alike.gaps.is_empty(), "five seeds have a value in both");
         let few = of(&without(0..6), &without(0..6));
-        assert_eq!(few.changes[0].course(Criterion::FrameDelay), Course::Unknown);
+        assert_eq!(few.of_each[0].course(Criterion::FrameDelay), Course::Unknown);
         assert_eq!(
             problems(&few),
             ["gcc has a value of frame delay p95 for 4 of 10 common seeds, and 5 are needed"]

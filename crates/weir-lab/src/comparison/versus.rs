@@ -47,7 +47,7 @@ pub fn versus(first: Loaded, second: Loaded) -> Versus {
     let pairs = if unpaired.is_none() { common_seeds(&first.saved, &second.saved) } else { Vec::new() };
     let differences = differences(&first.saved.table, &second.saved.table, &pairs);
     let names = [first.name.clone(), second.name.clone()];
-    let Changes { changes, gaps, different } =
+    let Changes { of_each: changes, gaps, different } =
         changes(&first.saved.table, &second.saved.table, &pairs, &names);
     let mut note = match &unpaired {
         Some(why) => format!("Nothing is said of differences: {why}."),

@@ -384,7 +384,10 @@ mod tests {
         assert_eq!(signals, "By no signal of its own.");
         assert!(around.starts_with("Around it: the next recorded decision: 4.00 s: "), "{around}");
         let [rates, .., around] = lines(&run(&[], "0,,300000,500000,,0,,,"));
-        assert_eq!(rates, "0.50 s, video: the target is 500 kbit/s; in the last second 300 kbit/s were received.");
+        assert_eq!(
+            rates,
+            "0.50 s, video: the target is 500 kbit/s; in the last second 300 kbit/s were received."
+        );
         assert_eq!(around, "Around it: 0.0 % lost; no later decision was recorded.");
         let [.., change, _, _] = lines(&run(&["0.2,1000000,500000"], "0,,,,,,,,"));
         assert_eq!(change, "The last recorded change: 0.20 s: 1000 → 500 kbit/s, delay.");

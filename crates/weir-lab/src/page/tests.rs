@@ -343,7 +343,7 @@ fn marks_of_the_second_of_two_runs_are_squares_of_the_same_colour() {
 fn names_in_the_scatter_stand_apart() {
     let all: Vec<ScatterPoint> = (0..6)
         .map(|index| {
-            let near = |value: f64| Cell::new(value + index as f64);
+            let near = |value: f64| Cell::new(value + f64::from(index));
             let standing = Standing::Behind;
             ScatterPoint {
                 name: format!("law {index}"),
