@@ -221,11 +221,11 @@ pub(crate) struct ReportArgs {
     /// The file to write [default: report.html in the directory of the run; of two, weir-out/report.html].
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Print what is told of the runs as JSON.
+    /// Print what the report says of the runs as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Exit with 1 if a controller of the second run is worse than in the first by more than this, such as 5%, in useful rate, frame
-    /// delay or freezes, as surely as controllers are ranked.
+    /// Exit with 1 if a controller of the second run is worse than in the first by more than this, such as 5%. Useful rate, frame delay
+    /// and freezes count, by the rule by which controllers are ranked. A controller or a value that the second run lacks fails, too.
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "against")]
     pub(crate) fail_if_worse: Option<f64>,
     #[command(flatten)]

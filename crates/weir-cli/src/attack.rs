@@ -64,7 +64,7 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
             };
             let header: Vec<&str> = header().collect();
             writeln!(out, "{}", table::plain(&header, rows.map(line).collect()))?;
-            write!(out, "{}", told(&outcomes, "\n"))?;
+            write!(out, "{}", missed_aims(&outcomes, "\n"))?;
         }
         Format::Markdown => {
             writeln!(
@@ -78,7 +78,7 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
                     cells.into_iter().map(|own| own.map_or_else(String::new, words)).collect();
                 writeln!(out, "| {} | {} | {} |", attack.role.name(), attack.name, cells.join(" | "))?;
             }
-            write!(out, "{}", told(&outcomes, "\n* "))?;
+            write!(out, "{}", missed_aims(&outcomes, "\n* "))?;
         }
     }
     Ok(())
@@ -103,7 +103,7 @@ fn words(outcome: &Outcome) -> String {
 }
 
 /// What was missed, and how many outcomes were what they should be.
-fn told(outcomes: &[Outcome], bullet: &str) -> String {
+fn missed_aims(outcomes: &[Outcome], bullet: &str) -> String {
     let judged = outcomes.iter().filter(|own| own.aim != Aim::None).count();
     let missed: Vec<&Outcome> = outcomes.iter().filter(|own| own.aim == Aim::Missed).collect();
     let line = |own: &&Outcome| {

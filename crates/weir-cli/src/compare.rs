@@ -130,8 +130,10 @@ fn definitions(summary: &SummaryTable) -> String {
     std::iter::once("\n".to_owned()).chain(summary.columns.iter().map(defined)).collect()
 }
 
-/// An object per controller: whether it leads and is recommended, its values by the names of the columns; of a variant also what it differs in from the first of its law.
+/// An object per controller: whether it leads and is recommended, `null` where the runs cannot tell, and its values by the names of the
+/// columns. Of a variant also what it differs in from the first of its law.
 fn rows(summary: &SummaryTable, differences: &[Differences], ranking: Option<&Ranking>) -> serde_json::Value {
+    let ranking = ranking.filter(|ranking| ranking.can_tell());
     let within = |of: fn(&Ranking) -> &Vec<String>, name: &String| ranking.map(|own| of(own).contains(name));
     let object = |row: &weir_lab::page::Row| {
         let own = [

@@ -120,7 +120,9 @@ impl From<RunError> for Failure {
 /// What to do where a trace was not found.
 fn advice(error: &TraceStoreError) -> String {
     match error {
-        TraceStoreError::NotFound { advice, .. } => format!("; {advice}"),
+        TraceStoreError::NotFound { advice, .. } | TraceStoreError::Ambiguous { advice, .. } => {
+            format!("; {advice}")
+        }
         TraceStoreError::Malformed { error: error @ FormError::Undecided { .. }, .. } => {
             format!("; {}", error.form())
         }

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use weir_lab::comparison::versus::{self, Change, Loaded, Versus};
+use weir_lab::comparison::changes::{Change, Gap};
+use weir_lab::comparison::versus::{self, Loaded, Versus};
 use weir_lab::page::{self, Row, SummaryTable};
 use weir_lab::registry::Registry;
 use weir_lab::results::ranking::{Criterion, LEAST_SEEDS};
@@ -48,15 +49,15 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Fai
         let Loaded { saved, scenario, controllers, .. } = loaded;
         let page = saved.page(scenario, controllers);
         file.write(page::render(&page).as_bytes())?;
-        let told = json!({ "scenario": saved.scenario, "verdict": saved.verdict, "ranking": saved.ranking });
-        print(args, &path, told, &sentences(&[&saved.verdict]))?;
+        let facts = json!({ "scenario": saved.scenario, "verdict": saved.verdict, "ranking": saved.ranking });
+        print(args, &path, facts, &sentences(&[&saved.verdict]))?;
         return Ok(true);
     };
     let (first, second) = (loaded.name.clone(), against.name.clone());
     let both = versus::versus(loaded, against);
     let worse = worse(args.fail_if_worse, &both)?;
     file.write(page::render(&both.page).as_bytes())?;
-    let told = json!({
+    let facts = json!({
         "first": first,
         "second": second,
         "seeds": both.seeds,
@@ -64,6 +65,7 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Fai
         "verdict": both.page.verdict,
         "controllers": both.changes.iter().map(change).collect::<Vec<_>>(),
         "differences": both.differences.rows.iter().map(|row| difference(&both.differences, row)).collect::<Vec<_>>(),
+        "missing": both.gaps,
         "worse": worse,
     });
     let mut words = Vec::new();
@@ -74,20 +76,24 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Fai
     }
     let note = both.page.notes.first().map_or("", String::as_str);
     words.extend(sentences(&[note, &both.page.verdict]));
-    print(args, &path, told, &words)?;
-    for line in &worse {
-        // Where nobody listens, the exit code still tells.
+    print(args, &path, facts, &words)?;
+    if args.fail_if_worse.is_none() {
+        return Ok(true);
+    }
+    let gaps = both.gaps.iter().map(Gap::in_words);
+    for line in worse.iter().cloned().chain(gaps) {
+        // Where this cannot be written, there is still the exit code.
         let _ = writeln!(terminal::stderr(), "{line}");
     }
-    Ok(worse.is_empty())
+    Ok(worse.is_empty() && both.gaps.is_empty())
 }
 
-/// What is told, in words or as JSON, and where the report is.
-fn print(args: &ReportArgs, path: &Path, mut told: Value, words: &[u8]) -> Result<(), Failure> {
+/// Prints the outcome, in words or as JSON, and where the report is.
+fn print(args: &ReportArgs, path: &Path, mut facts: Value, words: &[u8]) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     if args.json {
-        told["report"] = json!(path);
-        writeln!(out, "{}", serde_json::to_string_pretty(&told).map_err(io::Error::from)?)?;
+        facts["report"] = json!(path);
+        writeln!(out, "{}", serde_json::to_string_pretty(&facts).map_err(io::Error::from)?)?;
     } else {
         out.write_all(words)?;
         writeln!(out, "Report: {}", browser::link(path))?;
@@ -127,26 +133,27 @@ fn difference(table: &SummaryTable, row: &Row) -> Value {
 fn worse(share: Option<f64>, both: &Versus) -> Result<Vec<String>, Failure> {
     let Some(share) = share else { return Ok(Vec::new()) };
     let percent = 100.0 * share;
-    if both.changes.is_empty() || both.seeds < LEAST_SEEDS {
+    let nothing = both.changes.is_empty() && both.gaps.is_empty();
+    if nothing || both.seeds < LEAST_SEEDS {
         let why = match &both.unpaired {
             Some(why) => why.clone(),
-            None if both.changes.is_empty() => "no controller is in both runs".to_owned(),
+            None if nothing => "there is nothing in the first run to compare".to_owned(),
             None => format!("both have only {} seeds in common", both.seeds),
         };
         let problem = format!(
-            "nothing can be told of these runs: {why}; give runs of one scenario that have {LEAST_SEEDS} seeds in common"
+            "these runs cannot be compared: {why}; give runs of one scenario that have {LEAST_SEEDS} seeds in common"
         );
         return Err(Failure::Option { option: format!("--fail-if-worse {percent}%"), problem });
     }
     let of = |change: &Change| -> Vec<String> {
         let worse =
             Criterion::DOMINATING.into_iter().filter(|&criterion| change.is_worse_by(criterion, share));
-        let told = worse.filter_map(|criterion| {
-            let [before, after] = change.means(criterion)?;
-            let (name, what, unit) = (&change.name, criterion.name(), criterion.unit());
-            Some(format!("{name}: {what} is worse by more than {percent} %: {before:.1} → {after:.1} {unit}"))
-        });
-        told.collect()
+        let line = |criterion: Criterion| {
+            let (name, what) = (&change.name, criterion.name());
+            let means = change.means_in_words(criterion)?;
+            Some(format!("{name}: {what} got worse by more than {percent} %: {means}"))
+        };
+        worse.filter_map(line).collect()
     };
     Ok(both.changes.iter().flat_map(of).collect())
 }

@@ -81,8 +81,8 @@ impl Invocation<'_> {
             [] => Files::new(),
             _ => vec![(DECODE_AS.to_owned(), capture::decode_as_entries().into_bytes())],
         };
-        let told = Told { values: &values, ranking: ranking.as_ref(), verdict: &verdict, notes: &[] };
-        write(directory.as_mut(), &mut [part], &told, &self.args.series, beside)?;
+        let findings = Findings { values: &values, ranking: ranking.as_ref(), verdict: &verdict, notes: &[] };
+        write(directory.as_mut(), &mut [part], &findings, &self.args.series, beside)?;
         let notes = comparison.stand_ins();
         let mut out = terminal::stdout();
         if self.args.json {
@@ -118,8 +118,9 @@ impl Invocation<'_> {
             Part { scenario: &alone, comparison: &mut call, suffix: "" },
             Part { scenario: &beside, comparison: &mut contest, suffix: "-beside-cubic" },
         ];
-        let told = Told { values: &values, ranking: ranking.as_ref(), verdict: &verdict, notes: &explained };
-        write(directory.as_mut(), &mut parts, &told, &self.args.series, Files::new())?;
+        let findings =
+            Findings { values: &values, ranking: ranking.as_ref(), verdict: &verdict, notes: &explained };
+        write(directory.as_mut(), &mut parts, &findings, &self.args.series, Files::new())?;
         let notes = call.stand_ins();
         let mut out = terminal::stdout();
         if self.args.json {
@@ -231,7 +232,7 @@ pub(crate) fn print_tables(
 }
 
 /// What the report says of the runs.
-struct Told<'a> {
+struct Findings<'a> {
     values: &'a RunTable,
     ranking: Option<&'a Ranking>,
     verdict: &'a str,
@@ -243,7 +244,7 @@ struct Told<'a> {
 fn write(
     directory: Option<&mut OutputDirectory>,
     parts: &mut [Part<'_>],
-    told: &Told<'_>,
+    findings: &Findings<'_>,
     forms: &[SeriesForm],
     beside: Files,
 ) -> Result<(), Failure> {
@@ -260,12 +261,12 @@ fn write(
     let mut input: PageInput = panels::report_input(
         first.scenario,
         first.comparison,
-        told.values,
-        (told.ranking, told.verdict.to_owned()),
+        findings.values,
+        (findings.ranking, findings.verdict.to_owned()),
     )
     .map_err(std::io::Error::other)?;
-    input.notes.extend_from_slice(told.notes);
-    let saved = Saved::of(&first.comparison.summary, told.values.clone(), told.ranking, &input);
+    input.notes.extend_from_slice(findings.notes);
+    let saved = Saved::of(&first.comparison.summary, findings.values.clone(), findings.ranking, &input);
     let mut table = serde_json::to_vec(&saved).map_err(std::io::Error::from)?;
     table.push(b'\n');
     files.push((TABLE.to_owned(), table));

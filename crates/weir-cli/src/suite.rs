@@ -23,7 +23,7 @@ use crate::kept::Kept;
 use crate::sweep::refuse_keys;
 use crate::terminal;
 use gates::Gates;
-use output::{Output, Told};
+use output::{Findings, Output};
 
 /// What the cells of the table say.
 const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit, · not judged. The check that decides, and \
@@ -74,10 +74,10 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     let mut notes = run.result.notes();
     notes.extend(base.as_ref().and_then(|base| changes::other_senders(base, &run.result)));
     let changes = base.map(|base| suite::compare(&base, &run.result));
-    let told = Told { suite, run: &run, notes: &notes, changes: changes.as_ref() };
+    let findings = Findings { suite, run: &run, notes: &notes, changes: changes.as_ref() };
     // What ran is shown whatever becomes of the files.
-    let written = output.write(&told);
-    let printed = output.print(&told);
+    let written = output.write(&findings);
+    let printed = output.print(&findings);
     let missed = gates.missed(&run.result);
     for line in &missed {
         // Where nobody listens, the exit code still tells.

@@ -119,10 +119,12 @@ fn rates(trace: &Trace, source: &TraceSource) -> Result<Vec<f64>, Failure> {
     rates_over_time(trace, source.bin).map_err(|error| too_fine(source, error))
 }
 
-/// Of a longer trace there are no statistics.
-const DESCRIBED: TimeDelta = TimeDelta::from_secs(3600);
+/// Of a shorter trace there are no statistics, …
+const SHORTEST: TimeDelta = TimeDelta::from_secs(1);
+/// … and of a longer one.
+const LONGEST: TimeDelta = TimeDelta::from_secs(3600);
 
-/// What is told of a trace.
+/// What is shown of a trace.
 struct Facts {
     opportunities: usize,
     duration: TimeDelta,
@@ -160,7 +162,8 @@ fn show(args: &TraceShowArgs) -> Result<(), Failure> {
     let trace = open(&args.source)?;
     let rates = rates(&trace, &args.source)?;
     let facts = Facts::of(&trace, &rates, args.source.bin);
-    let statistics = (trace.duration() <= DESCRIBED).then(|| TraceStatistics::of(&trace));
+    let has_statistics = (SHORTEST..=LONGEST).contains(&trace.duration());
+    let statistics = has_statistics.then(|| TraceStatistics::of(&trace));
     let mut out = terminal::stdout();
     if args.json {
         let [least, median, greatest] = facts.spread;

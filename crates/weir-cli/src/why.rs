@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use weir_lab::comparison::decisions::Law;
 use weir_lab::comparison::saved::RecordedRun;
 use weir_lab::comparison::why::{Fall, Moment, NoSubject, Subject};
 use weir_lab::form::advice;
@@ -31,8 +30,7 @@ pub(crate) fn why(args: &WhyArgs, registry: &Registry) -> Result<(), Failure> {
     let controller = controller(args, &names)?;
     let seed = args.seed.unwrap_or(scenario.seed);
     let run = recorded(&mut folder, &scenario, controller, seed, &store)?;
-    let law = Law { registry, name: scenario.controller_of(controller) };
-    let subject = Subject::of(&run, law, args.flow.as_deref()).map_err(|error| no_flow(args, &error))?;
+    let subject = Subject::of(&run, registry, args.flow.as_deref()).map_err(|error| no_flow(args, &error))?;
     let under = format!("{} under {controller}, seed {seed}", subject.name());
     let width = table::terminal_width();
     let mut out = terminal::stdout();

@@ -1,10 +1,12 @@
 //! Files and words that somebody writes: each is read or refused with a message, and what was read is written and read the same.
 
+mod recordings;
 mod results;
 mod scenarios;
 mod suites;
 mod traces;
 
+pub(crate) use recordings::run as recordings;
 pub(crate) use results::run as results;
 pub(crate) use scenarios::{scenarios, settings};
 pub(crate) use suites::{rows, suites};

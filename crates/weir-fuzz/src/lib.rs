@@ -25,7 +25,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     // Bytes that come from the network.
     Target { name: "rtp", run: wire::rtp },
     Target { name: "rtcp", run: wire::rtcp },
@@ -43,6 +43,7 @@ pub const TARGETS: [Target; 14] = [
     Target { name: "suites", run: lab::suites },
     Target { name: "rows", run: lab::rows },
     Target { name: "results", run: lab::results },
+    Target { name: "recordings", run: lab::recordings },
 ];
 
 /// Lets the target `name` have `data`.

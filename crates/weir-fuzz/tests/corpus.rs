@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weir_fuzz::TARGETS;
+use weir_lab::comparison::saved::Saved;
 
 fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
@@ -34,6 +35,21 @@ fn every_target_holds_on_the_inputs_that_are_kept() {
             (target.run)(&fs::read(&input).expect("an input can be read"));
         }
     }
+}
+
+/// What is kept as today's form of a file has to be read, not refused: an input that is refused looks at little.
+#[test]
+fn results_and_tables_that_are_kept_have_the_forms_of_today() {
+    let kept = |name: &str| {
+        let path = fuzz().join("corpus").join(name);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    Saved::from_results(&kept("results/results.json")).expect("results of today");
+    assert!(
+        Saved::from_results(&kept("results/results-with-time-per-cause.json")).is_err(),
+        "an earlier form"
+    );
+    serde_json::from_str::<Saved>(&kept("results/table.json")).expect("a table of today");
 }
 
 #[test]

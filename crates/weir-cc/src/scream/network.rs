@@ -99,7 +99,9 @@ mod tests {
 
     fn network() -> Network {
         let mut network = Network::new();
-        ten_sent().iter().for_each(|sent| network.on_sent(sent));
+        for sent in &ten_sent() {
+            network.on_sent(sent);
+        }
         network
     }
 

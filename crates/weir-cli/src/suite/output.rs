@@ -22,8 +22,8 @@ const RESULT: &str = "suite.json";
 /// That of the matrix.
 const MATRIX: &str = "suite.html";
 
-/// Everything that can be told of a run.
-pub(super) struct Told<'a> {
+/// Everything that is known of a run.
+pub(super) struct Findings<'a> {
     pub(super) suite: &'a Suite,
     pub(super) run: &'a SuiteRun,
     /// What a reader should know besides.
@@ -32,7 +32,7 @@ pub(super) struct Told<'a> {
     pub(super) changes: Option<&'a Changes>,
 }
 
-impl Told<'_> {
+impl Findings<'_> {
     fn title(&self) -> String {
         self.run.result.titled(&self.suite.title)
     }
@@ -122,11 +122,11 @@ impl Output {
     ///
     /// # Errors
     /// That of the first one that could not be written.
-    pub(super) fn write(&mut self, told: &Told<'_>) -> Result<(), Failure> {
-        let json = told.json()?;
+    pub(super) fn write(&mut self, findings: &Findings<'_>) -> Result<(), Failure> {
+        let json = findings.json()?;
         let mut first = Ok(());
         if let Some(directory) = &mut self.directory {
-            let page = suite::page(&told.suite.title, told.run, &self.repeat).into_bytes();
+            let page = suite::page(&findings.suite.title, findings.run, &self.repeat).into_bytes();
             let files: Files = vec![(MATRIX.to_owned(), page), (RESULT.to_owned(), json.clone())];
             first = directory.write(&files);
         }
@@ -138,11 +138,11 @@ impl Output {
             first = first.and(save.write(&json));
         }
         if let Some(file) = &self.junit {
-            let report = junit::report(&told.title(), &told.run.result).map_err(Failure::from);
+            let report = junit::report(&findings.title(), &findings.run.result).map_err(Failure::from);
             first = first.and(report.and_then(|report| file.write(&report)));
         }
         if let Some(file) = &self.markdown {
-            first = first.and(file.write(told.markdown().as_bytes()));
+            first = first.and(file.write(findings.markdown().as_bytes()));
         }
         first
     }
@@ -161,22 +161,22 @@ impl Output {
     ///
     /// # Errors
     /// Nobody reads.
-    pub(super) fn print(&self, told: &Told<'_>) -> Result<(), Failure> {
+    pub(super) fn print(&self, findings: &Findings<'_>) -> Result<(), Failure> {
         let mut out = terminal::stdout();
         match self.form {
             Form::Json => {
-                let printed = out.write_all(&told.json()?).map_err(Failure::from);
-                printed.and(changes::print(&mut terminal::stderr(), told.notes, told.changes))
+                let printed = out.write_all(&findings.json()?).map_err(Failure::from);
+                printed.and(changes::print(&mut terminal::stderr(), findings.notes, findings.changes))
             }
-            Form::Markdown => Ok(out.write_all(told.markdown().as_bytes())?),
+            Form::Markdown => Ok(out.write_all(findings.markdown().as_bytes())?),
             Form::Table => {
-                matrix(&mut out, &told.title(), &told.run.result)?;
+                matrix(&mut out, &findings.title(), &findings.run.result)?;
                 if let Some(directory) = &self.directory {
-                    let (cases, all) = (told.run.result.cases.len(), told.suite.cases.len());
+                    let (cases, all) = (findings.run.result.cases.len(), findings.suite.cases.len());
                     let some = if cases < all { format!(" ({cases} of {all} cases)") } else { String::new() };
                     writeln!(out, "Matrix: {}{some}", browser::link(&directory.path(MATRIX)))?;
                 }
-                changes::print(&mut out, told.notes, told.changes)
+                changes::print(&mut out, findings.notes, findings.changes)
             }
         }
     }

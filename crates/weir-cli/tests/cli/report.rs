@@ -46,7 +46,7 @@ fn two_runs_stand_side_by_side_with_what_the_second_has_beyond_the_first() {
 }
 
 #[test]
-fn what_got_worse_is_told_in_words_as_json_and_by_the_exit_code() {
+fn what_got_worse_is_said_in_words_as_json_and_by_the_exit_code() {
     let place = Place::new();
     let run = "run quality/steady --runs 5 --duration 10s --quiet --set controllers=[\"mine\"]";
     for (law, out) in [("gcc", "main"), ("gcc-dccc", "branch")] {
@@ -56,7 +56,7 @@ fn what_got_worse_is_told_in_words_as_json_and_by_the_exit_code() {
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     assert!(outcome.stdout.contains("main → branch. mine: useful rate worse ("), "{}", outcome.stdout);
     assert!(
-        outcome.stderr.starts_with("mine: useful rate is worse by more than 5 %: "),
+        outcome.stderr.starts_with("mine: useful rate got worse by more than 5 %: "),
         "{}",
         outcome.stderr
     );
@@ -69,7 +69,7 @@ fn what_got_worse_is_told_in_words_as_json_and_by_the_exit_code() {
     assert!(told["differences"][0]["useful rate"]["mean"].as_f64().unwrap() < -100.0, "{told}");
     assert!(!told["worse"].as_array().unwrap().is_empty());
     let same = place.weir("report main main --fail-if-worse 0% --out same.html");
-    assert!(same.stdout.contains("mine: no difference told."), "{}", same.stdout);
+    assert!(same.stdout.contains("mine: no difference."), "{}", same.stdout);
     let alone: Value = serde_json::from_str(&place.weir("report main --json").stdout).unwrap();
     assert_eq!(alone["report"], "main/report.html");
 
@@ -77,10 +77,57 @@ fn what_got_worse_is_told_in_words_as_json_and_by_the_exit_code() {
     let few = place.try_weir("report main late --fail-if-worse 5%");
     assert_eq!((few.code, few.stdout.as_str()), (Some(2), ""));
     let expected =
-        "error: --fail-if-worse 5%: nothing can be told of these runs: both have only 2 seeds in common; ";
+        "error: --fail-if-worse 5%: these runs cannot be compared: both have only 2 seeds in common; ";
     assert!(few.stderr.starts_with(expected), "{}", few.stderr);
     let wrong = place.try_weir("report main late --fail-if-worse 5");
     assert!(wrong.code == Some(2) && wrong.stderr.contains("such as 5%"), "{wrong:?}");
+}
+
+#[test]
+fn a_run_of_the_demo_passes_beside_the_same_run_without_its_yardsticks() {
+    let place = Place::new();
+    let of = "--controller gcc --runs 5 --duration 10s --quiet --out";
+    place.weir(&format!("run {of} demo"));
+    place.weir(&format!("run cellular/lte-drive {of} plain"));
+    let outcome = place.weir("report demo plain --fail-if-worse 5%");
+    assert!(outcome.stdout.contains("gcc: no difference."), "{}", outcome.stdout);
+    let words: Vec<&str> = outcome.stdout.split_whitespace().collect();
+    let sentence =
+        "Not compared: freezes beyond fixed of demo and freezes of plain are different quantities.";
+    assert!(words.join(" ").contains(sentence), "{}", outcome.stdout);
+    assert_eq!(outcome.stderr, "");
+}
+
+#[test]
+fn a_controller_that_is_missing_or_lacks_a_value_fails_by_name() {
+    let place = Place::new();
+    let of = "run quality/steady --runs 6 --duration 5s --quiet";
+    place.weir(&format!("{of} --controller gcc,nada --out main"));
+    place.weir(&format!("{of} --controller gcc --out branch"));
+    let outcome = place.try_weir("report main branch --fail-if-worse 5%");
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(1), "nada is not in branch\n"), "{outcome:?}");
+    assert!(outcome.stdout.contains("nada is not in branch."), "{}", outcome.stdout);
+    let json = place.try_weir("report main branch --fail-if-worse 5% --json");
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(
+        json["missing"][0],
+        serde_json::json!({ "controller": "nada", "problem": "is not in branch" })
+    );
+    assert_eq!(json["worse"], serde_json::json!([]));
+    place.weir("report branch main --fail-if-worse 5%");
+
+    let mut table: Value = serde_json::from_str(&place.read("branch/table.json")).unwrap();
+    let columns = table["columns"].as_array().unwrap();
+    let delay = columns.iter().position(|column| column["label"] == "frame delay p95").unwrap();
+    table["rows"][0]["values"][delay][2] = Value::Null;
+    place.write("torn/table.json", &table.to_string());
+    place.write("torn/scenario.toml", &place.read("branch/scenario.toml"));
+    for (pair, run) in [("branch torn", "torn"), ("torn branch", "torn")] {
+        let outcome = place.try_weir(&format!("report {pair} --fail-if-worse 5%"));
+        let line = format!("gcc has no value of frame delay p95 in {run} for 1 of 6 common seeds\n");
+        assert_eq!((outcome.code, outcome.stderr), (Some(1), line));
+    }
+    place.weir("report torn torn --fail-if-worse 5% --out same.html");
 }
 
 #[test]

@@ -355,9 +355,53 @@ fn what_a_call_left_of_its_path_is_a_lower_bound() {
 }
 
 #[test]
+fn a_short_trace_is_shown_without_statistics() {
+    let place = Place::new();
+    place.write("short.up", "3\n20\n60\n");
+    place.write("second.up", "3\n500\n1000\n");
+    let shown = place.weir("trace show short.up").stdout;
+    assert!(!shown.contains("NaN") && !shown.contains("deviation") && shown.contains("mean rate"), "{shown}");
+    let facts: Value = serde_json::from_str(&place.weir("trace show short.up --json").stdout).unwrap();
+    assert_eq!(facts["statistics"], Value::Null);
+    let shown = place.weir("trace show second.up").stdout;
+    assert!(!shown.contains("NaN") && shown.contains("deviation"), "{shown}");
+}
+
+#[test]
+fn a_file_with_the_name_of_a_generated_drive_is_not_mistaken_for_it() {
+    let place = Place::new();
+    place.write("synthetic-lte-7", "10\n20\n");
+    let outcome = place.try_weir("trace show synthetic-lte-7");
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    let problem =
+        "the trace `synthetic-lte-7` is a generated drive, and there is a file of this name, synthetic-lte-7";
+    assert!(outcome.stderr.contains(problem), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("such as `./synthetic-lte-7`"), "{}", outcome.stderr);
+    assert!(place.weir("trace show ./synthetic-lte-7").stdout.contains("opportunities   2 "));
+    place.weir("trace show synthetic-lte-8");
+    // A scenario beside such a file, too.
+    place.weir("run cellular/lte-drive --runs 1 --duration 1s --controller gcc --quiet --out lte");
+    let scenario = place.read("lte/scenario.toml").replace("\"synthetic-lte\"", "\"synthetic-lte-7\"");
+    place.write("mine.toml", &scenario);
+    let outcome = place.try_weir("run mine.toml --quiet");
+    assert!(outcome.code == Some(2) && outcome.stderr.contains(problem), "{outcome:?}");
+    for name in ["synthetic-lte-007", "synthetic-lte-+7"] {
+        let outcome = place.try_weir(&format!("trace show {name}"));
+        assert!(outcome.stderr.contains("was not found"), "{name}: {}", outcome.stderr);
+    }
+}
+
+#[test]
 fn an_estimate_is_no_capacity() {
     let place = Place::new();
-    for column in ["availableOutgoingBitrate", "candidate-pair available_outgoing_bitrate", "targetBitrate"] {
+    let columns = [
+        "availableOutgoingBitrate",
+        "candidate-pair available_outgoing_bitrate",
+        "targetBitrate",
+        "estimate_bps",
+        "bweBitrate_bps",
+    ];
+    for column in columns {
         place.write("stats.csv", &format!("time_ms,{column}\n0,1500000\n1000,900000\n"));
         let outcome = place.call(&["trace", "import", "stats.csv", "--rate", column]);
         assert_eq!(outcome.code, Some(2), "{outcome:?}");

@@ -5,7 +5,7 @@ use crate::support::Place;
 const CALL: &str = "run quality/steady --controller gcc,nada --runs 2 --duration 20s --quiet --out call";
 
 #[test]
-fn a_moment_is_told_in_five_lines_and_as_json() {
+fn a_moment_has_five_lines_and_is_json_too() {
     let place = Place::new();
     place.weir(CALL);
     let outcome = place.weir("why call --controller gcc --at 10s");
@@ -14,7 +14,7 @@ fn a_moment_is_told_in_five_lines_and_as_json() {
     for (line, start) in lines.iter().zip([
         "10.00 s, video under gcc, seed 1: the target is ",
         "Limited by ",
-        "Changed last at ",
+        "The last recorded change: ",
         "By its signals: trend ",
         "Around it: ",
     ]) {
@@ -34,6 +34,26 @@ fn a_moment_is_told_in_five_lines_and_as_json() {
     let at = moment["moved"]["time_s"].as_f64().unwrap();
     let table = place.read("call/decisions-gcc.csv");
     assert!(table.lines().any(|line| line.starts_with(&format!("{at},video,"))), "{at}");
+}
+
+#[test]
+fn each_flow_has_the_signals_of_its_own_controller() {
+    let place = Place::new();
+    let flows = "[flows.one]\nkind = \"media\"\ncontroller = \"nada\"\n\
+                 [flows.two]\nkind = \"media\"\ncontroller = \"tfrc\"\n";
+    let network = "title = \"Two calls\"\nduration = \"15s\"\n\
+                   [dumbbell.bottleneck]\nrate = \"2Mbps\"\ndelay = \"50ms\"\nqueue = { time = \"300ms\" }\n\
+                   [dumbbell.access]\nrate = \"10Gbps\"\nqueue = {}\n";
+    place.write("two.toml", &format!("{network}{flows}"));
+    place.weir("run two.toml --runs 1 --quiet --out both");
+    for (flow, reading) in [("one", " ms (aggregate congestion signal"), ("two", " kbit/s (")] {
+        let outcome = place.weir(&format!("why both --flow {flow} --at 15s"));
+        let signals = outcome.stdout.lines().nth(3).unwrap_or_default();
+        assert!(signals.contains(reading), "{flow}: {signals}");
+    }
+    // The page's ticks have the units, too.
+    let falls = place.weir("why both --flow one --falls");
+    assert!(falls.stdout.contains("x_curr ") && falls.stdout.contains(" ms, above "), "{}", falls.stdout);
 }
 
 #[test]

@@ -101,7 +101,9 @@ impl Context<'_> {
         let fail = |key: &str, error: TraceStoreError| {
             let problem = Problem::value(&link.with(key), error.to_string());
             match error {
-                TraceStoreError::NotFound { advice, .. } => problem.help(advice),
+                TraceStoreError::NotFound { advice, .. } | TraceStoreError::Ambiguous { advice, .. } => {
+                    problem.help(advice)
+                }
                 TraceStoreError::Malformed { error, .. } => problem.help(error.form()),
                 _ => problem,
             }

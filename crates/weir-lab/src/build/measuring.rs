@@ -63,6 +63,7 @@ fn flow_plan(spec: &FlowSpec, known: &Known<'_>) -> FlowPlan {
         sends: flow.sends(),
         weight: flow.weight(),
         later_weights: later_weights(planned),
+        controller: controller(&flow.carried).to_owned(),
         sender_signals,
         receiver_signals,
     }
@@ -94,6 +95,13 @@ fn signals(traffic: &Traffic) -> (Vec<String>, Vec<String>) {
         }
         Traffic::Tcp { .. } | Traffic::ChromiumTcp { .. } => (names(TcpSender::signals()), Vec::new()),
         _ => (Vec::new(), Vec::new()),
+    }
+}
+
+fn controller(traffic: &Carried) -> &str {
+    match traffic {
+        Carried::Media(media) => &media.controller,
+        _ => "",
     }
 }
 

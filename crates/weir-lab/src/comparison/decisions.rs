@@ -4,31 +4,48 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 
+use weir_cc::Signal;
 use weir_units::DataRate;
 use weir_world::Side;
 
 use crate::page::{DecisionTick, Move};
 use crate::registry::Registry;
-use weir_measure::metrics::{DecidingSignal, Decisions, RecordedDecision};
+use weir_measure::metrics::{DecidingSignal, Decisions, FlowPlan, MeasurePlan, RecordedDecision};
 
 /// Ticks of a flow in a report: of more decisions those that moved the rate most.
 const MOST_TICKS: usize = 2000;
 
-/// A law, and who knows of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Law<'a> {
-    /// Where it is registered.
-    pub registry: &'a Registry,
-    /// Its name there.
-    pub name: &'a str,
+/// The signals of the controllers of a run's flows.
+#[derive(Clone, Debug)]
+pub struct FlowSignals {
+    /// For each flow of the plan those of the sender half and of the receiver half.
+    flows: Vec<[&'static [Signal]; 2]>,
+}
+
+impl FlowSignals {
+    /// Those of the flows of `plan`, whose controllers `registry` has.
+    pub fn of(plan: &MeasurePlan, registry: &Registry) -> Self {
+        let signals = |flow: &FlowPlan| {
+            [Side::Sender, Side::Receiver]
+                .map(|side| registry.signals(&flow.controller, side).unwrap_or_default())
+        };
+        Self { flows: plan.flows.iter().map(signals).collect() }
+    }
+
+    /// The signal of this name; `None` where the flow's controller has none.
+    pub fn find(&self, flow: usize, side: Side, name: &str) -> Option<&'static Signal> {
+        let [sender, receiver] = self.flows.get(flow)?;
+        let signals = if side == Side::Sender { sender } else { receiver };
+        signals.iter().find(|signal| signal.name == name)
+    }
 }
 
 /// The ticks of each flow of the plan, in the order of time.
 ///
 /// # Errors
 /// A part of a long run cannot be read.
-pub(super) fn ticks(decisions: &Decisions, law: Law<'_>, flows: usize) -> io::Result<Vec<Vec<DecisionTick>>> {
-    let mut largest: Vec<BinaryHeap<Reverse<Ranked>>> = vec![BinaryHeap::new(); flows];
+pub(super) fn ticks(decisions: &Decisions, known: &FlowSignals) -> io::Result<Vec<Vec<DecisionTick>>> {
+    let mut largest: Vec<BinaryHeap<Reverse<Ranked>>> = vec![BinaryHeap::new(); known.flows.len()];
     decisions.each(|decision| {
         if let Some(own) = largest.get_mut(decision.flow) {
             own.push(Reverse(Ranked(*decision)));
@@ -42,13 +59,13 @@ pub(super) fn ticks(decisions: &Decisions, law: Law<'_>, flows: usize) -> io::Re
         let mut own: Vec<RecordedDecision> =
             own.into_iter().map(|Reverse(Ranked(decision))| decision).collect();
         own.sort_by_key(|decision| decision.time);
-        own.iter().map(|decision| tick(decisions, law, decision)).collect()
+        own.iter().map(|decision| tick(decisions, known, decision)).collect()
     };
     Ok(largest.into_iter().map(of_flow).collect())
 }
 
-fn tick(decisions: &Decisions, law: Law<'_>, decision: &RecordedDecision) -> DecisionTick {
-    let signals = signals(decisions, law, decision);
+fn tick(decisions: &Decisions, known: &FlowSignals, decision: &RecordedDecision) -> DecisionTick {
+    let signals = signals(decisions, known, decision);
     let behind = if signals.is_empty() { String::new() } else { format!("; {}", signals.join(", ")) };
     let (change, reason) = (change(decision), decision.reason.name());
     DecisionTick {
@@ -72,13 +89,10 @@ pub fn rate(rate: DataRate) -> String {
 }
 
 /// The signals that decided, each with its value and what it was compared with.
-pub fn signals(decisions: &Decisions, law: Law<'_>, decision: &RecordedDecision) -> Vec<String> {
+pub fn signals(decisions: &Decisions, known: &FlowSignals, decision: &RecordedDecision) -> Vec<String> {
     let reading = |own: DecidingSignal| {
         let name = decisions.signal(decision.flow, own.signal);
-        let known = law.registry.signals(law.name, Side::Sender);
-        let unit = known
-            .and_then(|signals| signals.iter().find(|known| known.name == name))
-            .map_or("", |own| own.unit);
+        let unit = known.find(decision.flow, Side::Sender, name).map_or("", |own| own.unit);
         in_words(name, unit, own)
     };
     decision.signals.into_iter().flatten().map(reading).collect()

@@ -1,5 +1,6 @@
 //! A scenario run under several controllers and seeds, and what the runs amount to: in a sentence, as tables, in a report.
 
+pub mod changes;
 pub mod cost;
 pub mod decisions;
 pub mod demo;

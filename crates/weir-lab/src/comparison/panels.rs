@@ -8,14 +8,15 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::Side;
 
-use super::decisions::{Law, ticks};
+use super::decisions::{FlowSignals, ticks};
 use super::scatter::scatter;
-use super::{Comparison, ControllerRuns, Sample};
+use super::{Comparison, Sample};
 use crate::page::{
     CdfStep, ControllerPanel, CoupledCurves, CouplingCurves, DecisionTick, FlowCurves, FlowRole, PageInput,
     SignalBand,
 };
 use crate::paired::RunTable;
+use crate::registry::Registry;
 use crate::scenario::Scenario;
 use weir_measure::metrics::{
     BIN, CouplingSeries, FlowSeries, Histogram, MeasurePlan, PER_SECOND, Series, Share, SignalSeries,
@@ -63,13 +64,17 @@ pub fn report_input(
     let mut panels = Vec::new();
     for controller in &mut comparison.controllers {
         let Some(recording) = controller.sample.series.take() else { continue };
-        let law = Law { registry: &scenario.registry, name: &controller.law };
-        let decisions = ticks(recording.decisions(), law, controller.sample.plan.flows.len())?;
+        let signals = FlowSignals::of(&controller.sample.plan, &scenario.registry);
+        let decisions = ticks(recording.decisions(), &signals)?;
         let (series, bins) = recording.for_a_page()?;
         if bins > 1 && panels.is_empty() {
             notes.push(joined(bins));
         }
-        panels.extend(panel(controller, law, series, decisions));
+        let Sample { plan, delays, .. } = &controller.sample;
+        let queuing_delay =
+            delays.get(subject(plan)).map_or_else(Vec::new, |own| distribution(&own.owd_excess));
+        let courses = Courses { series, decisions, queuing_delay };
+        panels.extend(drawn(&controller.name, &scenario.registry, plan, &signals, courses));
     }
     Ok(PageInput {
         title: comparison.titled(&scenario.title),
@@ -107,18 +112,6 @@ pub(super) fn first_of_several(seeds: &[u64]) -> Option<u64> {
     }
 }
 
-/// The panel of a controller, from the series of its first run; `None` if there is no flow.
-fn panel(
-    controller: &ControllerRuns,
-    law: Law<'_>,
-    series: Series,
-    decisions: Vec<Vec<DecisionTick>>,
-) -> Option<ControllerPanel> {
-    let Sample { plan, delays, .. } = &controller.sample;
-    let queuing_delay = delays.get(subject(plan)).map_or_else(Vec::new, |own| distribution(&own.owd_excess));
-    drawn(&controller.name, law, plan, Courses { series, decisions, queuing_delay })
-}
-
 /// What a page says of curves with so many bins in a point.
 fn joined(bins: usize) -> String {
     let length = TimeDelta::from_nanos(BIN as i64 * bins as i64);
@@ -143,16 +136,17 @@ pub(super) struct Courses {
     pub(super) queuing_delay: Vec<CdfStep>,
 }
 
-/// The panel of a controller, a law under a name of its own or not; `None` if there is no flow.
+/// The panel of a controller, whose flows have these signals; `None` if there is no flow.
 pub(super) fn drawn(
     controller: &str,
-    law: Law<'_>,
+    registry: &Registry,
     plan: &MeasurePlan,
+    signals: &FlowSignals,
     courses: Courses,
 ) -> Option<ControllerPanel> {
     let Courses { mut series, mut decisions, queuing_delay } = courses;
     let subject = subject(plan);
-    let info = law.registry.find(law.name).ok();
+    let info = plan.flows.get(subject).and_then(|flow| registry.find(&flow.controller).ok());
     let couplings =
         series.couplings.iter().map(|coupling| together(coupling, plan, &series, &decisions)).collect();
     let own = series.flows.get_mut(subject)?;
@@ -169,7 +163,7 @@ pub(super) fn drawn(
         frame_delay_ms: take(&mut own.frame_delay_max_ms),
         loss_ratio: take(&mut own.loss_ratio),
         queuing_delay,
-        signals: take(&mut own.signals).into_iter().map(|signal| band(signal, law)).collect(),
+        signals: take(&mut own.signals).into_iter().map(|signal| band(signal, subject, signals)).collect(),
         couplings,
         flows: curves(plan, series.flows),
         time_s: series.time_s,
@@ -290,11 +284,9 @@ fn distribution(delays: &Histogram) -> Vec<CdfStep> {
     points.into_iter().map(|point| CdfStep { delay_ms: point.delay_ms, share: point.share }).collect()
 }
 
-fn band(signal: SignalSeries, law: Law<'_>) -> SignalBand {
-    let described = law
-        .registry
-        .signals(law.name, signal.side)
-        .and_then(|signals| signals.iter().find(|known| known.name == signal.name));
+/// A signal of this flow.
+fn band(signal: SignalSeries, flow: usize, signals: &FlowSignals) -> SignalBand {
+    let described = signals.find(flow, signal.side, &signal.name);
     let side = if signal.side == Side::Sender { "sender" } else { "receiver" };
     SignalBand {
         name: format!("{} ({side})", signal.name),

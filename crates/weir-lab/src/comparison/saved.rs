@@ -5,7 +5,7 @@ use weir_measure::metrics::{Decisions, MeasurePlan, ReadSeriesError, Series, rea
 use weir_measure::results::ranking::Ranking;
 use weir_measure::results::{RunMetrics, Summary};
 
-use super::decisions::{Law, ticks};
+use super::decisions::{FlowSignals, ticks};
 use super::panels;
 use super::scatter::scatter;
 use super::tables::table_of_runs;
@@ -144,11 +144,11 @@ impl Saved {
         let step =
             |point: weir_measure::metrics::CdfPoint| CdfStep { delay_ms: point.delay_ms, share: point.share };
         let queuing_delay = read_cdf_csv(&tables.queuing_delays, subject)?.into_iter().map(step).collect();
-        let law = Law { registry: &scenario.registry, name: scenario.controller_of(controller) };
-        let decisions = ticks(&decisions, law, plan.flows.len())?;
+        let signals = FlowSignals::of(&plan, &scenario.registry);
+        let decisions = ticks(&decisions, &signals)?;
         let (series, _) = series.for_a_page();
         let courses = panels::Courses { series, decisions, queuing_delay };
-        Ok(panels::drawn(controller, law, &plan, courses))
+        Ok(panels::drawn(controller, &scenario.registry, &plan, &signals, courses))
     }
 }
 

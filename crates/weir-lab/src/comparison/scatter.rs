@@ -1,44 +1,59 @@
 //! The scatter of a table of runs: useful rate against frame delay, with who leads.
 
-use super::tables::{FRAME_DELAY_P95, FREEZES, USEFUL_RATE};
+use super::tables::{FRAME_DELAY_P95, USEFUL_RATE};
 use crate::page::{Cell, Scatter, ScatterPoint, Standing};
 use crate::paired::{RunRow, RunTable, estimate};
 use crate::registry;
-use weir_measure::results::Value;
-use weir_measure::results::ranking::{Candidate, Ranking};
+use weir_measure::results::ranking::Ranking;
 
 /// The scatter of `table`, whose controllers are ranked by `ranking`; `None` where nothing is ranked, or rate or delay is missing.
 pub(super) fn scatter(table: &RunTable, ranking: Option<&Ranking>) -> Option<Scatter> {
     let ranking = ranking?;
+    let points = points(table, Some(ranking), false)?;
+    Some(Scatter { points, note: note(table, ranking) })
+}
+
+/// Two runs in one scatter, called `names`; `None` where one of them has no rate or delay.
+pub(super) fn of_two(runs: [(&RunTable, Option<&Ranking>); 2], names: &[String; 2]) -> Option<Scatter> {
+    let [(first, its), (second, others)] = runs;
+    let mut all = points(first, its, false)?;
+    all.extend(points(second, others, true)?);
+    let marks = format!("Round marks are of {}, square ones of {}.", names[0], names[1]);
+    let yardsticks = yardsticks_in_words(first).or_else(|| yardsticks_in_words(second));
+    let note = [marks].into_iter().chain(yardsticks).collect::<Vec<_>>().join(" ");
+    Some(Scatter { points: all, note })
+}
+
+/// The marks of a run; `None` where rate or delay is missing.
+fn points(table: &RunTable, ranking: Option<&Ranking>, is_second: bool) -> Option<Vec<ScatterPoint>> {
     let (rate, delay) = (place(table, USEFUL_RATE)?, place(table, FRAME_DELAY_P95)?);
     let random = !table.runs_are_alike();
     let cell = |row: &RunRow, at: usize| {
         let cell = Cell::from(estimate(&row.values[at])?);
         Some(Cell { ci95: cell.ci95.filter(|_| random), ..cell })
     };
-    let point = |(index, row): (usize, &RunRow)| {
+    let point = |row: &RunRow| {
         Some(ScatterPoint {
             name: row.name.clone(),
-            index,
+            is_second,
             rate: cell(row, rate)?,
             delay: cell(row, delay)?,
             standing: standing(row, ranking),
         })
     };
-    let points = table.rows.iter().enumerate().filter_map(point).collect();
-    Some(Scatter { points, note: note(table, ranking) })
+    Some(table.rows.iter().filter_map(point).collect())
 }
 
-fn standing(row: &RunRow, ranking: &Ranking) -> Standing {
-    let within = |names: &[String]| names.contains(&row.name);
+fn standing(row: &RunRow, ranking: Option<&Ranking>) -> Standing {
+    let within = |names: fn(&Ranking) -> &[String]| ranking.is_some_and(|own| names(own).contains(&row.name));
     if registry::is_yardstick(&row.law) {
         Standing::Yardstick
-    } else if !ranking.can_tell() || !within(&ranking.leading) {
-        Standing::Behind
-    } else if within(&ranking.recommended) {
+    } else if within(|ranking| &ranking.recommended) {
         Standing::Recommended
-    } else {
+    } else if within(|ranking| &ranking.leading) {
         Standing::Leading
+    } else {
+        Standing::Behind
     }
 }
 
@@ -62,27 +77,6 @@ pub(super) fn yardsticks_in_words(table: &RunTable) -> Option<String> {
     let words = registry::yardsticks().filter(|info| there(info.name));
     let words: Vec<String> = words.map(|info| format!("`{}` {}", info.name, info.summary)).collect();
     (!words.is_empty()).then(|| format!("{}.", words.join("; ")))
-}
-
-/// The rows of `table` as candidates, by the columns that controllers are ranked by; none where one is missing.
-pub(super) fn candidates(table: &RunTable) -> Vec<Candidate> {
-    let freezes = |label: &str| label == FREEZES || label.starts_with("freezes beyond ");
-    let (Some(rate), Some(delay), Some(freezes)) = (
-        place(table, USEFUL_RATE),
-        place(table, FRAME_DELAY_P95),
-        table.columns.iter().position(|column| freezes(&column.label)),
-    ) else {
-        return Vec::new();
-    };
-    let of = |row: &RunRow, at: usize| -> Vec<Value> { row.values.get(at).cloned().unwrap_or_default() };
-    let candidate = |row: &RunRow| Candidate {
-        name: row.name.clone(),
-        useful_rate_kbps: of(row, rate),
-        frame_delay_ms: of(row, delay),
-        freezes: of(row, freezes),
-        neighbour_rate_kbps: Vec::new(),
-    };
-    table.rows.iter().map(candidate).collect()
 }
 
 fn place(table: &RunTable, label: &str) -> Option<usize> {

@@ -1,11 +1,11 @@
 //! Two runs side by side: their tables with what the second has beyond the first, and their curves over each other.
 
-use serde::Serialize;
 use weir_measure::results::Value;
-use weir_measure::results::ranking::{Candidate, Criterion, LEAST_SEEDS, MARGIN};
+use weir_measure::results::ranking::LEAST_SEEDS;
 
+use super::changes::{Change, Changes, Gap, changes};
 use super::saved::Saved;
-use super::scatter::candidates;
+use super::scatter::of_two;
 use crate::page::{ControllerPanel, PageInput, Row, RowKind, SummaryTable};
 use crate::paired::{RunRow, RunTable, known, less};
 
@@ -37,66 +37,8 @@ pub struct Versus {
     pub unpaired: Option<String>,
     /// What became of each controller that both have.
     pub changes: Vec<Change>,
-}
-
-/// What became of a controller from the first run to the second.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Change {
-    /// The controller.
-    pub name: String,
-    before: Candidate,
-    after: Candidate,
-}
-
-/// What became of a quantity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Course {
-    /// The second run beats the first.
-    Better,
-    /// The first run beats the second.
-    Worse,
-    /// Neither beats the other.
-    NotTold,
-}
-
-impl Change {
-    /// Mean of the first and of the second run, over the seeds that both have; `None` where one has no value.
-    pub fn means(&self, criterion: Criterion) -> Option<[f64; 2]> {
-        Some([self.before.mean(criterion)?, self.after.mean(criterion)?])
-    }
-
-    /// What became of a quantity ([`beats`](weir_measure::results::ranking::beats)).
-    pub fn course(&self, criterion: Criterion) -> Course {
-        match (self.after.beats(&self.before, criterion, MARGIN), self.is_worse_by(criterion, MARGIN)) {
-            (true, _) => Course::Better,
-            (false, true) => Course::Worse,
-            (false, false) => Course::NotTold,
-        }
-    }
-
-    /// Whether the first run beats the second by more than this share of its mean.
-    pub fn is_worse_by(&self, criterion: Criterion, share: f64) -> bool {
-        self.before.beats(&self.after, criterion, share)
-    }
-
-    /// What became of it, in a sentence.
-    pub fn in_words(&self) -> String {
-        let told = |criterion: &Criterion| {
-            let verdict = match self.course(*criterion) {
-                Course::Better => "better",
-                Course::Worse => "worse",
-                Course::NotTold => return None,
-            };
-            let [before, after] = self.means(*criterion)?;
-            let (decimals, unit) = (usize::from(*criterion == Criterion::Freezes), criterion.unit());
-            let numbers = format!("{before:.decimals$} → {after:.decimals$} {unit}");
-            Some(format!("{} {verdict} ({})", criterion.name(), numbers.trim_end()))
-        };
-        let told: Vec<String> = Criterion::DOMINATING.iter().filter_map(told).collect();
-        let told = if told.is_empty() { "no difference told".to_owned() } else { told.join(", ") };
-        format!("{}: {told}", self.name)
-    }
+    /// Which controllers of the first run cannot be compared with themselves in the second, or not in every criterion.
+    pub gaps: Vec<Gap>,
 }
 
 /// Both runs side by side.
@@ -104,9 +46,10 @@ pub fn versus(first: Loaded, second: Loaded) -> Versus {
     let unpaired = unpaired(&first, &second);
     let pairs = if unpaired.is_none() { common_seeds(&first.saved, &second.saved) } else { Vec::new() };
     let differences = differences(&first.saved.table, &second.saved.table, &pairs);
-    let changes = changes(&first.saved.table, &second.saved.table, &pairs);
     let names = [first.name.clone(), second.name.clone()];
-    let note = match &unpaired {
+    let Changes { of_each: changes, gaps, different } =
+        changes(&first.saved.table, &second.saved.table, &pairs, &names);
+    let mut note = match &unpaired {
         Some(why) => format!("Nothing is said of differences: {why}."),
         None => format!(
             "Differences are those of {} run by run, over {} seeds that both have, with the 95 % interval of their mean; \
@@ -115,6 +58,9 @@ pub fn versus(first: Loaded, second: Loaded) -> Versus {
             pairs.len()
         ),
     };
+    for sentence in different.iter().filter(|_| unpaired.is_none()) {
+        note.extend([" ", sentence]);
+    }
     let mut notes = vec![note];
     for (name, saved) in names.iter().zip([&first.saved, &second.saved]) {
         notes.push(format!("{name}: {}. {}", saved.source, saved.verdict));
@@ -129,7 +75,7 @@ pub fn versus(first: Loaded, second: Loaded) -> Versus {
     let page = PageInput {
         title: "Two runs side by side".to_owned(),
         source: first.saved.source.clone(),
-        verdict: verdict(&first.saved.title, &names, &changes, pairs.len()),
+        verdict: verdict(&first.saved.title, &names, (&changes, &gaps), pairs.len()),
         scenario,
         summary: together(
             &first.saved.table.with_intervals(),
@@ -137,20 +83,28 @@ pub fn versus(first: Loaded, second: Loaded) -> Versus {
             &differences,
             &names,
         ),
-        scatter: None,
+        scatter: of_two(
+            [&first.saved, &second.saved].map(|saved| (&saved.table, saved.ranking.as_ref())),
+            &names,
+        ),
         differences: Vec::new(),
         seed: first.saved.seeds.first().copied(),
         controllers: overlaid(first.controllers, second.controllers, &names[1]),
         notes,
         runs: Some(names),
     };
-    Versus { page, differences, seeds: pairs.len(), unpaired, changes }
+    Versus { page, differences, seeds: pairs.len(), unpaired, changes, gaps }
 }
 
 /// What became of all controllers from the first run to the second.
-fn verdict(title: &str, [first, second]: &[String; 2], changes: &[Change], seeds: usize) -> String {
+fn verdict(
+    title: &str,
+    [first, second]: &[String; 2],
+    (changes, gaps): (&[Change], &[Gap]),
+    seeds: usize,
+) -> String {
     let what = format!("{title}: {first} → {second}");
-    if changes.is_empty() {
+    if changes.is_empty() && gaps.is_empty() {
         return format!("{what}.");
     }
     if seeds < LEAST_SEEDS {
@@ -158,29 +112,10 @@ fn verdict(title: &str, [first, second]: &[String; 2], changes: &[Change], seeds
             "{what}. {seeds} common seeds cannot tell whether anything changed: that takes {LEAST_SEEDS}."
         );
     }
-    format!("{what}. {}.", changes.iter().map(Change::in_words).collect::<Vec<_>>().join("; "))
-}
-
-/// Each controller that both have, over the seeds that both have; none where there is none of these.
-fn changes(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)]) -> Vec<Change> {
-    let (first, second) = (candidates(a), candidates(b));
-    let picked = |own: &Candidate, runs: &[usize]| {
-        let of = |values: &[Value]| runs.iter().map(|&run| values.get(run).copied().flatten()).collect();
-        Candidate {
-            name: own.name.clone(),
-            useful_rate_kbps: of(&own.useful_rate_kbps),
-            frame_delay_ms: of(&own.frame_delay_ms),
-            freezes: of(&own.freezes),
-            neighbour_rate_kbps: Vec::new(),
-        }
-    };
-    let (of_first, of_second): (Vec<usize>, Vec<usize>) = pairs.iter().copied().unzip();
-    let change = |own: &Candidate| {
-        let other = second.iter().find(|other| other.name == own.name)?;
-        let (before, after) = (picked(own, &of_first), picked(other, &of_second));
-        Some(Change { name: own.name.clone(), before, after })
-    };
-    first.iter().filter(|_| !pairs.is_empty()).filter_map(change).collect()
+    let changes = changes.iter().map(Change::in_words).collect::<Vec<_>>().join("; ");
+    let gaps = gaps.iter().map(Gap::in_words);
+    let sentences = [what, changes].into_iter().filter(|sentence| !sentence.is_empty()).chain(gaps);
+    sentences.map(|sentence| format!("{sentence}.")).collect::<Vec<_>>().join(" ")
 }
 
 /// Why runs are not paired; `None` where they are.
@@ -278,7 +213,7 @@ fn overlaid(
 
 #[cfg(test)]
 mod tests {
-    use super::super::tables::{FRAME_DELAY_P95, FREEZES, USEFUL_RATE};
+    use super::super::tables::USEFUL_RATE;
     use super::*;
     use crate::page::{Best, Column};
 
@@ -357,33 +292,24 @@ mod tests {
     }
 
     #[test]
-    fn what_became_of_a_controller_is_told_by_paired_runs() {
-        let run = |name: &str, useful: f64, delay: f64| {
-            let mut own = loaded(name, &[1, 2, 3, 4, 5, 6], &[("gcc", &[0.0; 6])]);
+    fn the_verdict_says_what_became_of_each_controller_and_what_is_missing() {
+        let run = |name: &str, laws: &[&str], useful: f64| {
+            let rows: Vec<(&str, &[f64])> = laws.iter().map(|law| (*law, &[0.0; 6][..])).collect();
+            let mut own = loaded(name, &[1, 2, 3, 4, 5, 6], &rows);
             own.saved.table.columns[0].label = USEFUL_RATE.to_owned();
-            own.saved.table.columns[1].label = FRAME_DELAY_P95.to_owned();
-            own.saved
-                .table
-                .columns
-                .push(Column { label: FREEZES.to_owned(), ..own.saved.table.columns[1].clone() });
-            let values = |mean: f64| (0..6).map(|seed| Some(mean + f64::from(seed))).collect::<Vec<Value>>();
-            own.saved.table.rows[0].values = vec![values(useful), values(delay), values(3.0)];
+            for row in &mut own.saved.table.rows {
+                row.values[0] = (0..6).map(|seed| Some(useful + f64::from(seed))).collect();
+            }
             own
         };
-        let both = versus(run("main", 500.0, 900.0), run("branch", 520.0, 950.0));
-        let change = &both.changes[0];
-        let courses = Criterion::DOMINATING.map(|criterion| change.course(criterion));
-        assert_eq!(courses, [Course::Better, Course::Worse, Course::NotTold]);
-        assert!(change.is_worse_by(Criterion::FrameDelay, 0.05), "by 50 of 902.5 ms");
-        assert!(!change.is_worse_by(Criterion::FrameDelay, 0.06));
+        let both = versus(run("main", &["gcc", "nada"], 500.0), run("branch", &["gcc"], 520.0));
         assert_eq!(
             both.page.verdict,
-            ": main → branch. gcc: useful rate better (502 → 522 kbit/s), frame delay p95 worse (902 → 952 ms)."
+            ": main → branch. gcc: useful rate better (502 → 522 kbit/s). nada is not in branch."
         );
-        let mut few = run("branch", 100.0, 900.0);
+        let mut few = run("branch", &["gcc"], 100.0);
         few.saved.seeds = vec![1, 2, 3, 4, 15, 16];
-        let both = versus(run("main", 500.0, 900.0), few);
-        assert_eq!(both.changes[0].course(Criterion::UsefulRate), Course::NotTold);
+        let both = versus(run("main", &["gcc"], 500.0), few);
         assert!(
             both.page.verdict.ends_with("4 common seeds cannot tell whether anything changed: that takes 5.")
         );

@@ -4,17 +4,21 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::Side;
 
-use super::decisions::{Law, change, distance, signals};
+use super::decisions::{FlowSignals, change, distance, signals};
 use super::panels;
 use super::saved::RecordedRun;
+use crate::registry::Registry;
 use weir_measure::metrics::{DecidingSignal, PER_SECOND, Reason, RecordedDecision};
 use weir_measure::results::FlowKind;
 
+/// A fall by less than this share of the rate is not worth a line.
+const LEAST_MOVE: f64 = 0.02;
+
 /// A flow of a recorded run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Subject<'a> {
     run: &'a RecordedRun,
-    law: Law<'a>,
+    signals: FlowSignals,
     flow: usize,
 }
 
@@ -61,7 +65,7 @@ pub struct Moment {
     pub next: Option<RecordedDecision>,
 }
 
-/// Decisions one after the other that lowered the rate.
+/// Decisions one after the other that lowered the rate, all together by 2 % or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fall {
     /// When the first was made.
@@ -75,11 +79,11 @@ pub struct Fall {
 }
 
 impl<'a> Subject<'a> {
-    /// The flow of this name, or the first media flow.
+    /// The flow of this name, or the first media flow; `registry` has the controllers of the run.
     ///
     /// # Errors
     /// There is none.
-    pub fn of(run: &'a RecordedRun, law: Law<'a>, name: Option<&str>) -> Result<Self, NoSubject> {
+    pub fn of(run: &'a RecordedRun, registry: &Registry, name: Option<&str>) -> Result<Self, NoSubject> {
         let flows = &run.plan.flows;
         let is_media = |flow: usize| flows.get(flow).is_some_and(|own| own.kind == FlowKind::Media);
         let flow = match name {
@@ -93,7 +97,7 @@ impl<'a> Subject<'a> {
                 known().find(|&flow| flows[flow].name == name).ok_or_else(unknown)?
             }
         };
-        Ok(Self { run, law, flow })
+        Ok(Self { run, signals: FlowSignals::of(&run.plan, registry), flow })
     }
 
     /// Its name.
@@ -176,6 +180,7 @@ impl<'a> Subject<'a> {
                 falling = true;
             }
         })?;
+        falls.retain(|fall| fall.share() >= LEAST_MOVE);
         falls.sort_by(|one, other| other.depth().total_cmp(&one.depth()).then(one.begins.cmp(&other.begins)));
         falls.truncate(most);
         Ok(falls)
@@ -183,10 +188,9 @@ impl<'a> Subject<'a> {
 
     /// The signals that a decision went by, each with what it means.
     pub fn signals(&self, decision: &RecordedDecision) -> Vec<String> {
-        let known = self.law.registry.signals(self.law.name, Side::Sender).unwrap_or_default();
         let meaning =
-            |name: &str| known.iter().find(|signal| signal.name == name).map_or("", |own| own.meaning);
-        let readings = signals(&self.run.decisions, self.law, decision);
+            |name: &str| self.signals.find(decision.flow, Side::Sender, name).map_or("", |own| own.meaning);
+        let readings = self.readings(decision);
         let deciding = decision.signals.iter().flatten();
         let with_meaning = |(text, own): (String, &DecidingSignal)| match meaning(
             self.run.decisions.signal(decision.flow, own.signal),
@@ -207,9 +211,9 @@ impl<'a> Subject<'a> {
         decision.signals.iter().flatten().map(named)
     }
 
-    /// The same in words, without meanings.
+    /// The signals that a decision went by, in words and without their meanings.
     pub fn readings(&self, decision: &RecordedDecision) -> Vec<String> {
-        signals(&self.run.decisions, self.law, decision)
+        signals(&self.run.decisions, &self.signals, decision)
     }
 
     fn each(&self, mut take: impl FnMut(&RecordedDecision)) -> std::io::Result<()> {
@@ -231,40 +235,45 @@ impl Fall {
         }
     }
 
-    /// How far the rate fell.
+    /// How far the rate fell: the rate before over that after.
     fn depth(&self) -> f64 {
         distance(&self.whole)
+    }
+
+    /// By which share of itself the rate fell.
+    fn share(&self) -> f64 {
+        1.0 - self.whole.to.bps_f64() / self.whole.from.bps_f64().max(1.0)
     }
 }
 
 impl Moment {
     /// The moment in five lines, of `subject`.
     pub fn lines(&self, subject: &Subject<'_>, under: &str) -> [String; 5] {
-        let kbps = |rate: f64| {
-            if rate.is_finite() { format!("{:.0} kbit/s", rate / 1e3) } else { "nothing".to_owned() }
-        };
-        let link = if self.capacity_bps.is_finite() {
-            format!("; the bottleneck carries {}", kbps(self.capacity_bps))
-        } else {
-            String::new()
-        };
-        let rates = format!(
-            "{:.2} s, {under}: the target is {}; in the last second {} were sent, {} received{link}.",
-            self.time_s,
-            kbps(self.target_bps),
-            kbps(self.sent_bps),
-            kbps(self.received_bps),
-        );
+        let known = |value: f64, words: &dyn Fn(f64) -> String| value.is_finite().then(|| words(value));
+        let kbps = |rate: f64| format!("{:.0} kbit/s", rate / 1e3);
+        let second = [
+            known(self.sent_bps, &|rate| format!("{} were sent", kbps(rate))),
+            known(self.received_bps, &|rate| format!("{} were received", kbps(rate))),
+        ];
+        let second: Vec<String> = second.into_iter().flatten().collect();
+        let rates = [
+            known(self.target_bps, &|rate| format!("the target is {}", kbps(rate))),
+            (!second.is_empty()).then(|| format!("in the last second {}", second.join(" and "))),
+            known(self.capacity_bps, &|rate| format!("the bottleneck carries {}", kbps(rate))),
+        ];
+        let rates: Vec<String> = rates.into_iter().flatten().collect();
+        let rates = if rates.is_empty() { "no rate is known".to_owned() } else { rates.join("; ") };
+        let rates = format!("{:.2} s, {under}: {rates}.", self.time_s);
         let limit = match (self.last, self.limited_since_s) {
             (Some(last), Some(since)) => {
                 let factor = last.limiting_factor;
                 format!("Limited by {} since {since:.2} s: {}.", factor.name(), factor.meaning())
             }
-            _ => "No decision yet: this is the start rate.".to_owned(),
+            _ => "No decision has been recorded yet: this is the start rate.".to_owned(),
         };
         let moved = match self.moved {
-            Some(moved) => format!("Changed last at {}.", told(&moved)),
-            None => "The rate has not changed yet.".to_owned(),
+            Some(moved) => format!("The last recorded change: {}.", in_words(&moved)),
+            None => "No change of the rate has been recorded yet.".to_owned(),
         };
         let signals = self.moved.map_or_else(Vec::new, |moved| subject.signals(&moved));
         let signals = match (signals.is_empty(), self.moved.map(|moved| moved.reason)) {
@@ -272,19 +281,20 @@ impl Moment {
             (true, Some(Reason::Coupling)) => "By the share that coupling gave it.".to_owned(),
             (true, _) => "By no signal of its own.".to_owned(),
         };
-        let queue = if self.queue_ms.is_finite() {
-            format!("{:.0} ms in the queue, ", self.queue_ms)
-        } else {
-            String::new()
-        };
-        let loss = if self.loss_ratio.is_finite() { 100.0 * self.loss_ratio } else { 0.0 };
+        let path = [
+            known(self.queue_ms, &|wait| format!("{wait:.0} ms in the queue")),
+            known(self.loss_ratio, &|ratio| format!("{:.1} % lost", 100.0 * ratio)),
+        ];
+        let path: Vec<String> = path.into_iter().flatten().collect();
+        let path = if path.is_empty() { String::new() } else { format!("{}; ", path.join(", ")) };
         let next = match self.next {
             Some(next) => {
-                format!("next decision at {}, then limited by {}", told(&next), next.limiting_factor.name())
+                let factor = next.limiting_factor.name();
+                format!("the next recorded decision: {}, then limited by {factor}", in_words(&next))
             }
-            None => "no later decision".to_owned(),
+            None => "no later decision was recorded".to_owned(),
         };
-        [rates, limit, moved, signals, format!("Around it: {queue}{loss:.1} % lost; {next}.")]
+        [rates, limit, moved, signals, format!("Around it: {path}{next}.")]
     }
 }
 
@@ -297,7 +307,7 @@ impl Fall {
         } else {
             String::new()
         };
-        let percent = 100.0 * (1.0 - self.whole.to.bps_f64() / self.whole.from.bps_f64().max(1.0));
+        let percent = 100.0 * self.share();
         let signals = subject.readings(&self.decision);
         let behind = if signals.is_empty() { String::new() } else { format!(": {}", signals.join(", ")) };
         format!(
@@ -310,6 +320,76 @@ impl Fall {
 }
 
 /// When a decision was made, from which rate to which, and why.
-fn told(decision: &RecordedDecision) -> String {
+fn in_words(decision: &RecordedDecision) -> String {
     format!("{:.2} s: {}, {}", decision.time.secs_f64(), change(decision), decision.reason.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_measure::metrics::{DECISION_COLUMNS, Decisions, FlowPlan, MeasurePlan, Series};
+
+    use super::*;
+
+    const SERIES: &str = "time_s,video.send_rate_bps,video.receive_rate_bps,video.target_rate_bps,\
+        video.limiting_factor,video.loss_ratio,video.owd_excess_mean_ms,video.owd_excess_max_ms,video.frame_delay_max_ms";
+
+    /// A run with these decisions, each as `time,from,to`, in a series of one bin with these cells.
+    fn run(decisions: &[&str], bin: &str) -> RecordedRun {
+        let plan =
+            MeasurePlan::new(Time::from_millis(9000), vec![FlowPlan::new("video", FlowKind::Media)], vec![]);
+        let row = |own: &&str| {
+            let (time, rates) = own.split_once(',').unwrap();
+            format!("{time},video,{rates},delay,delay,,,,,,,,,\n")
+        };
+        let rows: String = decisions.iter().map(row).collect();
+        let table = format!("{}\n{rows}", DECISION_COLUMNS.map(|column| column.name).join(","));
+        RecordedRun {
+            series: Series::read_csv(&format!("{SERIES}\n{bin}\n"), &plan).unwrap(),
+            decisions: Decisions::read_csv(&table, &plan).unwrap(),
+            plan,
+        }
+    }
+
+    #[test]
+    fn falls_are_of_two_per_cent_or_more_all_together() {
+        // By 1 %; in two steps of 1.5 % each; by half.
+        let run = run(
+            &[
+                "1,1000,990",
+                "2,990,1000",
+                "3,1000,985",
+                "3.1,985,970",
+                "4,970,1000",
+                "5,1000,500",
+                "6,500,500",
+            ],
+            "0,,,,,,,,",
+        );
+        let subject = Subject::of(&run, &Registry::default(), None).unwrap();
+        let falls = subject.falls(9).unwrap();
+        let begins: Vec<u64> = falls.iter().map(|fall| fall.begins.nanos() / 1_000_000).collect();
+        assert_eq!(begins, [5000, 3000], "{falls:?}");
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_out() {
+        let lines = |run: &RecordedRun| {
+            let subject = Subject::of(run, &Registry::default(), None).unwrap();
+            subject.at(Time::from_millis(500)).unwrap().lines(&subject, "video")
+        };
+        let [rates, limit, change, signals, around] = lines(&run(&["4,1000,500"], "0,,,,,,,,"));
+        assert_eq!(rates, "0.50 s, video: no rate is known.");
+        assert_eq!(limit, "No decision has been recorded yet: this is the start rate.");
+        assert_eq!(change, "No change of the rate has been recorded yet.");
+        assert_eq!(signals, "By no signal of its own.");
+        assert!(around.starts_with("Around it: the next recorded decision: 4.00 s: "), "{around}");
+        let [rates, .., around] = lines(&run(&[], "0,,300000,500000,,0,,,"));
+        assert_eq!(
+            rates,
+            "0.50 s, video: the target is 500 kbit/s; in the last second 300 kbit/s were received."
+        );
+        assert_eq!(around, "Around it: 0.0 % lost; no later decision was recorded.");
+        let [.., change, _, _] = lines(&run(&["0.2,1000000,500000"], "0,,,,,,,,"));
+        assert_eq!(change, "The last recorded change: 0.20 s: 1000 → 500 kbit/s, delay.");
+    }
 }

@@ -6,6 +6,7 @@ use weir_cc::LimitingFactor;
 use super::chip::chip;
 use super::figure::{Figure, Figures, INTERACTIVE_MS, SHORTEST_MS, quantile_ms};
 use super::input::{ControllerPanel, PageInput, PlacedTable};
+use super::names::Names;
 use super::table::{PLACED_CSS, placed, shown, summary};
 use super::{embed, palette, scatter};
 use crate::chart::CHART_CSS;
@@ -18,7 +19,8 @@ const UNSUPPORTED: &str = "The plots need JavaScript and a browser that can infl
 const SCRIPTS: [&str; 3] = [include_str!("plots.js"), include_str!("figures.js"), include_str!("page.js")];
 
 /// The page.
-pub(super) fn page(input: &PageInput, figures: &Figures) -> Markup {
+pub(super) fn page(input: &PageInput, names: &Names<'_>, figures: &Figures) -> Markup {
+    let has_panel = |name: &str| input.controllers.iter().any(|panel| panel.name == name);
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -37,14 +39,14 @@ pub(super) fn page(input: &PageInput, figures: &Figures) -> Markup {
             }
             body {
                 main {
-                    (header(input))
-                    (tools(input, figures))
-                    (summary(&input.summary))
+                    (header(input, names))
+                    (tools(input, names, figures))
+                    (summary(&input.summary, names, has_panel))
                     (placed(&input.differences.iter().map(PlacedTable::from).collect::<Vec<_>>()))
-                    (over_time(input, figures))
-                    (couplings(input, figures))
-                    (queuing_delay(input, figures.queuing_delay.as_ref()))
-                    (signals(input, figures))
+                    (over_time(input, names, figures))
+                    (couplings(input, names, figures))
+                    (queuing_delay(input, names, figures.queuing_delay.as_ref()))
+                    (signals(input, names, figures))
                     (scenario(&input.scenario))
                     (footer(input))
                 }
@@ -56,11 +58,11 @@ pub(super) fn page(input: &PageInput, figures: &Figures) -> Markup {
     }
 }
 
-fn header(input: &PageInput) -> Markup {
+fn header(input: &PageInput, names: &Names<'_>) -> Markup {
     html! {
         header {
             h1 { (input.title) }
-            @if let Some(points) = &input.scatter { (scatter::figure(points)) }
+            @if let Some(points) = &input.scatter { (scatter::figure(points, names)) }
             p.verdict { (input.verdict) }
             p.source { (input.source) }
             p.unsupported.card id="unsupported" hidden { (UNSUPPORTED) }
@@ -70,7 +72,7 @@ fn header(input: &PageInput) -> Markup {
 }
 
 /// What stays in sight: where to go, what to show, and the colours of factors.
-fn tools(input: &PageInput, figures: &Figures) -> Markup {
+fn tools(input: &PageInput, names: &Names<'_>, figures: &Figures) -> Markup {
     let sections = [
         ("table", "Table", !input.summary.rows.is_empty()),
         ("time", "Over time", !input.controllers.is_empty()),
@@ -90,7 +92,7 @@ fn tools(input: &PageInput, figures: &Figures) -> Markup {
                 @for (id, name, _) in there { a href=(format!("#{id}")) { (name) } }
                 @if !input.controllers.is_empty() { (view_buttons()) }
             }
-            @if input.controllers.len() > 1 { (picker(input)) }
+            @if !input.controllers.is_empty() && names.iter().len() > 1 { (picker(names)) }
             @if !input.controllers.is_empty() { (factors(&input.controllers)) }
         }
     }
@@ -109,16 +111,16 @@ fn view_buttons() -> Markup {
 }
 
 /// Which laws the page shows.
-fn picker(input: &PageInput) -> Markup {
-    let count = input.controllers.len();
+fn picker(names: &Names<'_>) -> Markup {
+    let count = names.iter().len();
     html! {
         details.picker {
             summary { "Laws" small id="picked" { (count) " of " (count) " shown" } }
             div {
                 button type="button" data-pick="all" { "all" }
                 button type="button" data-pick="none" { "none" }
-                @for (index, panel) in input.controllers.iter().enumerate() {
-                    label { input type="checkbox" data-pick=(index) checked; (chip(index)) (panel.name) }
+                @for (index, name) in names.iter() {
+                    label { input type="checkbox" data-pick=(index) checked; (chip(index)) (name) }
                 }
             }
         }
@@ -167,7 +169,7 @@ fn solid_and_dashed(input: &PageInput) -> String {
     }
 }
 
-fn over_time(input: &PageInput, figures: &Figures) -> Markup {
+fn over_time(input: &PageInput, names: &Names<'_>, figures: &Figures) -> Markup {
     html! {
         @if !input.controllers.is_empty() {
             section id="time" {
@@ -181,7 +183,7 @@ fn over_time(input: &PageInput, figures: &Figures) -> Markup {
                     (INTERACTIVE_MS) " ms. Touch or click a name to hide its curve."
                 }
                 div.panels {
-                    @for (index, (panel, figure)) in input.controllers.iter().zip(&figures.timelines).enumerate() {
+                    @for ((index, panel), figure) in names.panels(input).into_iter().zip(&figures.timelines) {
                         div.panel.card id=(format!("law-{index}")) data-law=(index) {
                             h3 {
                                 (chip(index)) (panel.name)
@@ -212,7 +214,7 @@ fn has_couplings(figures: &Figures) -> bool {
 }
 
 /// Coupled flows together.
-fn couplings(input: &PageInput, figures: &Figures) -> Markup {
+fn couplings(input: &PageInput, names: &Names<'_>, figures: &Figures) -> Markup {
     html! {
         @if has_couplings(figures) {
             section id="coupled" {
@@ -224,7 +226,7 @@ fn couplings(input: &PageInput, figures: &Figures) -> Markup {
                      second, dashed what its weight asks for; and what limited each."
                 }
                 div.panels {
-                    @for (index, (panel, own)) in input.controllers.iter().zip(&figures.couplings).enumerate() {
+                    @for ((index, panel), own) in names.panels(input).into_iter().zip(&figures.couplings) {
                         @for (coupling, figure) in panel.couplings.iter().zip(own) {
                             div.panel.card data-law=(index) {
                                 h3 { (chip(index)) (panel.name) small { (coupling.name) } }
@@ -239,14 +241,13 @@ fn couplings(input: &PageInput, figures: &Figures) -> Markup {
     }
 }
 
-fn queuing_delay(input: &PageInput, figure: Option<&Figure>) -> Markup {
+fn queuing_delay(input: &PageInput, names: &Names<'_>, figure: Option<&Figure>) -> Markup {
     let Some(figure) = figure else { return html! {} };
     let quantiles = |panel: &ControllerPanel| {
         let quantile = |q| quantile_ms(&panel.queuing_delay, q).map(milliseconds);
         Some(format!("50 %: {} ms · 95 %: {} ms", quantile(0.5)?, quantile(0.95)?))
     };
     let seed = input.seed.map_or_else(String::new, |seed| format!(", in the run of seed {seed}"));
-    let panels = || input.controllers.iter().enumerate();
     html! {
         section id="delay" {
             h2 { "Queuing delay" }
@@ -257,7 +258,7 @@ fn queuing_delay(input: &PageInput, figure: Option<&Figure>) -> Markup {
             }
             div.panel.card {
                 div.direct {
-                    @for (index, panel) in panels() {
+                    @for (index, panel) in names.panels(input) {
                         @if let Some(numbers) = quantiles(panel) {
                             button type="button" data-law=(index) data-curve=(index) aria-pressed="true" {
                                 (chip(index)) (panel.name) small { (numbers) }
@@ -275,8 +276,8 @@ fn milliseconds(delay: f64) -> String {
     shown(delay, usize::from(delay < 10.0))
 }
 
-fn signals(input: &PageInput, figures: &Figures) -> Markup {
-    let shown: Vec<_> = input.controllers.iter().enumerate().zip(&figures.signals).collect();
+fn signals(input: &PageInput, names: &Names<'_>, figures: &Figures) -> Markup {
+    let shown: Vec<_> = names.panels(input).into_iter().zip(&figures.signals).collect();
     let names = |panel: &ControllerPanel| {
         panel.signals.iter().map(|signal| signal.name.as_str()).collect::<Vec<_>>().join(", ")
     };

@@ -157,8 +157,8 @@ pub struct Scatter {
 pub struct ScatterPoint {
     /// Its name.
     pub name: String,
-    /// Its row in the table, which gives it its colour.
-    pub index: usize,
+    /// Whether it is of the second of two runs.
+    pub is_second: bool,
     /// Useful rate in kbit/s.
     pub rate: Cell,
     /// 95th percentile of the frame delay in milliseconds.

@@ -11,6 +11,7 @@ mod figure;
 mod html;
 mod input;
 mod markdown;
+mod names;
 mod palette;
 mod scatter;
 mod table;
@@ -33,7 +34,8 @@ pub(crate) use table::{PLACED_CSS, placed};
 
 /// The page.
 pub fn render(input: &PageInput) -> String {
-    let mut page = html::page(input, &figure::Figures::of(input)).into_string();
+    let names = names::Names::of(input);
+    let mut page = html::page(input, &names, &figure::Figures::of(input, &names)).into_string();
     page.push('\n');
     page
 }

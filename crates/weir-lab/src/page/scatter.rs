@@ -5,6 +5,7 @@ use core::fmt::Write;
 use maud::{Markup, PreEscaped, html};
 
 use super::input::{Cell, Scatter, ScatterPoint, Standing};
+use super::names::Names;
 use super::palette;
 use super::table::shown;
 use crate::chart::{Bounds, Ends, Frame, Scale, escape_html, path};
@@ -18,7 +19,7 @@ const GAP: f64 = 18.0;
 const RIGHT: f64 = 40.0;
 
 /// The figure; nothing where fewer than two points can be drawn.
-pub(super) fn figure(scatter: &Scatter) -> Markup {
+pub(super) fn figure(scatter: &Scatter, numbers: &Names<'_>) -> Markup {
     let drawable: Vec<&ScatterPoint> =
         scatter.points.iter().filter(|point| point.delay.mean > 0.0 && point.rate.mean.is_finite()).collect();
     if drawable.len() < 2 {
@@ -30,7 +31,7 @@ pub(super) fn figure(scatter: &Scatter) -> Markup {
     let _ = frame.open(&mut svg, "Useful rate against frame delay, a mark for each controller");
     let _ = frame.up(&mut svg, "useful rate (kbit/s)");
     let _ = frame.across(&mut svg, "frame delay, 95th percentile (ms, logarithmic)");
-    let _ = frame.inside(&mut svg, &drawn(&drawable, &frame));
+    let _ = frame.inside(&mut svg, &drawn(&drawable, numbers, &frame));
     svg.push_str("</svg>");
     let leads = |point: &&ScatterPoint| matches!(point.standing, Standing::Leading | Standing::Recommended);
     html! {
@@ -64,41 +65,42 @@ fn frame(points: &[&ScatterPoint]) -> Frame {
     Frame::new(x, y).with_room(RIGHT, 0.0)
 }
 
-fn drawn(points: &[&ScatterPoint], frame: &Frame) -> String {
+fn drawn(points: &[&ScatterPoint], numbers: &Names<'_>, frame: &Frame) -> String {
     let mut out = frontier(points, frame);
-    let mut names = Names { taken: Vec::new(), frame: *frame };
+    let mut labels = Labels { taken: Vec::new(), frame: *frame };
     let mut order: Vec<&&ScatterPoint> = points.iter().collect();
     // Names of those that matter most find room first.
     order.sort_by_key(|point| core::cmp::Reverse(point.standing));
     for point in &order {
         if let Some((x, y)) = frame.place(point.delay.mean, point.rate.mean) {
-            names.taken.push(Area::around(f64::from(x), f64::from(y), 2.0 * GAP, LINE));
+            labels.taken.push(Area::around(f64::from(x), f64::from(y), 2.0 * GAP, LINE));
         }
     }
     for point in order {
         // Writing to a string does not fail.
-        let _ = mark(&mut out, point, frame, &mut names);
+        let _ = mark(&mut out, point, numbers.number(&point.name), frame, &mut labels);
     }
     out
 }
 
-/// A mark with its intervals and its name.
+/// A mark with its intervals and its name, of the controller with this number.
 fn mark(
     out: &mut String,
     point: &ScatterPoint,
+    index: usize,
     frame: &Frame,
-    names: &mut Names,
+    labels: &mut Labels,
 ) -> Result<(), core::fmt::Error> {
     let Some((x, y)) = frame.place(point.delay.mean, point.rate.mean) else { return Ok(()) };
     let name = escape_html(&point.name);
     let colour = match point.standing {
         Standing::Yardstick => palette::MUTED.to_owned(),
-        _ => palette::law(point.index),
+        _ => palette::law(index),
     };
     write!(
         out,
         "<g data-law=\"{}\" style=\"--c:var(--{})\"><title>{name}: {} kbit/s, {} ms</title>",
-        point.index,
+        index,
         colour,
         in_words(point.rate),
         in_words(point.delay)
@@ -123,11 +125,16 @@ fn mark(
         Standing::Behind | Standing::Leading => ("p", ""),
         Standing::Recommended => ("p", "t"),
     };
-    write!(out, "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"8\"/>")?;
+    if point.is_second {
+        let (left, top) = (x - 8, y - 8);
+        write!(out, "<rect class=\"{class}\" x=\"{left}\" y=\"{top}\" width=\"16\" height=\"16\"/>")?;
+    } else {
+        write!(out, "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"8\"/>")?;
+    }
     if matches!(point.standing, Standing::Leading | Standing::Recommended) {
         write!(out, "<circle class=\"o\" cx=\"{x}\" cy=\"{y}\" r=\"14\"/>")?;
     }
-    let (at, baseline, end) = names.place(&point.name, (f64::from(x), f64::from(y)));
+    let (at, baseline, end) = labels.place(&point.name, (f64::from(x), f64::from(y)));
     let anchor = if end { " e" } else { "" };
     writeln!(out, "<text class=\"{text}{anchor}\" x=\"{at:.0}\" y=\"{baseline:.0}\">{name}</text></g>")
 }
@@ -155,7 +162,7 @@ fn frontier(points: &[&ScatterPoint], frame: &Frame) -> String {
 }
 
 /// Places for names, so that none stands on another or on a mark.
-struct Names {
+struct Labels {
     taken: Vec<Area>,
     frame: Frame,
 }
@@ -186,7 +193,7 @@ impl Area {
     }
 }
 
-impl Names {
+impl Labels {
     /// Where the name of a mark at `(x, y)` stands, its baseline, and whether it ends there instead of beginning.
     fn place(&mut self, name: &str, (x, y): (f64, f64)) -> (f64, f64, bool) {
         let width = name.chars().count() as f64 * LETTER;

@@ -4,12 +4,13 @@ use maud::{Markup, html};
 
 use super::chip::chip;
 use super::input::{Best, Cell, Column, PlacedTable, Row, RowKind, SummaryTable};
+use super::names::Names;
 
 /// How [`placed`] tables look, on a page that has colours of its own.
 pub(crate) const PLACED_CSS: &str = include_str!("placed.css");
 
-/// The table, with what its marks mean below it; nothing if it has no row.
-pub(super) fn summary(table: &SummaryTable) -> Markup {
+/// The table, with what its marks mean below it; nothing if it has no row. A name leads to the controller's panel where it has one.
+pub(super) fn summary(table: &SummaryTable, names: &Names<'_>, has_panel: impl Fn(&str) -> bool) -> Markup {
     if table.rows.is_empty() {
         return html! {};
     }
@@ -17,8 +18,11 @@ pub(super) fn summary(table: &SummaryTable) -> Markup {
         div.summary.card.scroll id="table" {
             table {
                 thead { (head(table)) }
-                @for (index, rows) in groups(table).enumerate() {
-                    tbody data-law=(index) { @for row in rows { (drawn(table, index, row)) } }
+                @for rows in groups(table) {
+                    @let index = names.number(&rows[0].name);
+                    tbody data-law=(index) {
+                        @for row in rows { (drawn(table, row, (index, has_panel(&row.name)))) }
+                    }
                 }
             }
         }
@@ -52,7 +56,8 @@ fn groups(table: &SummaryTable) -> impl Iterator<Item = &[Row]> {
     table.rows.chunk_by(|a, b| a.name == b.name && b.kind != RowKind::Alone)
 }
 
-fn drawn(table: &SummaryTable, index: usize, row: &Row) -> Markup {
+/// A row of the controller of this number, which may have a panel.
+fn drawn(table: &SummaryTable, row: &Row, (index, has_panel): (usize, bool)) -> Markup {
     let difference = row.kind == RowKind::Difference;
     html! {
         tr.difference[difference] {
@@ -60,7 +65,8 @@ fn drawn(table: &SummaryTable, index: usize, row: &Row) -> Markup {
                 @match &row.kind {
                     RowKind::Difference => { span.run { "second less first" } }
                     kind => {
-                        (chip(index)) a href=(format!("#law-{index}")) { (row.name) }
+                        (chip(index))
+                        @if has_panel { a href=(format!("#law-{index}")) { (row.name) } } @else { (row.name) }
                         @if let RowKind::Of(run) = kind { " " span.run { (run) } }
                     }
                 }

@@ -256,21 +256,21 @@ fn runs_of_two_kinds_are_told_below_the_table() {
 
 /// Two controllers of which the first leads, one that is behind both, and a yardstick.
 fn scatter() -> Scatter {
-    let point = |index: usize, name: &str, rate: f64, delay: f64, standing| {
+    let point = |name: &str, rate: f64, delay: f64, standing| {
         let cell = |mean: f64, half: f64| Cell { ci95: Some(half), ..Cell::new(mean) };
         ScatterPoint {
             name: name.to_owned(),
-            index,
+            is_second: false,
             rate: cell(rate, 20.0),
             delay: cell(delay, 40.0),
             standing,
         }
     };
     let points = vec![
-        point(0, "quick <b>", 590.0, 960.0, Standing::Recommended),
-        point(1, "slow", 596.0, 2056.0, Standing::Leading),
-        point(2, "behind", 400.0, 2300.0, Standing::Behind),
-        point(3, "fixed", 245.0, 1668.0, Standing::Yardstick),
+        point("quick <b>", 590.0, 960.0, Standing::Recommended),
+        point("slow", 596.0, 2056.0, Standing::Leading),
+        point("behind", 400.0, 2300.0, Standing::Behind),
+        point("fixed", 245.0, 1668.0, Standing::Yardstick),
     ];
     Scatter { points, note: "How sure that is.".to_owned() }
 }
@@ -294,14 +294,60 @@ fn the_report_opens_with_the_scatter_and_then_the_sentence_and_the_table() {
 }
 
 #[test]
+fn a_controller_has_one_number_whatever_the_page_has_of_it() {
+    // The table has four controllers, of which the second has no panel; the marks come in another order.
+    let mut input = example(4, 20, 1);
+    let removed = input.controllers.remove(1).name;
+    let mut points = scatter().points;
+    for (point, number) in points.iter_mut().zip([3, 1, 0, 2]) {
+        point.name = format!("controller {number}");
+    }
+    input.scatter = Some(Scatter { points, note: String::new() });
+    let html = render(&input);
+    for number in 0..4 {
+        let name = format!("controller {number}");
+        let title =
+            html.split("<g data-law=\"").skip(1).find(|mark| mark.contains(&format!("<title>{name}:")));
+        assert!(title.unwrap().starts_with(&format!("{number}\"")), "{name}");
+        let label =
+            html.split("data-pick=\"").find(|label| label.starts_with(&format!("{number}\" checked")));
+        assert!(label.unwrap().contains(&name), "{name}");
+        let row = html.split("<tbody data-law=\"").nth(number + 1).unwrap();
+        assert!(row.starts_with(&format!("{number}\"")) && row.contains(&name), "{name}");
+        assert_eq!(html.contains(&format!("id=\"law-{number}\"")), name != removed);
+        assert_eq!(html.contains(&format!("href=\"#law-{number}\"")), name != removed);
+    }
+    assert!(html.contains("4 of 4 shown"));
+    let of_figures: Vec<serde_json::Value> =
+        figures(&html).iter().map(|figure| figure["id"].clone()).collect();
+    let ids =
+        ["timeline-0", "timeline-2", "timeline-3", "queuing-delay", "signals-0", "signals-2", "signals-3"];
+    assert_eq!(of_figures, ids);
+}
+
+#[test]
+fn marks_of_the_second_of_two_runs_are_squares_of_the_same_colour() {
+    let mut points = scatter().points;
+    let second = ScatterPoint { is_second: true, rate: Cell::new(610.0), ..points[0].clone() };
+    points.push(second);
+    let html =
+        render(&PageInput { scatter: Some(Scatter { points, note: String::new() }), ..example(1, 20, 0) });
+    let marks: Vec<&str> =
+        html.split("<g data-law=\"").filter(|mark| mark.contains("<title>quick")).collect();
+    let [first, other] = marks.as_slice() else { panic!("two marks: {marks:?}") };
+    assert!(first.contains("<circle class=\"p\"") && other.contains("<rect class=\"p\""));
+    assert_eq!(first.split('"').next(), other.split('"').next(), "one number");
+}
+
+#[test]
 fn names_in_the_scatter_stand_apart() {
     let all: Vec<ScatterPoint> = (0..6)
         .map(|index| {
-            let near = |value: f64| Cell::new(value + index as f64);
+            let near = |value: f64| Cell::new(value + f64::from(index));
             let standing = Standing::Behind;
             ScatterPoint {
                 name: format!("law {index}"),
-                index,
+                is_second: false,
                 rate: near(500.0),
                 delay: near(1000.0),
                 standing,

@@ -81,6 +81,16 @@ pub enum TraceStoreError {
         /// What to do.
         advice: String,
     },
+    /// A generated drive has the name, and so has a file.
+    #[error("the trace `{name}` is a generated drive, and there is a file of this name, {file}")]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// The file.
+        file: String,
+        /// What to do.
+        advice: String,
+    },
     /// The file cannot be read.
     #[error("{path}: {reason}")]
     Unreadable {
@@ -143,9 +153,10 @@ impl TraceStore {
     /// The trace `name`; of those that are generated the first, unless the name has a number.
     ///
     /// # Errors
-    /// No such trace, or its file cannot be read or is no trace.
+    /// No such trace, or its file cannot be read or is no trace; a generated drive and a file have the name.
     pub fn load(&self, name: &str) -> Result<Arc<Trace>, TraceStoreError> {
         if let Some((model, number)) = synthetic::named(name, FIRST) {
+            self.unambiguous(name, None)?;
             return Ok(self.drive(model, number));
         }
         self.keep(Source::Name(name.to_owned()), || {
@@ -159,8 +170,11 @@ impl TraceStore {
     /// `beside`, in that of the process where it is empty.
     ///
     /// # Errors
-    /// Neither a trace nor a file has this name, or the file cannot be read or is no trace.
+    /// Neither a trace nor a file has this name, or the file cannot be read or is no trace; a generated drive and a file have it.
     pub fn load_beside(&self, name: &str, beside: &Path) -> Result<Arc<Trace>, TraceStoreError> {
+        if synthetic::named(name, FIRST).is_some() {
+            self.unambiguous(name, Some(beside))?;
+        }
         if let Some(file) = self.file_beside(name, beside) {
             return self.keep(Source::File(file.clone()), || read(&file));
         }
@@ -173,8 +187,25 @@ impl TraceStore {
     /// As there.
     pub fn load_in_run(&self, name: &str, beside: &Path, seed: u64) -> Result<Arc<Trace>, TraceStoreError> {
         match synthetic::named(name, seed) {
-            Some((model, number)) => Ok(self.drive(model, number)),
+            Some((model, number)) => {
+                self.unambiguous(name, Some(beside))?;
+                Ok(self.drive(model, number))
+            }
             None => self.load_beside(name, beside),
+        }
+    }
+
+    /// Refuses the name of a generated drive that a file has, too: in a data directory, or in the directory `beside`.
+    fn unambiguous(&self, name: &str, beside: Option<&Path>) -> Result<(), TraceStoreError> {
+        let beside = beside.map(|directory| directory.join(name)).filter(|file| file.is_file());
+        match self.directories.files().remove(name).or(beside) {
+            None => Ok(()),
+            Some(file) => {
+                let advice =
+                    format!("name the file by its path, such as `./{name}`, or give it another name");
+                let file = file.display().to_string();
+                Err(TraceStoreError::Ambiguous { name: name.to_owned(), file, advice })
+            }
         }
     }
 

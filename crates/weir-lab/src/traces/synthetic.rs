@@ -105,11 +105,16 @@ pub(super) fn named(name: &str, seed: u64) -> Option<(&'static Model, u64)> {
     let of = |model: &'static Model| {
         let number = match name.strip_prefix(model.name)? {
             "" => seed,
-            rest => rest.strip_prefix('-')?.parse().ok()?,
+            rest => numbered(rest.strip_prefix('-')?)?,
         };
         Some((model, number))
     };
     MODELS.iter().find_map(of)
+}
+
+/// The number of these digits; `None` where a number is written otherwise, as `+7` or `007`.
+fn numbered(digits: &str) -> Option<u64> {
+    digits.parse().ok().filter(|number: &u64| number.to_string() == digits)
 }
 
 impl Model {
@@ -145,7 +150,7 @@ struct Walk<'a> {
     fades: Holes,
     outages: Holes,
     grants: Random,
-    /// How many grants are expected until the next one: uniform from 0 to 2.
+    /// The next grant comes when so many more are expected, a number drawn from 0 to 2.
     waiting: f64,
 }
 
@@ -286,9 +291,11 @@ mod tests {
         assert_eq!(number("synthetic-lte-7"), Some(("synthetic-lte", 7)));
         assert_eq!(number("synthetic-lte-downlink"), Some(("synthetic-lte-downlink", 5)));
         assert_eq!(number("synthetic-lte-downlink-12"), Some(("synthetic-lte-downlink", 12)));
-        for other in ["synthetic", "synthetic-lte-", "synthetic-lte7", "synthetic-lte-x", "synthetic-lte--1"]
-        {
-            assert_eq!(number(other), None, "{other}");
+        assert_eq!(number("synthetic-lte-0"), Some(("synthetic-lte", 0)));
+        for other in ["", "-", "7", "-x", "--1", "-+7", "-007", "-99999999999999999999"] {
+            let name =
+                if other.is_empty() { "synthetic".to_owned() } else { format!("synthetic-lte{other}") };
+            assert_eq!(number(&name), None, "{name}");
         }
     }
 

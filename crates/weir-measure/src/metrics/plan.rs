@@ -97,6 +97,8 @@ pub struct FlowPlan {
     pub weight: f64,
     /// Later such weights, each from a time on, in order.
     pub later_weights: Vec<(Time, f64)>,
+    /// The controller of a media flow, by its name in the scenario; empty for others.
+    pub controller: String,
     /// Names of the signals of its controller's sender half, or of its TCP sender; empty for none.
     pub sender_signals: Vec<String>,
     /// Names of the signals of its controller's receiver half; empty for none.
@@ -120,6 +122,7 @@ impl FlowPlan {
             weight: 1.0,
             later_weights: Vec::new(),
             sends: Vec::new(),
+            controller: String::new(),
             sender_signals: Vec::new(),
             receiver_signals: Vec::new(),
         }

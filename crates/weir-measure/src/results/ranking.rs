@@ -74,12 +74,13 @@ pub enum Better {
     Lower,
 }
 
-/// Whether `y` beats `x`, values of runs of the same seeds in the same order: the mean of the paired differences in favour of
-/// `y`, less `margin` times the mean of `y`, exceeds t standard errors, t being the one-sided 99.5 % point of Student's t (3.25
-/// for ten runs). Never of fewer than [`LEAST_SEEDS`] runs, of different numbers of runs, or of values that are not finite.
+/// Whether `y` beats `x`, values of runs of the same seeds in the same order.
 ///
-/// The relation is transitive over values that are not negative, as standard deviations of differences obey the triangle
-/// inequality.
+/// It does if the mean of the paired differences in favour of `y`, less `margin` times the mean of `y`, exceeds t standard errors.
+/// t is the one-sided 99.5 % point of Student's t, 3.25 for ten runs. It never does with fewer than [`LEAST_SEEDS`] runs, with
+/// different numbers of runs, or with values that are not finite.
+///
+/// The relation is transitive over values that are not negative: standard deviations of differences obey the triangle inequality.
 pub fn beats(y: &[f64], x: &[f64], better: Better, margin: f64) -> bool {
     static ONE_SIDED: Quantiles = Quantiles::of(1.0 - ERROR);
     if y.len() != x.len() || y.len() < LEAST_SEEDS {
@@ -151,10 +152,11 @@ impl Candidate {
 pub struct Ranking {
     /// How many runs each candidate has.
     pub runs: usize,
-    /// The candidates whom no candidate beats in useful rate, the highest mean first. Of fewer than five runs all candidates.
+    /// The candidates whom no candidate beats in useful rate, the highest mean first. None of fewer than five runs, which cannot
+    /// tell.
     pub leading: Vec<String>,
-    /// Of these, whom no member dominates: beats in useful rate, frame delay or freezes, and is beaten in none of them by. Where
-    /// members dominate each other in a circle, the whole circle.
+    /// Of these, whom no member dominates. One member dominates another if it beats it in useful rate, frame delay or freezes, and
+    /// is beaten by it in none of them. Where members dominate each other in a circle, the whole circle.
     pub recommended: Vec<String>,
     /// Candidates that lack a run.
     pub left_out: Vec<String>,
@@ -202,8 +204,8 @@ impl Ranking {
             let beat = |other: &&&Candidate| other.beats(own, Criterion::UsefulRate, MARGIN);
             compared.iter().filter(beat).map(|other| other.name.clone()).collect()
         };
-        let leading: Vec<&Candidate> =
-            compared.iter().copied().filter(|own| beaten_by(own).is_empty()).collect();
+        let leads = |own: &&Candidate| runs >= LEAST_SEEDS && beaten_by(own).is_empty();
+        let leading: Vec<&Candidate> = compared.iter().copied().filter(leads).collect();
         let recommended = undominated(&leading);
         let ranked = |own: &&Candidate| {
             let leads = leading.iter().any(|other| core::ptr::eq(*other, *own));

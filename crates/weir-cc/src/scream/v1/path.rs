@@ -105,7 +105,9 @@ mod tests {
 
     fn path() -> Path {
         let mut path = Path::new();
-        ten_sent().iter().for_each(|sent| path.on_sent(sent));
+        for sent in &ten_sent() {
+            path.on_sent(sent);
+        }
         path
     }
 

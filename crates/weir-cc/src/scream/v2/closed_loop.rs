@@ -10,8 +10,13 @@ use crate::testing::{Loop, Source, usual_limits as limits};
 const MBPS: DataRate = DataRate::from_mbps(1);
 const LOW: DataRate = DataRate::from_kbps(600);
 
-fn path(config: Config, capacity: DataRate) -> Loop {
-    Loop::new(ScreamV2::new(config, limits()).unwrap(), ScreamReceiver::v2(), Source::VIDEO, capacity)
+fn path(capacity: DataRate) -> Loop {
+    Loop::new(
+        ScreamV2::new(Config::default(), limits()).unwrap(),
+        ScreamReceiver::v2(),
+        Source::VIDEO,
+        capacity,
+    )
 }
 
 fn seconds(s: i64) -> TimeDelta {
@@ -38,7 +43,7 @@ fn summary(path: &mut Loop, span: TimeDelta) -> Summary {
 
 #[test]
 fn alone_it_fills_the_path_with_a_queue_of_half_the_target_and_no_loss() {
-    let mut path = path(Config::default(), MBPS);
+    let mut path = path(MBPS);
     path.run(seconds(40), |_| ());
     let Summary { rate, queue, longest } = summary(&mut path, seconds(20));
     assert!((0.9e6..1.02e6).contains(&rate), "{rate} bit/s");
@@ -49,7 +54,7 @@ fn alone_it_fills_the_path_with_a_queue_of_half_the_target_and_no_loss() {
 
 #[test]
 fn the_queue_of_twenty_minutes_is_that_of_the_first_minutes() {
-    let mut path = path(Config::default(), MBPS);
+    let mut path = path(MBPS);
     path.run(seconds(240), |_| ());
     let first = summary(&mut path, seconds(60));
     path.run(seconds(840), |_| ());
@@ -61,7 +66,7 @@ fn the_queue_of_twenty_minutes_is_that_of_the_first_minutes() {
 #[test]
 fn clocks_that_drift_apart_are_no_queue() {
     for ppm in [-50, 50] {
-        let mut path = path(Config::default(), MBPS);
+        let mut path = path(MBPS);
         path.clock_drift_ppm = ppm;
         path.run(seconds(840), |_| ());
         let Summary { rate, queue, .. } = summary(&mut path, seconds(60));
@@ -71,7 +76,7 @@ fn clocks_that_drift_apart_are_no_queue() {
 
 #[test]
 fn with_l4s_marks_the_queue_stays_at_the_marking_threshold() {
-    let mut path = path(Config::default(), MBPS);
+    let mut path = path(MBPS);
     (path.ecn, path.mark_above) = (Ecn::Ect1, TimeDelta::from_millis(5));
     path.run(seconds(10), |_| ());
     let Summary { rate, queue, longest } = summary(&mut path, seconds(20));
@@ -84,7 +89,7 @@ fn with_l4s_marks_the_queue_stays_at_the_marking_threshold() {
 #[test]
 fn a_classic_mark_costs_more_than_one_of_l4s() {
     let queue_and_rate = |ecn| {
-        let mut path = path(Config::default(), MBPS);
+        let mut path = path(MBPS);
         (path.ecn, path.mark_above) = (ecn, TimeDelta::from_millis(5));
         path.run(seconds(10), |_| ());
         summary(&mut path, seconds(20)).rate
@@ -95,7 +100,7 @@ fn a_classic_mark_costs_more_than_one_of_l4s() {
 
 #[test]
 fn after_a_capacity_drop_it_yields_within_a_second_and_settles() {
-    let mut path = path(Config::default(), DataRate::from_mbps(2));
+    let mut path = path(DataRate::from_mbps(2));
     path.run(seconds(30), |_| ());
     path.capacity = LOW;
     let rates = path.run(seconds(20), Loop::target_rate);
@@ -108,7 +113,7 @@ fn after_a_capacity_drop_it_yields_within_a_second_and_settles() {
 
 #[test]
 fn a_higher_capacity_is_found_within_seconds() {
-    let mut path = path(Config::default(), LOW);
+    let mut path = path(LOW);
     path.run(seconds(30), |_| ());
     path.capacity = DataRate::from_mbps(2);
     let rates = path.run(seconds(10), Loop::target_rate);
@@ -117,7 +122,7 @@ fn a_higher_capacity_is_found_within_seconds() {
 
 #[test]
 fn a_silent_path_gets_no_more_than_a_trickle_and_the_flow_comes_back() {
-    let mut path = path(Config::default(), DataRate::from_mbps(2));
+    let mut path = path(DataRate::from_mbps(2));
     path.run(seconds(20), |_| ());
     let before = path.target_rate();
     path.feedback_cut = true;

@@ -219,7 +219,7 @@ impl Config {
     }
 
     /// Bytes per round trip at `rate`, without margins for frames and headers.
-    pub(super) fn window_of_rate(&self, rate: f64, s_rtt: f64) -> f64 {
+    pub(super) fn window_of_rate(rate: f64, s_rtt: f64) -> f64 {
         window_of(rate, s_rtt + CLOCK_MARGIN, 1.0)
     }
 

@@ -235,7 +235,9 @@ mod tests {
 
     fn path() -> Path {
         let mut path = Path::new();
-        ten_sent().iter().for_each(|sent| path.on_sent(&Config::default(), sent));
+        for sent in &ten_sent() {
+            path.on_sent(&Config::default(), sent);
+        }
         path
     }
 

@@ -5,7 +5,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::config::Config;
 use super::drain::Drain;
 use super::path::{Path, PathFeedback};
-use super::window::{self, RefWindow};
+use super::window::{self, RefWindow, Update};
 use crate::config_error::ConfigError;
 use crate::controller::{
     Controller, Evidence, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target,
@@ -87,19 +87,24 @@ impl ScreamV2 {
             window.set(mss, window.ref_wnd());
             window
         });
-        let updated = window.on_feedback(now, &config, &self.path, &standing, &news, in_flight);
+        let update = window.on_feedback(now, &config, &self.path, &standing, &news, in_flight);
         self.calm = window.is_calm(now, &config, s_rtt);
         if news.acked.bytes.is_some() {
-            self.on_qdelay(now, s_rtt, updated == Some(Some(Why::Loss)));
+            self.on_qdelay(now, s_rtt, update == Update::Reduced(Why::Loss));
         }
         let window = self.window.as_ref()?;
-        let reaction = updated?;
+        let why = match update {
+            Update::Kept => return None,
+            // What lowers the rate is a longer round trip.
+            Update::Grown => Why::Delay,
+            Update::Reduced(why) => {
+                self.congestion = if why == Why::Loss { LimitingFactor::Loss } else { LimitingFactor::Delay };
+                why
+            }
+        };
         let rate = config.target_rate(window.ref_wnd(), window.mss_share(), s_rtt, mss);
         self.target = self.standing.limits.clamp_bps(rate);
-        if let Some(why) = reaction {
-            self.congestion = if why == Why::Loss { LimitingFactor::Loss } else { LimitingFactor::Delay };
-        }
-        Some(reaction.unwrap_or(Why::Delay))
+        Some(why)
     }
 
     /// The queue delay of a higher acknowledged packet, and whether the window reacted to loss.

@@ -30,6 +30,17 @@ const RESTORATION: f64 = 100.0;
 /// Share of the maximum rate from which the window is bounded by what that rate needs.
 const NEAR_MAXIMUM: f64 = 0.95;
 
+/// What feedback does to the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Update {
+    /// It stays as it is.
+    Kept,
+    /// It grows, or may not.
+    Grown,
+    /// It reacts to congestion, and grows from there.
+    Reduced(Why),
+}
+
 /// The sender at a feedback.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standing {
@@ -88,8 +99,8 @@ impl RefWindow {
         (self.acked, self.marked) = (scaled(self.acked, factor), scaled(self.marked, factor));
     }
 
-    /// Feedback has come, before which `in_flight` bytes were in flight. Returns `None` where the window stays as it is, else
-    /// what it reacted to, if to anything.
+    /// Feedback has come, before which `in_flight` bytes were in flight. The window is updated once in
+    /// min(`reaction_interval`, `s_rtt`), and at congestion.
     pub(super) fn on_feedback(
         &mut self,
         now: SendTime,
@@ -98,14 +109,14 @@ impl RefWindow {
         standing: &Standing,
         news: &News,
         in_flight: u64,
-    ) -> Option<Option<Why>> {
+    ) -> Update {
         self.bytes_in_flight.push(now, FLIGHT_STEP, in_flight);
         self.acked = self.acked.saturating_add(news.acked.bytes.unwrap_or(0));
         self.marked = self.marked.saturating_add(news.acked.marked_bytes);
         let congestion = self.congestion(now, config, path, standing, news);
         let updated = *self.updated_at.get_or_insert(now);
         if congestion.is_none() && !passed(now, Some(updated), config.interval(standing.s_rtt)) {
-            return None;
+            return Update::Kept;
         }
         self.updated_at = Some(now);
         self.mss_share = path.mss() / self.ref_wnd;
@@ -116,7 +127,7 @@ impl RefWindow {
             self.reduce(now, config, path, standing, why, scale);
         }
         self.grow(now, config, path, standing, scale);
-        Some(congestion)
+        congestion.map_or(Update::Grown, Update::Reduced)
     }
 
     /// What the window is to react to.
@@ -158,7 +169,7 @@ impl RefWindow {
             Why::Loss => config.beta_loss,
             Why::Mark if path.is_l4s() => {
                 self.restore(now, config, standing);
-                1.0 - self.l4s_backoff(config, path, standing, scale)
+                1.0 - l4s_backoff(config, path, standing, scale)
             }
             Why::Mark => config.beta_ecn,
             _ => 1.0 - delay_backoff(config, path, standing),
@@ -168,17 +179,6 @@ impl RefWindow {
         if why != Why::Delay {
             self.signalled_at = Some(now);
         }
-    }
-
-    /// The reaction to L4S marks, in [0, 1].
-    fn l4s_backoff(&self, config: &Config, path: &Path, standing: &Standing, scale: f64) -> f64 {
-        let backoff = path.l4s_alpha().get() / 2.0 * yielded_share(config, path, standing)
-            / config.reactions_per_round_trip(standing.s_rtt);
-        if path.qdelay() >= standing.qdelay_target / 4.0 {
-            return backoff;
-        }
-        // Complements what growth is scaled by.
-        backoff * scale.max(LEAST_SHARE) * path.averages().evenness(config).max(LEAST_SHARE)
     }
 
     /// After a long time without congestion the window may stand far above what is in flight.
@@ -194,7 +194,7 @@ impl RefWindow {
     fn hold_at_maximum(&mut self, config: &Config, standing: &Standing) {
         if standing.target_rate > NEAR_MAXIMUM * standing.max_rate {
             let needed =
-                config.packet_pacing_headroom * config.window_of_rate(standing.max_rate, standing.s_rtt);
+                config.packet_pacing_headroom * Config::window_of_rate(standing.max_rate, standing.s_rtt);
             self.ref_wnd = self.ref_wnd.min(needed.max(self.bytes_in_flight.max() as f64));
         }
     }
@@ -262,6 +262,17 @@ impl RefWindow {
     pub(super) fn set(&mut self, mss: f64, bytes: f64) {
         self.ref_wnd = bytes.max(LEAST_PACKETS * mss);
     }
+}
+
+/// The reaction to L4S marks, in [0, 1].
+fn l4s_backoff(config: &Config, path: &Path, standing: &Standing, scale: f64) -> f64 {
+    let backoff = path.l4s_alpha().get() / 2.0 * yielded_share(config, path, standing)
+        / config.reactions_per_round_trip(standing.s_rtt);
+    if path.qdelay() >= standing.qdelay_target / 4.0 {
+        return backoff;
+    }
+    // Complements what growth is scaled by.
+    backoff * scale.max(LEAST_SHARE) * path.averages().evenness(config).max(LEAST_SHARE)
 }
 
 /// The reaction to a queue delay above half of the target, in [0, 0.5]. It counts as marks on all that exceeds the half.

@@ -12,11 +12,11 @@ const PLACES: usize = 500;
 /// Delays below are drawn here: a logarithmic axis has no zero.
 pub(in crate::page) const SHORTEST_MS: f64 = 0.1;
 
-/// The figure; `None` if no controller has a distribution.
-pub(super) fn figure(panels: &[ControllerPanel]) -> Option<Figure> {
+/// The figure of these panels, each with its controller's number; `None` if no controller has a distribution.
+pub(super) fn figure(panels: &[(usize, &ControllerPanel)]) -> Option<Figure> {
     let delays = places(panels);
     let mut curves = Vec::new();
-    for (index, panel) in panels.iter().enumerate() {
+    for &(index, panel) in panels {
         let own = |name: String, steps: &[CdfStep], dash| Curve {
             name,
             law: Some(index),
@@ -54,16 +54,16 @@ pub(super) fn figure(panels: &[ControllerPanel]) -> Option<Figure> {
 }
 
 /// Delays in milliseconds from the shortest to the longest, each by the same factor longer than the one before.
-fn places(panels: &[ControllerPanel]) -> Vec<f64> {
+fn places(panels: &[(usize, &ControllerPanel)]) -> Vec<f64> {
     let (shortest, longest) = span(panels);
     let step = libm::log(longest / shortest) / (PLACES - 1) as f64;
     (0..PLACES).map(|place| shortest * libm::exp(step * place as f64)).collect()
 }
 
 /// Ends of the delay axis in milliseconds.
-fn span(panels: &[ControllerPanel]) -> (f64, f64) {
+fn span(panels: &[(usize, &ControllerPanel)]) -> (f64, f64) {
     let ends = |end: fn(&[CdfStep]) -> Option<&CdfStep>| {
-        let both = panels.iter().flat_map(|panel| [Some(panel), panel.other.as_deref()]);
+        let both = panels.iter().flat_map(|&(_, panel)| [Some(panel), panel.other.as_deref()]);
         both.flatten().filter_map(move |panel| end(&panel.queuing_delay)).map(|step| step.delay_ms)
     };
     let shortest = ends(<[CdfStep]>::first).fold(f64::INFINITY, f64::min);
@@ -110,16 +110,16 @@ mod tests {
     #[test]
     fn the_axis_spans_all_distributions() {
         // 2.4 / 1.2 = 2 and 400 * 1.1 = 440.
-        let panels = [panel(&[2.4, 30.0]), panel(&[6.0, 400.0])];
-        let places = places(&panels);
+        let places = places(&[(0, &panel(&[2.4, 30.0])), (1, &panel(&[6.0, 400.0]))]);
         assert!((places[0] - 2.0).abs() < 1e-9 && (places[PLACES - 1] - 440.0).abs() < 1e-9);
         assert!(places.is_sorted_by(|a, b| a < b));
-        assert_eq!(span(&[panel(&[0.0, 1.0])]).0, SHORTEST_MS);
+        assert_eq!(span(&[(0, &panel(&[0.0, 1.0]))]).0, SHORTEST_MS);
     }
 
     #[test]
     fn every_distribution_ends_with_all_packets_and_is_of_its_law() {
-        let figure = figure(&[panel(&[2.4, 30.0]), panel(&[]), panel(&[6.0, 400.0])]).unwrap();
+        let figure =
+            figure(&[(0, &panel(&[2.4, 30.0])), (1, &panel(&[])), (2, &panel(&[6.0, 400.0]))]).unwrap();
         let curves = &figure.plots[0].curves;
         assert_eq!(curves.iter().map(|curve| curve.law).collect::<Vec<_>>(), [Some(0), Some(2)]);
         assert!(curves.iter().all(|curve| curve.y.len() == PLACES && curve.y[PLACES - 1] == json!(1)));
@@ -134,6 +134,6 @@ mod tests {
 
     #[test]
     fn without_distributions_there_is_no_figure() {
-        assert!(figure(&[panel(&[])]).is_none());
+        assert!(figure(&[(0, &panel(&[]))]).is_none());
     }
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::input::PageInput;
+use super::names::Names;
 pub(super) use cdf::{SHORTEST_MS, quantile_ms};
 pub(super) use scales::INTERACTIVE_MS;
 use scales::Scales;
@@ -132,14 +133,15 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    pub(super) fn of(input: &PageInput) -> Self {
+    pub(super) fn of(input: &PageInput, names: &Names<'_>) -> Self {
         let scales = Scales::of(&input.controllers);
-        let panels = || input.controllers.iter().enumerate();
+        let panels = names.panels(input);
+        let each = || panels.iter().copied();
         Self {
-            timelines: panels().map(|(index, panel)| timeline::figure(index, panel, &scales)).collect(),
-            couplings: panels().map(|(index, panel)| coupling::figures(index, panel, &scales)).collect(),
-            queuing_delay: cdf::figure(&input.controllers),
-            signals: panels().map(|(index, panel)| signals::figure(index, panel, &scales)).collect(),
+            timelines: each().map(|(index, panel)| timeline::figure(index, panel, &scales)).collect(),
+            couplings: each().map(|(index, panel)| coupling::figures(index, panel, &scales)).collect(),
+            queuing_delay: cdf::figure(&panels),
+            signals: each().map(|(index, panel)| signals::figure(index, panel, &scales)).collect(),
             scales,
         }
     }

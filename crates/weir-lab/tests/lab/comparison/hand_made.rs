@@ -40,7 +40,11 @@ pub(crate) fn comparison(controllers: &[(&str, Vec<RunMetrics>)]) -> Comparison 
     let entry = |(name, runs): &(&str, Vec<RunMetrics>)| {
         let flows: Vec<(&str, FlowKind)> = runs[0].flows.iter().map(|f| (f.name.as_str(), f.kind)).collect();
         let delays = vec![FlowDelays::default(); flows.len()];
-        let sample = Sample { plan: plan(&flows), delays, series: None };
+        let mut plan = plan(&flows);
+        for flow in plan.flows.iter_mut().filter(|flow| flow.kind == FlowKind::Media) {
+            (*name).clone_into(&mut flow.controller);
+        }
+        let sample = Sample { plan, delays, series: None };
         ControllerRuns { name: (*name).to_owned(), law: (*name).to_owned(), runs: runs.clone(), sample }
     };
     let summary = Summary::from_runs("hand/made", &seeds, runs).unwrap();

@@ -132,6 +132,9 @@ fn the_table_has_a_line_per_row_and_is_read_back() {
         (csv.replace("coupling", "magic"), "line 5: `magic` is no value of its column"),
         (csv.replace("0.6,a,", "0.6,b,"), "line 5: `b` is no value of its column"),
         (csv.replace("0.6,a,", "-1,a,"), "line 5: `-1` is no value of its column"),
+        (csv.replace("0.6,a,", "2e10,a,"), "line 5: `2e10` is no value of its column"),
+        (csv.replace("12.35", "NaN"), "line 2: `NaN` is no value of its column"),
+        (csv.replace(",20,", ",inf,"), "line 2: `inf` is no value of its column"),
         (csv.replace("\"queue, mean\"", "queue"), "line 2: `queue` is no value of its column"),
         (format!("{csv}1,a\n"), "line 7 has more or fewer cells than the first"),
     ] {
@@ -167,6 +170,106 @@ fn what_is_on_the_disk_comes_back() {
     };
     assert!(rows.iter().enumerate().all(there));
     assert_eq!(rows[0].signals[1], rows[69_999].signals[1]);
+}
+
+/// A controller with three signals of long names, each with a value and a threshold.
+#[derive(Clone, Copy, Debug)]
+struct Verbose(LimitingFactor);
+
+impl Controller for Verbose {
+    fn on_feedback(&mut self, _: SendTime, _: &Feedback<'_>, _: &SendState) -> Option<Decision> {
+        None
+    }
+
+    fn on_event(&mut self, _: SendTime, _: PathEvent) -> Option<Decision> {
+        None
+    }
+
+    fn target(&self) -> Target {
+        Target::at(DataRate::from_kbps(1), Pacing::Unpaced, self.0)
+    }
+
+    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
+        share.rate
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        const fn signal(name: &'static str) -> Signal {
+            Signal { name, unit: "ms", meaning: "" }
+        }
+        &const { [signal("queue_delay_average"), signal("receive_rate_trend"), signal("loss_event_rate")] }
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        out.copy_from_slice(&[123.456_7, 1_234_567.8, 0.000_123_456]);
+    }
+
+    fn evidence(&self, _: Why) -> [Option<Evidence>; 3] {
+        let [one, two, three] = [0, 1, 2].map(|at| self.signals()[at].name);
+        [Evidence::against(one, 106.66), Evidence::against(two, 12.345), Evidence::against(three, 0.01)]
+    }
+}
+
+/// A day of two calls with a decision each 40 ms; `what` says of the number of a decision what it comes to, in kbit/s, and its
+/// factor. Of the second call there is one in ten seconds, which moves the rate by 3 %.
+fn day(what: impl Fn(u64) -> (u64, LimitingFactor)) -> (Vec<RecordedDecision>, usize) {
+    const DAY_MS: u64 = 86_400_000;
+    let mut plan = plan(DAY_MS, vec![media("video"), media("screen")]);
+    for flow in &mut plan.flows {
+        flow.sender_signals =
+            Verbose(LimitingFactor::Delay).signals().iter().map(|s| s.name.to_owned()).collect();
+    }
+    plan.series = true;
+    let mut run = Run::new(plan);
+    for number in 0..DAY_MS / 40 {
+        let at = Time::from_millis(40 * number);
+        let (kbps, factor) = what(number);
+        let rate = DataRate::from_kbps(kbps);
+        let decision = Decision { rate, base: rate, why: Why::Application, rtt: None };
+        run.0.decided(at, 0, &decision, &Verbose(factor));
+        if number % 250 == 0 {
+            let rate = DataRate::from_kbps([1000, 1030][(number / 250 % 2) as usize]);
+            let decision = Decision { rate, base: rate, why: Why::Growth, rtt: None };
+            run.0.decided(at, 1, &decision, &Verbose(LimitingFactor::Delay));
+        }
+    }
+    let series = run.0.finish().series.unwrap();
+    let mut written = Vec::new();
+    series.decisions().write_csv(&mut written).unwrap();
+    (rows(series.decisions()), written.len())
+}
+
+#[test]
+fn a_day_of_any_decisions_stays_below_a_hundred_megabytes_and_no_flow_takes_the_rows_of_another() {
+    let (application, delay) = (LimitingFactor::Application, LimitingFactor::Delay);
+    // Moves of 2 to 32 %; and only the factor changes, each time.
+    let moves = day(|number| (1_000 * [100, 102, 106, 98, 114, 77][number as usize % 6], application));
+    let factors = day(|number| (100_000, if number % 2 == 0 { application } else { delay }));
+    for (rows, bytes) in [moves, factors] {
+        assert!(bytes < 100_000_000, "{bytes} bytes");
+        let of = |flow: usize| rows.iter().filter(move |row| row.flow == flow);
+        assert!(of(0).count() > 200_000, "{} rows", of(0).count());
+        assert_eq!(of(1).count(), 8640, "every decision of the second call");
+        let hour = of(0).filter(|row| row.time < Time::from_millis(3_600_000)).count();
+        assert!(hour > 25_000, "{hour} rows in the first hour");
+    }
+}
+
+#[test]
+fn small_moves_are_recorded_again_when_a_flood_is_over() {
+    // Two hours in which the rate halves and doubles, then one in which it moves by 3 %.
+    let flood = 2 * 3600 * 25;
+    let (rows, _) = day(|number| {
+        let kbps = match number {
+            n if n < flood => [500, 1000][n as usize % 2],
+            // Each ten minutes.
+            n => [1000, 1030][(n / 15_000) as usize % 2],
+        };
+        (kbps, LimitingFactor::Delay)
+    });
+    let last_hour = Time::from_millis(23 * 3_600_000);
+    let late = rows.iter().filter(|row| row.flow == 0 && row.time >= last_hour);
+    assert_eq!(late.count(), 6);
 }
 
 /// When the decision of this number is recorded: at a tenth of a millisecond, rounded to one.

@@ -71,13 +71,7 @@ fn marked(bytes: u64) -> News {
 }
 
 /// The window's answer to feedback at `at` ms with so much in flight before it.
-fn feed(
-    window: &mut RefWindow,
-    at: i64,
-    path: &Path,
-    standing: &Standing,
-    news: &News,
-) -> Option<Option<Why>> {
+fn feed(window: &mut RefWindow, at: i64, path: &Path, standing: &Standing, news: &News) -> Update {
     window.on_feedback(ms(at), &config(), path, standing, news, 20_000)
 }
 
@@ -87,10 +81,10 @@ fn a_loss_event_and_a_classic_mark_cut_by_their_factors_and_then_it_grows() {
     // What was acknowledged grows by the distance before the cut, at once after congestion by no share of itself:
     // 10 000·0.05·1.
     let mut lost = window();
-    assert_eq!(feed(&mut lost, 1000, &path, &STANDING, &LOST), Some(Some(Why::Loss)));
+    assert_eq!(feed(&mut lost, 1000, &path, &STANDING, &LOST), Update::Reduced(Why::Loss));
     near(lost.ref_wnd(), 14_000.0 + 500.0);
     let mut classic = window();
-    assert_eq!(feed(&mut classic, 1000, &path, &STANDING, &marked(2000)), Some(Some(Why::Mark)));
+    assert_eq!(feed(&mut classic, 1000, &path, &STANDING, &marked(2000)), Update::Reduced(Why::Mark));
     near(classic.ref_wnd(), 16_000.0 + 400.0);
 }
 
@@ -99,10 +93,14 @@ fn a_loss_is_answered_once_in_a_round_trip_and_a_mark_once_in_30_ms() {
     let path = empty_queue();
     let mut window = window();
     feed(&mut window, 1000, &path, &STANDING, &LOST);
-    assert_eq!(feed(&mut window, 1049, &path, &STANDING, &LOST), Some(None), "an update without a reaction");
-    assert_eq!(feed(&mut window, 1051, &path, &STANDING, &LOST), Some(Some(Why::Loss)));
-    assert_eq!(feed(&mut window, 1079, &path, &STANDING, &marked(1000)), None);
-    assert_eq!(feed(&mut window, 1081, &path, &STANDING, &marked(1000)), Some(Some(Why::Mark)));
+    assert_eq!(
+        feed(&mut window, 1049, &path, &STANDING, &LOST),
+        Update::Grown,
+        "an update without a reaction"
+    );
+    assert_eq!(feed(&mut window, 1051, &path, &STANDING, &LOST), Update::Reduced(Why::Loss));
+    assert_eq!(feed(&mut window, 1079, &path, &STANDING, &marked(1000)), Update::Kept);
+    assert_eq!(feed(&mut window, 1081, &path, &STANDING, &marked(1000)), Update::Reduced(Why::Mark));
     for at in (2000..9000).step_by(100) {
         feed(&mut window, at, &path, &STANDING, &News { acked: Acknowledged::default(), ..LOST });
     }
@@ -129,7 +127,7 @@ fn a_queue_above_half_of_the_target_counts_as_marks() {
     let path = path(2000, |at| if at == 0 { 0.0 } else { 0.045 }, Ecn::NotEct);
     near(path.averages().average(), 0.045);
     let mut delayed = window();
-    assert_eq!(feed(&mut delayed, 1000, &path, &STANDING, &CLEAN), Some(Some(Why::Delay)));
+    assert_eq!(feed(&mut delayed, 1000, &path, &STANDING, &CLEAN), Update::Reduced(Why::Delay));
     let cut = 0.25 * 0.36;
     let grown = 10_000.0 * 0.05 * path.averages().evenness(&config()).max(0.1);
     near(delayed.ref_wnd(), libm::floor(20_000.0 * (1.0 - cut)) + libm::floor(grown + 0.5));
@@ -181,7 +179,7 @@ fn it_does_not_outgrow_what_is_in_flight() {
     // 1000 + 1.5·20 000.
     window.ref_wnd = 31_000.0;
     feed(&mut window, 60_000, &path, &STANDING, &CLEAN);
-    assert_eq!(feed(&mut window, 60_040, &path, &STANDING, &CLEAN), Some(None));
+    assert_eq!(feed(&mut window, 60_040, &path, &STANDING, &CLEAN), Update::Grown);
     near(window.ref_wnd(), 31_000.0);
     assert!(!window.is_idle());
     window.ref_wnd = 31_001.0;

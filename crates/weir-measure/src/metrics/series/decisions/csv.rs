@@ -105,7 +105,8 @@ fn read_row(cells: &[String], line: usize, flows: &[FlowNames]) -> Result<Record
         return Err(ReadSeriesError::Length { line });
     }
     let wrong = |at: usize| ReadSeriesError::Cell { line, text: cells[at].clone() };
-    let number = |at: usize| cells[at].parse::<f64>().map_err(|_| wrong(at));
+    let finite = |at: usize| cells[at].parse().ok().filter(|value: &f64| value.is_finite());
+    let number = |at: usize| finite(at).ok_or_else(|| wrong(at));
     let rate = |at: usize| cells[at].parse().map(DataRate::from_bps).map_err(|_| wrong(at));
     let flow = flows.iter().position(|flow| flow.name == cells[1]).ok_or_else(|| wrong(1))?;
     let mut signals = [None; MOST_SIGNALS];
@@ -135,8 +136,9 @@ fn read_row(cells: &[String], line: usize, flows: &[FlowNames]) -> Result<Record
     })
 }
 
-/// The time of so many seconds.
+/// The time of so many seconds, to the millisecond.
 fn time(seconds: &str) -> Option<Time> {
-    let nanos = seconds.parse::<f64>().ok()? * 1e9;
-    (0.0..u64::MAX as f64).contains(&nanos).then_some(Time::from_nanos(nanos.round() as u64))
+    const LATEST: f64 = (u64::MAX / 1_000_000) as f64;
+    let millis = (seconds.parse::<f64>().ok()? * 1e3).round();
+    (0.0..LATEST).contains(&millis).then(|| Time::from_millis(millis as u64))
 }

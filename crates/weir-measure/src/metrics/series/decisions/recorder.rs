@@ -13,58 +13,51 @@ use crate::metrics::series::spool::Spool;
 /// Rows that are held in memory.
 const ROWS: usize = 64 * 1024;
 
-/// How many rows a run may have: a day's table stays below 100 MB.
-#[derive(Debug)]
+/// Rows that all flows of a run may have …
+const ROWS_AT_ONCE: f64 = 100_000.0;
+/// … and so many more for each second of it: a day's table stays below 100 MB.
+const ROWS_PER_SECOND: f64 = 5.0;
+/// With less than this share of its rows left a flow records no change of the limiting factor alone.
+const FOR_MOVES: f64 = 0.25;
+
+/// How many rows a flow may have. What it does not need it has later.
+#[derive(Clone, Copy, Debug)]
 struct Budget {
-    /// A decision that moves the rate by less has no row.
-    least_move: f64,
-    /// Rows so far.
-    rows: u64,
-    /// With so many rows it is seen next whether they are too many, …
-    check_at: u64,
-    /// … since this time, if they were before.
-    over_since: Option<Time>,
+    /// Most that can be left.
+    most: f64,
+    per_second: f64,
+    /// What was left at the time `at`.
+    left: f64,
+    at: Time,
 }
 
 impl Budget {
-    /// What every run may have …
-    const BASE: u64 = 100_000;
-    /// … and so many rows for each second of it.
-    const PER_SECOND: f64 = 8.0;
-    /// Where there are too many, it is seen after so many more whether these come slowly enough.
-    const PAUSE: u64 = 10_000;
-
-    const fn new() -> Self {
-        Self { least_move: LEAST_MOVE, rows: 0, check_at: Self::BASE, over_since: None }
+    /// That of one of so many flows.
+    fn of_one(flows: usize) -> Self {
+        let most = ROWS_AT_ONCE / flows.max(1) as f64;
+        Self { most, per_second: ROWS_PER_SECOND / flows.max(1) as f64, left: most, at: Time::ZERO }
     }
 
-    /// A row more.
-    fn spend(&mut self, now: Time) {
-        self.rows += 1;
-        if self.rows < self.check_at {
-            return;
-        }
-        let allowed = Self::BASE + (now.secs_f64() * Self::PER_SECOND) as u64;
-        if self.rows <= allowed {
-            self.check_at = allowed + 1;
-            self.over_since = None;
-            return;
-        }
-        let since = self.over_since.replace(now);
-        let slow =
-            since.is_some_and(|since| (now - since).secs_f64() * Self::PER_SECOND >= Self::PAUSE as f64);
-        if !slow {
-            self.least_move *= 2.0;
-        }
-        self.check_at = self.rows + Self::PAUSE;
+    /// Whether a decision has a row: one that moves the rate by this share of it, and one that changes the limiting factor.
+    fn allows(&mut self, now: Time, share: f64, changes_factor: bool) -> bool {
+        self.left = self.most.min(self.left + self.per_second * (now - self.at).secs_f64().max(0.0));
+        self.at = now;
+        let left = self.left / self.most;
+        let worth_it = share >= least_move(left) || (changes_factor && left >= FOR_MOVES);
+        worth_it && self.left >= 1.0
     }
+}
+
+/// The least move that has a row: 2 % while half of the budget is left, and twice as much with each half of that.
+fn least_move(left: f64) -> f64 {
+    let halves = core::iter::successors(Some(0.5), |level| Some(level / 2.0));
+    halves.take(5).take_while(|&level| left < level).fold(LEAST_MOVE, |least, _| 2.0 * least)
 }
 
 /// Records the decisions of a run.
 #[derive(Debug)]
 pub(in crate::metrics::series) struct DecisionRecorder {
     flows: Vec<Recorded>,
-    budget: Budget,
     rows: Vec<RecordedDecision>,
     spool: Spool,
     /// Room for the signals of a controller.
@@ -72,19 +65,19 @@ pub(in crate::metrics::series) struct DecisionRecorder {
 }
 
 /// What was recorded last of a flow.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Recorded {
     /// The rate then; `None` before the first decision.
     rate: Option<DataRate>,
     factor: LimitingFactor,
+    budget: Budget,
 }
 
 impl DecisionRecorder {
     pub(in crate::metrics::series) fn new(flows: usize) -> Self {
-        let none = |_| Recorded { rate: None, factor: LimitingFactor::RampUp };
+        let none = Recorded { rate: None, factor: LimitingFactor::RampUp, budget: Budget::of_one(flows) };
         Self {
-            flows: (0..flows).map(none).collect(),
-            budget: Budget::new(),
+            flows: (0..flows).map(|_| none).collect(),
             rows: Vec::new(),
             spool: Spool::default(),
             values: Vec::new(),
@@ -103,17 +96,18 @@ impl DecisionRecorder {
         let Some(recorded) = self.flows.get_mut(flow) else { return };
         let from = recorded.rate.unwrap_or(base);
         let limiting_factor = controller.target().limiting_factor;
+        // From a rate of zero every other rate is a move.
+        let moved = if rate == from { 0.0 } else { rate.bps().abs_diff(from.bps()) as f64 / from.bps_f64() };
         let is_first = recorded.rate.is_none();
-        let moved = rate.bps().abs_diff(from.bps()) as f64 >= self.budget.least_move * from.bps_f64();
-        if !moved && !is_first && limiting_factor == recorded.factor {
+        if !recorded.budget.allows(now, moved, is_first || limiting_factor != recorded.factor) {
             return;
         }
-        *recorded = Recorded { rate: Some(rate), factor: limiting_factor };
+        recorded.budget.left -= 1.0;
+        (recorded.rate, recorded.factor) = (Some(rate), limiting_factor);
         let signals = match reason {
             Reason::Decision(why) if why.is_measured() => self.evidence(why, controller),
             Reason::Decision(_) | Reason::Coupling => [None; MOST_SIGNALS],
         };
-        self.budget.spend(now);
         self.rows.push(RecordedDecision {
             time: rounded_time(now),
             flow,
@@ -168,20 +162,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_of_many_decisions_stays_within_its_budget_and_an_hour_has_all() {
-        // 25 decisions a second, of which a fifth move the rate by 2, 4, 8, 16 and 32 per cent.
-        let rows_after = |hours: u64| {
-            let mut budget = Budget::new();
-            for decision in 0..hours * 3600 * 25 {
-                let moved = [0.02, 0.04, 0.08, 0.16, 0.32][decision as usize % 5];
-                if moved >= budget.least_move {
-                    budget.spend(Time::from_millis(40 * decision));
-                }
-            }
-            budget.rows
-        };
-        assert_eq!(rows_after(1), 90_000);
-        let day = rows_after(24);
-        assert!((400_000..900_000).contains(&day), "{day} rows");
+    fn the_least_move_doubles_with_each_half_of_the_budget() {
+        let moves = [1.0, 0.5, 0.49, 0.25, 0.24, 0.1, 0.05, 0.01, 0.0].map(least_move);
+        assert_eq!(moves, [0.02, 0.02, 0.04, 0.04, 0.08, 0.16, 0.32, 0.64, 0.64]);
+    }
+
+    #[test]
+    fn what_a_flow_does_not_need_comes_back() {
+        let mut budget = Budget::of_one(2);
+        assert_eq!((budget.most, budget.per_second), (50_000.0, 2.5));
+        budget.left = 10.0;
+        assert!(!budget.allows(Time::from_millis(1), 0.3, true), "a share of 0.0002");
+        // An hour brings 9000 rows, 10 000 s 25 000.
+        assert!(budget.allows(Time::from_millis(3_600_000), 0.08, false));
+        assert!(!budget.allows(Time::from_millis(3_600_000), 0.04, true));
+        assert!(budget.allows(Time::from_millis(10_000_000), 0.02, false));
+        budget.left = 0.5;
+        assert!(!budget.allows(Time::from_millis(10_000_000), 1.0, true), "there is none left");
     }
 }
