@@ -47,8 +47,8 @@ struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    fn new(recording: &'a Recording, config: Config) -> Self {
-        let sender = ScreamV2::new(config, limits()).expect("constants within their ranges");
+    fn new(recording: &'a Recording) -> Self {
+        let sender = ScreamV2::new(as_fed(), limits()).expect("constants within their ranges");
         Self { recording, sender, next: 0, highest: 0, lost: vec![false; recording.packets.len()] }
     }
 
@@ -109,7 +109,7 @@ fn departure(at: TimeDelta) -> SendTime {
 }
 
 fn agreement(recording: &Recording) -> Agreement {
-    let mut replay = Replay::new(recording, as_fed());
+    let mut replay = Replay::new(recording);
     Agreement::of(recording, |answer| replay.rate_after(answer))
 }
 
