@@ -45,9 +45,9 @@ struct Seen {
 enum Phase {
     /// The flow sends what its law says.
     Full,
-    /// It yields until then; the least round-trip time meanwhile.
+    /// It yields since then; the least round-trip time meanwhile, by which the drain is as long as it is.
     Yielding(SendTime, TimeDelta),
-    /// It sends all again; until then it may hear of what it sent before. The least round-trip time since it yielded.
+    /// It sends all again since then; reports may still be of what it sent before. The least round-trip time since it yielded.
     Hearing(SendTime, TimeDelta),
 }
 
@@ -73,6 +73,11 @@ impl Seen {
     }
 }
 
+/// Length of a drain in which this is the least round-trip time.
+fn span(least: TimeDelta) -> TimeDelta {
+    least.scale(ROUNDS).max(SHORTEST)
+}
+
 impl Drains {
     pub(crate) const fn new(every: Option<TimeDelta>) -> Self {
         Self { every, seen: None, phase: Phase::Full }
@@ -84,17 +89,20 @@ impl Drains {
         let Some(every) = self.every else { return false };
         let mut seen = self.seen.unwrap_or(Seen { least: rtt, floor: None, at: now });
         self.phase = match self.phase {
-            Phase::Yielding(end, least) if now >= end => Phase::Hearing(now + rtt, least.min(rtt)),
-            Phase::Yielding(end, least) => Phase::Yielding(end, least.min(rtt)),
-            Phase::Hearing(end, least) if now >= end => {
+            // One long sample, of a path that stood still, is no measure of the drain.
+            Phase::Yielding(began, least) if now - began >= span(least.min(rtt)) => {
+                Phase::Hearing(now, least.min(rtt))
+            }
+            Phase::Yielding(began, least) => Phase::Yielding(began, least.min(rtt)),
+            Phase::Hearing(ended, least) if now - rtt >= ended => {
                 seen.on_drained(now, least);
                 Phase::Full
             }
-            Phase::Hearing(end, least) => Phase::Hearing(end, least.min(rtt)),
+            Phase::Hearing(ended, least) => Phase::Hearing(ended, least.min(rtt)),
             Phase::Full => Phase::Full,
         };
         if !seen.on_rtt(now, rtt) && self.phase == Phase::Full && now - seen.at >= every {
-            self.phase = Phase::Yielding(now + rtt.scale(ROUNDS).max(SHORTEST), rtt);
+            self.phase = Phase::Yielding(now, rtt);
             seen.at = now;
         }
         self.seen = Some(seen);
@@ -170,13 +178,25 @@ mod tests {
         assert_eq!(sent(&drains), kbps(1000));
         assert!(drains.on_rtt(at(60_000), ms(56)));
         assert_eq!(sent(&drains), kbps(500));
-        // 5 · 56 ms, and another round trip of news.
-        assert!(drains.on_rtt(at(60_279), ms(50)) && sent(&drains) == kbps(500));
-        assert!(drains.on_rtt(at(60_280), ms(50)) && sent(&drains) == kbps(1000));
-        assert!(drains.on_rtt(at(60_329), ms(50)));
-        assert!(!drains.on_rtt(at(60_330), ms(50)));
+        // 5 · 50 ms, and another round trip of reports on what left meanwhile.
+        assert!(drains.on_rtt(at(60_249), ms(50)) && sent(&drains) == kbps(500));
+        assert!(drains.on_rtt(at(60_250), ms(50)) && sent(&drains) == kbps(1000));
+        assert!(drains.on_rtt(at(60_299), ms(50)));
+        assert!(!drains.on_rtt(at(60_300), ms(50)));
         // The next one a minute after the path was last seen empty.
-        assert!(!drains.on_rtt(at(120_329), ms(56)) && drains.on_rtt(at(120_330), ms(56)));
+        assert!(!drains.on_rtt(at(120_299), ms(56)) && drains.on_rtt(at(120_300), ms(56)));
+    }
+
+    #[test]
+    fn a_path_that_stood_still_when_a_drain_was_due_is_drained_no_longer_than_another() {
+        let mut drains = drains();
+        drains.on_rtt(at(0), ms(50));
+        assert!(drains.on_rtt(at(60_000), ms(4400)) && sent(&drains) == kbps(500));
+        drains.on_rtt(at(60_100), ms(60));
+        assert!(drains.on_rtt(at(60_300), ms(50)) && sent(&drains) == kbps(1000));
+        // A report that was held up is of what left before the drain was over, and the next one is not.
+        assert!(drains.on_rtt(at(60_340), ms(300)));
+        assert!(!drains.on_rtt(at(60_360), ms(50)));
     }
 
     #[test]

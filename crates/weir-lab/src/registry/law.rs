@@ -109,6 +109,8 @@ impl Entry {
 
 /// The key of the options that names a preset.
 const PRESET: &str = "preset";
+/// The option of a law that its flow's priority stands for.
+const PRIORITY: &str = "priority";
 
 fn presets<L: Law>() -> Vec<PresetInfo> {
     L::presets().iter().map(|p| PresetInfo { name: p.name, summary: p.summary }).collect()
@@ -144,7 +146,13 @@ pub(super) fn with_defaults(mut schema: Value, config: &impl Serialize) -> Value
 }
 
 /// The constants that `options` make, for a flow of this priority.
+///
+/// # Errors
+/// Options that the law does not take, and a priority beside one among the options: they would multiply.
 pub(super) fn config<L: Law>(options: Option<&Table>, priority: f64) -> Result<L::Config, String> {
+    if priority != 1.0 && options.is_some_and(|options| options.contains_key(PRIORITY)) {
+        return Err(format!("`{PRIORITY}` stands beside the flow's own, {priority}: leave out one of them"));
+    }
     Ok(L::prioritised(chosen::<L>(options)?, priority))
 }
 

@@ -116,3 +116,14 @@ fn options_reach_the_controller_and_wrong_ones_are_refused() {
     let unknown: Table = toml::from_str("decreese = 0.5").unwrap();
     assert!(REGISTRY.build("gcc-2016", Some(&unknown), limits(), 1.0).is_err());
 }
+
+#[test]
+fn a_priority_is_given_once() {
+    let twice: Table = toml::from_str("priority = 2.0").unwrap();
+    assert!(REGISTRY.build("nada", Some(&twice), limits(), 1.0).is_ok());
+    let error = REGISTRY.build("nada", Some(&twice), limits(), 2.0).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "`nada` does not take these options: `priority` stands beside the flow's own, 2: leave out one of them"
+    );
+}
