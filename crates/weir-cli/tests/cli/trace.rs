@@ -280,7 +280,7 @@ to = "b"
 #[test]
 fn a_capture_of_a_transfer_that_fills_its_path_becomes_a_trace() {
     let place = Place::new();
-    place.write("bulk.toml", &format!("{BULK}kind = \"tcp\"\n"));
+    place.write("bulk.toml", &format!("{BULK}kind = \"tcp\"\nprofile = \"plain\"\n"));
     place.weir("run bulk.toml --quiet --out out --pcap forward,backward");
     let told = place.weir("trace import out/packets-none.pcapng --to mine.csv --json").stdout;
     let told: Value = serde_json::from_str(&told).unwrap();

@@ -97,7 +97,7 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
         tick: ms(0),
     };
     let of = |profile: &str| config(&format!("profile = \"{profile}\""));
-    assert_eq!(config(""), usual);
+    assert_eq!(of("plain"), usual);
     // RFC 6298 §2.3 and §2.4, RFC 5681 §4.2.
     let (second, tick) = (ms(1000), ms(1));
     let rfc = TcpConfig { min_rto: second, min_deviation: tick, ack_delay: ms(500), ..usual };
@@ -120,7 +120,7 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
         dsack: true,
         ..linux
     };
-    assert_eq!(of("linux-6"), modern);
+    assert_eq!((of("linux-6"), config("")), (modern, modern));
     // Buffers of 131072 bytes hold 244 segments of 536.
     let ns3 = TcpConfig {
         mss: 536,

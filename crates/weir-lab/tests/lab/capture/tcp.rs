@@ -32,7 +32,7 @@ fn backward(packets: &[(Packet, Tcp)]) -> impl Iterator<Item = &Tcp> {
 #[test]
 fn a_transfer_begins_with_a_handshake_and_all_its_bytes_are_acknowledged() {
     // 100 000 = 69 · 1448 + 88: the last segment is not full.
-    let packets = tcp("{ time = \"300ms\" }", "size = \"100kB\"");
+    let packets = tcp("{ time = \"300ms\" }", "size = \"100kB\"\nprofile = \"plain\"");
     let sent: Vec<_> = forward(&packets).collect();
     let (syn, header) = sent[0];
     assert_eq!((syn.whole, header.flags, header.sequence, header.payload), (52, SYN, 0, 0));
