@@ -34,6 +34,10 @@ pub struct MediaConfig {
     pub ecn: Ecn,
     /// How the receiver writes per-packet reports. The sender reads every format.
     pub packet_format: PacketFormat,
+    /// Whether a REMB bounds a law that goes by per-packet feedback (`goog-remb` was agreed on beside `transport-cc`). A REMB holds
+    /// until the next one, so one forged message would bound the rate for the rest of the call: refused unless `true`. A law
+    /// without per-packet feedback goes by REMB in any case.
+    pub remb: bool,
     /// The receiver also tells of single packets once in this time, beside the reports of a law that tells of them only
     /// as a whole; `None` for never. The law goes by its own reports as before, but the sender knows the fate of each
     /// packet, as shared bottleneck detection wants it (RFC 8382). Beside a law over per-packet feedback there is none.
@@ -74,6 +78,7 @@ impl MediaConfig {
             rtcp_spread: 0.5,
             ecn: Ecn::NotEct,
             packet_format: PacketFormat::TransportWide,
+            remb: false,
             witness: None,
             detection: None,
             leave_out: Some(500),

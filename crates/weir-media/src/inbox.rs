@@ -14,7 +14,7 @@ use crate::streams::Streams;
 pub struct RefusedReports {
     /// Messages from who does not report on the flow ([`MediaSender::believe_only`](crate::MediaSender::believe_only)).
     pub reporters: u64,
-    /// Reports of a kind or in a form that nobody reads here.
+    /// Reports of a kind or in a form that nobody reads here, and REMB that was not agreed on ([`MediaConfig::remb`]).
     pub kinds: u64,
     /// Per-packet reports on more packets than have left.
     pub counts: u64,
@@ -45,6 +45,8 @@ pub(crate) struct Inbox {
     /// Who reports on the flow; anybody where nobody is named.
     reporters: Vec<u32>,
     format: PacketFormat,
+    /// Whether a law that goes by per-packet reports is bounded by REMB besides.
+    remb: bool,
     /// Whether per-packet reports are wanted beside what the law hears.
     witness: bool,
     packets: FeedbackReader,
@@ -57,6 +59,7 @@ impl Inbox {
         Self {
             reporters: Vec::new(),
             format: config.packet_format,
+            remb: config.remb,
             witness: config.witness.is_some(),
             packets: FeedbackReader::new(),
             foreign: 0,
@@ -114,7 +117,8 @@ impl Inbox {
             Message::Own(_) => (ReportKind::Own, None),
             _ => return None,
         };
-        let heard = hears(kind);
+        let agreed = kind != ReportKind::Ceiling || self.remb || !hears(ReportKind::Packets);
+        let heard = agreed && hears(kind);
         // Receiver reports measure round trips, whatever the law goes by.
         let read = heard || kind == ReportKind::Reception || (kind == ReportKind::Packets && self.witness);
         if !read || form.is_some_and(|form| form != self.format) {

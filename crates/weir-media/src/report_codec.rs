@@ -299,7 +299,8 @@ mod tests {
     fn read<T>(source: u32, bytes: &[u8], mut look: impl FnMut(&Report<'_>) -> T) -> Vec<T> {
         let kbps = DataRate::from_kbps;
         let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap();
-        let mut inbox = Inbox::new(&MediaConfig::new(limits, EncoderConfig::papers()));
+        let config = MediaConfig { remb: true, ..MediaConfig::new(limits, EncoderConfig::papers()) };
+        let mut inbox = Inbox::new(&config);
         let (mut streams, history) = (having_sent(source), SendHistory::new(TimeDelta::from_secs(5)));
         let messages = rtcp::messages(bytes).filter_map(Result::ok);
         messages

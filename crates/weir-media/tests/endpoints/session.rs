@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
+use weir_cc::gcc::goog_cc::{self, GoogCc};
 use weir_cc::{ArrivalTime, DataRate, DataSize, Decision, Ecn, SendTime, Share, Target, TimeDelta};
 use weir_media::{
     FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds, Session, Timer, Wake,
 };
 use weir_wire::rtcp::{self, Message, Remb};
 
-use crate::rig::{Halves, RECEIVER, RTCP_ROOM, config, gcc_2016, nada};
+use crate::rig::{Halves, RECEIVER, RTCP_ROOM, config, gcc_2016, limits, nada};
 
 const FIRST: u32 = 11;
 const SECOND: u32 = 22;
@@ -81,6 +82,24 @@ fn a_report_reaches_the_flow_it_is_about_and_its_decision_comes_out() {
     assert!(matches!(outputs[0], Output::Decision(..)), "before anything else comes out");
     assert_eq!(rates(&session), [DataRate::from_kbps(300), DataRate::from_kbps(440)]);
     assert_eq!(targets(&outputs), [(second, *session.flow(second).unwrap().target())], "told once");
+}
+
+#[test]
+fn a_remb_bounds_a_law_of_single_packets_only_where_it_was_agreed_on() {
+    for (agreed, kbps, refused) in [(false, 300, 1), (true, 50, 0)] {
+        let law = GoogCc::new(goog_cc::Config::default(), limits()).unwrap();
+        let config = MediaConfig { remb: agreed, ..config() };
+        let sender = MediaSender::new(Box::new(law), config, FIRST, SenderSeeds { encoder: 1, rtcp: 2 });
+        let mut session = Session::new();
+        let flow = session.add(sender).unwrap();
+        session.start(SendTime::ZERO, flow);
+        drain(&mut session, SendTime::ZERO);
+        session.on_rtcp(ms(10), &remb(1, FIRST));
+        drain(&mut session, ms(10));
+        assert_eq!(rates(&session), [DataRate::from_kbps(kbps)]);
+        let counted = session.flow(flow).unwrap().refused_reports();
+        assert_eq!((counted.kinds, counted.suspicious()), (refused, 0));
+    }
 }
 
 #[test]
