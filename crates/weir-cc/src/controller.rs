@@ -6,7 +6,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::decision::{Decision, Share, Why};
 use crate::packet::{Arrival, ProbeId, SendState, SentPacket, Stamp};
-use crate::report::{Echo, Feedback, LawReport, Report, ReportKind};
+use crate::report::{Feedback, LawReport, Report, ReportKind};
 use crate::time::{ArrivalTime, SendTime};
 
 /// The sender half of a law. It is told the time; it never asks. No call blocks, allocates in steady state or
@@ -106,7 +106,7 @@ pub trait Receiver: Send + Sync + Debug {
 }
 
 /// A law's eye: turns arrivals into the law's own report. It knows arrivals and nothing else, so that it fits at
-/// either end: at the receiver ([`AtReceiver`]) or at the sender ([`AtSender`](crate::AtSender)).
+/// either end: at the receiver ([`AtReceiver`](crate::AtReceiver)) or at the sender ([`AtSender`](crate::AtSender)).
 pub trait Observer: Send + Sync + Debug {
     /// A packet has arrived.
     fn on_arrival(&mut self, packet: &Arrival);
@@ -138,51 +138,6 @@ pub trait Observer: Send + Sync + Debug {
 
     /// Writes the present value of each signal; `out` has the length of [`Self::signals`].
     fn read_signals(&self, _out: &mut [f64]) {}
-}
-
-/// An [`Observer`] mounted at the receiver.
-#[derive(Debug)]
-pub struct AtReceiver<O> {
-    observer: O,
-    newest: Option<(u64, ArrivalTime)>,
-}
-
-impl<O: Observer> AtReceiver<O> {
-    /// Mounts `observer` at the receiver.
-    pub fn new(observer: O) -> Self {
-        Self { observer, newest: None }
-    }
-}
-
-impl<O: Observer> Receiver for AtReceiver<O> {
-    fn on_arrival(&mut self, packet: &Arrival) {
-        if self.newest.is_none_or(|(id, _)| packet.id > id) {
-            self.newest = Some((packet.id, packet.at));
-        }
-        self.observer.on_arrival(packet);
-    }
-
-    fn next_timeout(&self) -> Option<ArrivalTime> {
-        self.observer.next_report()
-    }
-
-    fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {
-        let report = self.observer.report(now)?;
-        let (id, arrived) = self.newest?;
-        Some(Report::Law { report, echo: Echo { sequence: id as u16, held: now - arrived } })
-    }
-
-    fn on_route_changed(&mut self) {
-        self.observer.on_route_changed();
-    }
-
-    fn signals(&self) -> &'static [Signal] {
-        self.observer.signals()
-    }
-
-    fn read_signals(&self, out: &mut [f64]) {
-        self.observer.read_signals(out);
-    }
 }
 
 /// What a sender should do now.

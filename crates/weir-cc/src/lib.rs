@@ -43,6 +43,7 @@
 
 extern crate alloc;
 
+pub mod at_receiver;
 pub mod at_sender;
 pub mod config_error;
 pub mod controller;
@@ -71,10 +72,11 @@ pub mod window;
 #[cfg(test)]
 mod properties;
 
+pub use at_receiver::AtReceiver;
 pub use at_sender::AtSender;
 pub use controller::{
-    AtReceiver, Burst, Controller, Evidence, LimitingFactor, LimitsOutOfOrder, Observer, Pacing, PathEvent,
-    Probe, RateLimits, Receiver, Signal, StreamsConfig, Target,
+    Burst, Controller, Evidence, LimitingFactor, LimitsOutOfOrder, Observer, Pacing, PathEvent, Probe,
+    RateLimits, Receiver, Signal, StreamsConfig, Target,
 };
 pub use decision::{Decision, Share, Why};
 pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};

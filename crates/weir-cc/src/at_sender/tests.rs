@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::*;
-use crate::controller::{AtReceiver, LimitingFactor, Pacing, RateLimits, Receiver};
+use crate::at_receiver::AtReceiver;
+use crate::controller::{LimitingFactor, Pacing, RateLimits, Receiver};
 use crate::dccc::{self, DcccObserver};
 use crate::decision::Why;
 use crate::gcc;

@@ -4,7 +4,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::bottleneck::{Bottleneck, Path};
 use super::{Config, Dccc, DcccObserver, DelayThreshold, Interarrival};
-use crate::controller::AtReceiver;
+use crate::at_receiver::AtReceiver;
 use crate::testing::{Loop, Source, usual_limits as limits};
 
 const NEVER: f64 = 1e6;

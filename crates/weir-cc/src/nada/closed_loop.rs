@@ -3,7 +3,8 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, CongestionBound, LossAverage, Nada, NadaObserver, at_sender};
-use crate::controller::{AtReceiver, RateLimits};
+use crate::at_receiver::AtReceiver;
+use crate::controller::RateLimits;
 use crate::packet_feedback::PacketFeedback;
 use crate::testing::{Loop, Source, usual_limits as limits};
 

@@ -5,6 +5,7 @@
 //! * the smoothed round-trip time, the clocks of missing feedback and of drains;
 //! * what truly waits at the sender, what an encoder may make beside a backlog, and the window that lets the lowest rate
 //!   through;
+//! * which packet numbers a receiver half follows;
 //! * what coupling's words mean for news that is older than they are, and room in queues.
 
 pub(crate) mod backlog;
@@ -16,6 +17,7 @@ pub(crate) mod least_window;
 pub(crate) mod loss_detection;
 pub mod loss_intervals;
 pub mod loss_reports;
+pub(crate) mod number_gate;
 pub mod receive_rate;
 pub(crate) mod relative;
 pub(crate) mod rescaling;

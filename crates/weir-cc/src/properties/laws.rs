@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::controller::AtReceiver;
+use crate::at_receiver::AtReceiver;
 use crate::dccc::{self, Dccc, DcccObserver};
 use crate::gcc::goog_cc::{self, GoogCc};
 use crate::gcc::remb::{self, GccReceiver, GccSender};

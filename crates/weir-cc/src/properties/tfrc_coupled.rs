@@ -2,7 +2,8 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use crate::controller::{AtReceiver, RateLimits};
+use crate::at_receiver::AtReceiver;
+use crate::controller::RateLimits;
 use crate::decision::Decision;
 use crate::testing::properties::{Copies, flow};
 use crate::testing::{Halves, Law, Loop, Source, halves};

@@ -3,7 +3,7 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, Tfrc, TfrcObserver};
-use crate::controller::AtReceiver;
+use crate::at_receiver::AtReceiver;
 use crate::testing::{Loop, Source, usual_limits as limits};
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);

@@ -3,7 +3,7 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, Nada2016, Nada2016Observer, at_sender};
-use crate::controller::AtReceiver;
+use crate::at_receiver::AtReceiver;
 use crate::packet_feedback::PacketFeedback;
 use crate::testing::{Loop, Source, usual_limits as limits};
 

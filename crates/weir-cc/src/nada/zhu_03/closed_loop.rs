@@ -3,7 +3,7 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, NadaZhu03, Reference, Zhu03Observer};
-use crate::controller::AtReceiver;
+use crate::at_receiver::AtReceiver;
 use crate::testing::{Loop, Source, usual_limits as limits};
 
 /// 50 ms of propagation, which the law is told: the clocks of the loop are two hours apart.

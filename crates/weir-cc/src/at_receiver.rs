@@ -1,0 +1,59 @@
+//! An observer at the receiver.
+
+use crate::controller::{Observer, Receiver, Signal};
+use crate::packet::Arrival;
+use crate::parts::number_gate::NumberGate;
+use crate::report::{Echo, Report};
+use crate::time::ArrivalTime;
+
+/// An [`Observer`] mounted at the receiver. It follows the packet numbers that go on arriving (RFC 3550 A.1): a number far
+/// from the others counts when the next one goes on from there.
+#[derive(Debug)]
+pub struct AtReceiver<O> {
+    observer: O,
+    numbers: NumberGate,
+    /// When the newest packet arrived.
+    newest_at: Option<ArrivalTime>,
+}
+
+impl<O: Observer> AtReceiver<O> {
+    /// Mounts `observer` at the receiver.
+    pub fn new(observer: O) -> Self {
+        Self { observer, numbers: NumberGate::default(), newest_at: None }
+    }
+}
+
+impl<O: Observer> Receiver for AtReceiver<O> {
+    fn on_arrival(&mut self, packet: &Arrival) {
+        let before = self.numbers.newest();
+        let admitted = self.numbers.admit(packet);
+        if self.numbers.newest() != before {
+            self.newest_at = Some(packet.at);
+        }
+        for packet in admitted.iter().flatten() {
+            self.observer.on_arrival(packet);
+        }
+    }
+
+    fn next_timeout(&self) -> Option<ArrivalTime> {
+        self.observer.next_report()
+    }
+
+    fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {
+        let report = self.observer.report(now)?;
+        let (sequence, arrived) = (self.numbers.newest()? as u16, self.newest_at?);
+        Some(Report::Law { report, echo: Echo { sequence, held: now - arrived } })
+    }
+
+    fn on_route_changed(&mut self) {
+        self.observer.on_route_changed();
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        self.observer.signals()
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        self.observer.read_signals(out);
+    }
+}

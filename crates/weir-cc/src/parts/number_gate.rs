@@ -1,0 +1,117 @@
+//! Which packet numbers a receiver half follows: RFC 3550 A.1, in both directions.
+
+use crate::packet::Arrival;
+
+/// A number so far from the newest one, either way, is followed at once. RFC 3550 A.1 has it for numbers from before.
+const NEAR: u64 = 100;
+/// Numbers that are left out in a jump of at most so many are losses; a longer one, or one back, is another numbering.
+/// `MAX_DROPOUT`.
+const MOST_LOST: u64 = 3000;
+
+/// Keeps a number far from the others until the next one goes on from there: one damaged or forged packet is not shown to
+/// an observer, and a sender that numbers its packets anew is followed after two.
+#[derive(Debug, Default)]
+pub(crate) struct NumberGate {
+    /// The newest number that is followed, as it came.
+    newest: Option<u64>,
+    /// What is added to a number, so that another numbering goes on where the last one was.
+    offset: u64,
+    /// The last packet with a number far from the others.
+    stray: Option<Arrival>,
+}
+
+impl NumberGate {
+    /// Packets that `packet`, which has arrived, lets through, in order, with numbers that leave out what was lost alone.
+    pub(crate) fn admit(&mut self, packet: &Arrival) -> [Option<Arrival>; 2] {
+        let newest = *self.newest.get_or_insert(packet.id);
+        if packet.id.abs_diff(newest) <= NEAR {
+            self.newest = Some(newest.max(packet.id));
+            self.stray = None;
+            return [None, Some(self.renumbered(packet))];
+        }
+        let Some(stray) = self.stray.take().filter(|stray| goes_on(stray.id, packet.id)) else {
+            self.stray = Some(*packet);
+            return [None, None];
+        };
+        if !(newest..=newest.saturating_add(MOST_LOST)).contains(&stray.id) {
+            self.offset = newest.wrapping_add(self.offset).wrapping_add(1).wrapping_sub(stray.id);
+        }
+        self.newest = Some(packet.id);
+        [Some(self.renumbered(&stray)), Some(self.renumbered(packet))]
+    }
+
+    /// The newest number that is followed, as it came.
+    pub(crate) fn newest(&self) -> Option<u64> {
+        self.newest
+    }
+
+    fn renumbered(&self, packet: &Arrival) -> Arrival {
+        Arrival { id: packet.id.wrapping_add(self.offset), ..*packet }
+    }
+}
+
+/// Whether `id` goes on from `before`.
+fn goes_on(before: u64, id: u64) -> bool {
+    id > before && id - before <= NEAR
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use weir_units::DataSize;
+
+    use super::*;
+    use crate::time::{ArrivalTime, SendTime};
+
+    /// Numbers that an observer is shown when these arrive, far above 0 as unwrapped ones are.
+    fn shown(ids: &[u64]) -> Vec<u64> {
+        const FIRST: u64 = 1 << 32;
+        let mut gate = NumberGate::default();
+        let arrival =
+            |id| Arrival::new(FIRST + id, SendTime::ZERO, ArrivalTime::ZERO, DataSize::from_bytes(1));
+        let admit = |&id: &u64| gate.admit(&arrival(id)).into_iter().flatten().collect::<Vec<_>>();
+        ids.iter().flat_map(admit).map(|packet| packet.id - FIRST).collect()
+    }
+
+    #[test]
+    fn numbers_near_each_other_pass_as_they_are() {
+        assert_eq!(shown(&[1000, 1001, 1101, 1100, 1001]), [1000, 1001, 1101, 1100, 1001]);
+    }
+
+    #[test]
+    fn one_number_far_away_is_not_shown_and_changes_nothing() {
+        for far in [0, 1202, 3000, 21_000, 33_000] {
+            assert_eq!(shown(&[1100, 1101, far, 1102, 1103]), [1100, 1101, 1102, 1103], "{far}");
+            assert_eq!(
+                shown(&[1100, far, far, 1101, far, 1102]),
+                [1100, 1101, 1102],
+                "{far}, again and again"
+            );
+        }
+    }
+
+    #[test]
+    fn many_losses_in_a_row_are_losses() {
+        assert_eq!(shown(&[0, 2000, 2001, 2002]), [0, 2000, 2001, 2002]);
+        assert_eq!(shown(&[0, 2000, 2005]), [0, 2000, 2005], "the packets between are lost, too");
+    }
+
+    #[test]
+    fn another_numbering_goes_on_where_the_last_one_was() {
+        assert_eq!(shown(&[9000, 100, 101, 102]), [9000, 9001, 9002, 9003]);
+        assert_eq!(shown(&[100, 9000, 9001, 9003]), [100, 101, 102, 104]);
+        // Two forged ones, and the old numbers come back after two of their own.
+        assert_eq!(shown(&[100, 9000, 9001, 101, 102, 103]), [100, 101, 102, 103, 104, 105]);
+    }
+
+    #[test]
+    fn the_ends_of_the_numbers_do_no_harm() {
+        let mut gate = NumberGate::default();
+        let arrival = |id| Arrival::new(id, SendTime::ZERO, ArrivalTime::ZERO, DataSize::from_bytes(1));
+        for id in [u64::MAX, u64::MAX - 1, 0, 1, u64::MAX, 2, u64::MAX - 200, u64::MAX - 199] {
+            gate.admit(&arrival(id));
+        }
+        assert_eq!(gate.newest(), Some(u64::MAX - 199));
+    }
+}
