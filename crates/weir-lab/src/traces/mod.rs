@@ -5,6 +5,7 @@ mod dates;
 mod directories;
 pub mod edit;
 mod error;
+mod estimates;
 pub mod forms;
 mod frames;
 mod headers;
