@@ -78,7 +78,7 @@
 //!     not at each frame besides; and the pacing rate has no share for frames above the average size.
 //! 17. A loss event is answered once in a round trip, whatever the window did about queue delay meanwhile. In the C++ a
 //!     reaction to delay begins that round trip anew: in a long queue, with such a reaction each 30 ms, it never answers
-//!     a loss. From 100 Mbit/s on a link of 1 Mbit/s it is above the link for more than 20 s.
+//!     a loss ([`v2::Config::delay_puts_off_loss`]).
 //! 18. A round trip leaves the time at the receiver out where the report says it. Window and target are not kept from
 //!     growing by what the RTP queue holds, and the queue is never discarded: it is the endpoint's.
 //! 19. A queue that never empties is drained by the C++'s rule: a slow average of the least queue delay above an eighth
