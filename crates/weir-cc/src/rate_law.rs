@@ -4,6 +4,7 @@
 //! A law is a [`Rule`]; a [`RateLaw`] makes a [`Controller`] of it. What both know of the flow is its [`Frame`].
 
 mod climb;
+mod extremes;
 mod limiting;
 mod standing;
 

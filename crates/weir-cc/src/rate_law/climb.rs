@@ -2,13 +2,18 @@
 
 use weir_units::TimeDelta;
 
+use super::extremes::Extremes;
 use crate::time::SendTime;
 
 /// The rate climbs once it has risen by more than this factor …
 const BEGINS: f64 = 1.03;
-/// … within so many parts of 100 ms: at a pace of more than 5 % in a second.
-const PARTS: usize = 6;
-const PART_NANOS: i64 = 100_000_000;
+/// … within six parts of 100 ms: at a pace of more than 5 % in a second.
+type Pace = Extremes<6, 100>;
+/// A swing about an equilibrium begins no climb. In six parts of 500 ms the rate had to be below this factor of its highest, …
+const FALLEN: f64 = 0.9;
+/// … or has to rise above this factor of it.
+const LEADS: f64 = 1.005;
+type Swing = Extremes<6, 500>;
 /// It does so no longer once a second has passed without such a rise …
 const SECOND: TimeDelta = TimeDelta::from_secs(1);
 /// … or one by this factor above the rate of the last rise, …
@@ -19,7 +24,8 @@ const DECISIONS: u8 = 2;
 /// Follows the rates of decisions. A controller is taken to climb from the beginning until it finds something that limits it.
 ///
 /// The rate rises when it stands more than 3 % above its lowest value of the last 0.6 s, or since the last rise. That is a pace of 5 % in a second,
-/// seen before the second is over. A rise begins a climb. The climb goes on with each further rise, and with each 2 % above the
+/// seen before the second is over. A rise begins a climb where it leads above the rates of the last three seconds, or where the rate had
+/// fallen by more than a tenth in that time: a swing about an equilibrium does neither. The climb goes on with each further rise, and with each 2 % above the
 /// rate of the last one. It ends when a second and two decisions have passed with neither. So a small ripple is no climb. A fall
 /// does not end a climb if the rate rises again within a second.
 #[derive(Clone, Copy, Debug)]
@@ -27,10 +33,8 @@ pub(super) struct Climb {
     climbing: bool,
     /// Whether it climbs by assumption, before it has risen.
     assumed: bool,
-    /// The lowest rate in force in each of the last parts, the present one first.
-    lowest: [f64; PARTS],
-    /// When the present part began; `None` before the first decision.
-    part: Option<SendTime>,
+    pace: Pace,
+    swing: Swing,
     /// The rate in force.
     rate: f64,
     /// The rate of the last rise, …
@@ -47,8 +51,8 @@ impl Climb {
         Self {
             climbing: true,
             assumed: true,
-            lowest: [rate; PARTS],
-            part: None,
+            pace: Pace::new(rate),
+            swing: Swing::new(rate),
             rate,
             risen_to: rate,
             risen: None,
@@ -62,16 +66,17 @@ impl Climb {
 
     /// The controller has decided on `rate` (bit/s, above 0), and has found something that `limits` it, or not.
     pub(super) fn decide(&mut self, now: SendTime, rate: f64, limits: bool) {
-        self.advance(now);
+        self.pace.advance(now, self.rate);
+        self.swing.advance(now, self.rate);
         self.climbing &= !(self.assumed && limits && rate <= self.rate);
         self.rate = rate;
-        self.lowest[0] = self.lowest[0].min(rate);
-        let lowest = self.lowest.iter().copied().fold(rate, f64::min);
-        let rises = rate > BEGINS * lowest;
+        self.pace.push(rate);
+        let rises = rate > BEGINS * self.pace.lowest() && (self.climbing || self.leaves_swing(rate));
+        self.swing.push(rate);
         if rises {
             (self.climbing, self.assumed) = (true, false);
             // The next rise begins here.
-            self.lowest.fill(rate);
+            self.pace.fill(rate);
         }
         if rises || rate > GOES_ON * self.risen_to {
             (self.risen_to, self.risen, self.decisions) = (rate, Some(now), 0);
@@ -88,28 +93,16 @@ impl Climb {
 
     /// Something else than the controller's rule changes the rate by `factor` (above 0): no rise, and no fall.
     pub(super) fn scale(&mut self, factor: f64) {
-        self.lowest.iter_mut().for_each(|rate| *rate *= factor);
+        self.pace.scale(factor);
+        self.swing.scale(factor);
         self.rate *= factor;
         self.risen_to *= factor;
     }
 
-    /// Parts that are over make room; in a new one the rate in force is the lowest so far.
-    fn advance(&mut self, now: SendTime) {
-        let part = *self.part.get_or_insert(now);
-        let passed = (now - part).nanos() / PART_NANOS;
-        match usize::try_from(passed) {
-            Ok(0) => {}
-            Ok(passed) if passed < PARTS => {
-                self.lowest.rotate_right(passed);
-                self.lowest[..passed].fill(self.rate);
-                self.part = Some(part + TimeDelta::from_nanos(PART_NANOS * passed as i64));
-            }
-            // All of them are over, or the clock was set back.
-            _ => {
-                self.lowest.fill(self.rate);
-                self.part = Some(now);
-            }
-        }
+    /// Whether `rate`, which is not counted yet, is more than a swing about an equilibrium.
+    fn leaves_swing(&self, rate: f64) -> bool {
+        let highest = self.swing.highest();
+        self.swing.lowest() < FALLEN * highest || rate > LEADS * highest
     }
 }
 
@@ -156,6 +149,19 @@ mod tests {
         assert_eq!(paced(0.08), Some(3));
         // 1.052^0.6 = 1.031, 1.05^0.6 = 1.0297.
         assert_eq!((paced(0.052), paced(0.05), paced(0.03)), (Some(5), None, None));
+    }
+
+    #[test]
+    fn a_swing_about_an_equilibrium_is_no_climb_however_fast_it_is() {
+        // By `depth` below 1000 kbit/s and back within two seconds, as SCReAM does about its target.
+        let climbing = |depth: f64| {
+            let mut climb = standing();
+            let rate = |i: i32| 1000.0 - depth * f64::from((i % 20 - 10).abs()) / 10.0;
+            let swing: Vec<f64> = (10..210).map(rate).collect();
+            decided(&mut climb, 3000, &swing).iter().filter(|&&climbing| climbing).count()
+        };
+        assert_eq!(climbing(80.0), 0);
+        assert!(climbing(150.0) > 100, "{}", climbing(150.0));
     }
 
     #[test]
