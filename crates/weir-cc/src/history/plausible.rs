@@ -242,3 +242,42 @@ impl Gaps {
         known.map_or(LONGEST_GAP, |longest| longest.max(SHORTEST_GAP)).scale(GAPS)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: i64) -> TimeDelta {
+        TimeDelta::from_millis(ms)
+    }
+
+    fn at(ms: i64) -> SendTime {
+        SendTime::from_millis(ms)
+    }
+
+    #[test]
+    fn the_greatest_of_a_wait_counts() {
+        let mut least = Confirmed::default();
+        let mut told = |now, value| (least.on_told(at(now), ms(value), ms(100)), least.least());
+        assert_eq!([told(0, 80), told(50, 20)], [(false, None); 2], "no wait has passed");
+        // One report of 20 ms among those of 80, and again one at the end of a wait.
+        assert_eq!(told(100, 70), (true, Some(ms(80))));
+        assert_eq!(told(150, 60), (false, Some(ms(80))));
+        assert_eq!(told(200, 20), (true, Some(ms(70))));
+        // All reports of a wait tell of 30 ms at most.
+        assert_eq!([told(250, 30), told(300, 20)], [(false, Some(ms(70))), (true, Some(ms(30)))]);
+    }
+
+    #[test]
+    fn the_smallest_round_trip_is_known_with_the_tenth_report() {
+        let mut plausible = Plausible::default();
+        for n in 0..10 {
+            let now = at(50 * n);
+            assert!(plausible.admits_round_trip(now, None, ms(10), ms(10)), "after {n} reports");
+            plausible.on_report(now);
+            plausible.on_round_trip(now, ms(80));
+        }
+        assert!(!plausible.admits_round_trip(at(500), None, ms(10), ms(10)));
+        assert!(plausible.admits_round_trip(at(500), None, ms(39), ms(39)), "half of 80, and 2 ms to round");
+    }
+}

@@ -191,6 +191,25 @@ fn an_echo_settles_what_came_before_it() {
 }
 
 #[test]
+fn a_report_walks_over_what_left_since_the_one_before() {
+    let mut history = history_of(5, 10);
+    let report = LawReport::Nada(NadaReport {
+        ramp_up: true,
+        congestion: TimeDelta::ZERO,
+        receive_rate: weir_units::DataRate::ZERO,
+    });
+    let walks = |history: &SendHistory| history.next - history.settled.max(history.oldest);
+    assert_eq!(walks(&history), 5);
+    for n in 0..50_i64 {
+        let (now, sequence) = (75 + 10 * n, (2 + n) as u16);
+        let echo = Echo { sequence, held: TimeDelta::ZERO };
+        assert!(history.join(at(now), &Report::Law { report, echo }).is_some());
+        assert_eq!(walks(&history), 2, "what left after the echoed packet");
+        history.on_media_sent(at(now), DataSize::ZERO, SIZE);
+    }
+}
+
+#[test]
 fn sender_report_round_trip_time_follows_the_example_of_rfc_3550() {
     // RFC 3550 §6.4.1: A = 0xb7108000, LSR = 0xb7052000, DLSR = 0x00054000 (5.25 s): 6.125 s.
     // A's sender time: 0xb7108000 / 65536 = 46 864.5 s.

@@ -225,6 +225,15 @@ mod tests {
     }
 
     #[test]
+    fn each_rate_is_shaped_by_its_own_gain() {
+        // 8 · 1000 · 30 = 240 kbit/s, of which a twentieth is the encoder's and a tenth the network's.
+        let config = Config { media_gain: 0.05, sending_gain: 0.1, ..Config::default() };
+        let limits = RateLimits::new(kbps(150), kbps(150), kbps(1500)).unwrap();
+        let shaped = config.shaping().shape(&limits, kbps(1000), DataSize::from_bytes(1000));
+        assert_eq!(shaped, Shaped { media: kbps(988), sending: kbps(1024) });
+    }
+
+    #[test]
     fn shaping_is_capped_at_5_percent_and_by_the_limits() {
         let config = Config::default();
         let limits = RateLimits::new(kbps(150), kbps(150), kbps(1500)).unwrap();

@@ -274,6 +274,19 @@ mod tests {
     }
 
     #[test]
+    fn the_drop_rate_of_the_last_time_is_remembered_for_16_intervals() {
+        let count_after = |nanos: u64| {
+            let mut control = Control::new(&CoDel::default(), DataRate::from_mbps(10));
+            (control.count, control.last_count, control.drop_next) = (10, 1, 1000 * MS);
+            control.begin_dropping(1000 * MS + nanos);
+            (control.count, control.drop_next - control.drop_next.min(1000 * MS + nanos))
+        };
+        // RFC 8289 §5.4, §5.5: nine drops more than when the state began; 100/√9 ms to the next.
+        assert_eq!(count_after(1600 * MS - 1), (9, 33_333_333));
+        assert_eq!(count_after(1600 * MS), (1, 100 * MS));
+    }
+
+    #[test]
     fn a_slow_link_may_raise_the_target() {
         let raised = |rate| {
             let config = CoDel { raise_target: true, ..CoDel::default() };

@@ -301,6 +301,18 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_queue_is_that_of_most_bytes() {
+        // RFC 8290 §4.1: 20 packets of 1500 bytes, not 100 of 200.
+        let mut queue = queue(FqCoDel::default());
+        (0..100).for_each(|n| queue.enqueue(of_flow(1, n, 200)).unwrap());
+        (0..20).for_each(|n| queue.enqueue(of_flow(2, n, 1500)).unwrap());
+        assert!(queue.queue.make_room(DropReason::QueueBytes, &mut queue.records));
+        let dropped = queue.dropped();
+        assert_eq!(dropped.len(), 10);
+        assert!(dropped.iter().all(|packet| packet.flow == 2));
+    }
+
+    #[test]
     fn each_flow_is_under_a_control_of_its_own() {
         // Flow 1 fills its queue, flow 2 sends a packet each 10 ms; only flow 1 loses any.
         let mut queue = queue(FqCoDel::default());

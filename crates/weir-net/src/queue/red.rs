@@ -274,6 +274,20 @@ mod tests {
     }
 
     #[test]
+    fn below_the_lower_threshold_the_count_begins_anew() {
+        // The first packet above the threshold has count 0, and so p_a = p_b = 0.05, however many passed before.
+        let mut queue = standing(Red::default(), 10, 10.0).queue;
+        let mut signals = 0;
+        for _ in 0..100_000 {
+            queue.average = 4.99;
+            assert_eq!(queue.verdict(1000), Verdict::Pass);
+            queue.average = 10.0;
+            signals += u32::from(queue.verdict(1000) != Verdict::Pass);
+        }
+        assert_near(f64::from(signals) / 100_000.0, 0.05, 0.003);
+    }
+
+    #[test]
     fn in_bytes_a_packet_is_hit_in_proportion_to_its_size() {
         // p_b = 0.05·0.2 = 0.01: gaps of 50; at the typical size gaps of 10.
         let config = Red { by_bytes: true, ..Red::default() };

@@ -144,6 +144,15 @@ mod tests {
     }
 
     #[test]
+    fn differences_are_relative_to_the_higher_value() {
+        // RFC 8382 §3.3.1: p_mad·var_est and p_d·pkt_loss of the higher one, 1 ms and 0.02; of the lower 0.905 ms and 0.01815.
+        assert_eq!(groups(&[flow(0.0, 10.0, 0.0, 0.0), flow(0.0, 9.05, 0.0, 0.0)]), [Some(0); 2]);
+        assert_eq!(groups(&[flow(0.0, 10.0, 0.0, 0.0), flow(0.0, 8.95, 0.0, 0.0)]), [Some(0), Some(1)]);
+        assert_eq!(groups(&[flow(0.0, 8.0, 0.0, 0.2), flow(0.0, 8.0, 0.0, 0.1815)]), [Some(0); 2]);
+        assert_eq!(groups(&[flow(0.0, 8.0, 0.0, 0.2), flow(0.0, 8.0, 0.0, 0.1795)]), [Some(0), Some(1)]);
+    }
+
+    #[test]
     fn loss_divides_only_where_there_is_enough_of_it() {
         assert_eq!(groups(&[flow(0.0, 8.0, 0.0, 0.1), flow(0.0, 8.0, 0.0, 0.0)]), [Some(0); 2]);
         assert_eq!(groups(&[flow(0.0, 8.0, 0.0, 0.2), flow(0.0, 8.0, 0.0, 0.17)]), [Some(0), Some(1)]);

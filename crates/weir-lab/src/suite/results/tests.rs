@@ -35,6 +35,22 @@ fn a_check_is_open_while_the_interval_of_its_mean_holds_the_limit() {
 }
 
 #[test]
+fn a_check_that_one_run_cannot_measure_has_no_mean_and_is_not_passed() {
+    let check = crate::suite::Check {
+        name: "rate",
+        unit: "%",
+        quantity: crate::suite::Quantity::Rate,
+        limit: Limit::AtLeast(80.0),
+    };
+    let of = |values: &[Value]| CheckResult::new(&check, values.to_vec());
+    let lacking = of(&[Some(90.0), None, Some(91.0)]);
+    assert_eq!((lacking.mean, lacking.lacking(), lacking.verdict()), (None, 1, Verdict::Missed));
+    // Where it is asked of the other runs alone, they have a mean.
+    let asked = CheckResult::asked(&check, vec![Some(90.0), None, Some(91.0)], &[true, false, true]);
+    assert_eq!((asked.mean, asked.lacking(), asked.verdict()), (Some(90.5), 0, Verdict::Passed));
+}
+
+#[test]
 fn a_case_is_what_its_worst_check_is_and_shows_the_least_margin_and_the_least_run() {
     let sure = result(Limit::AtLeast(80.0), &[80.2; 3]);
     let open = result(Limit::AtMost(100.0), &[70.0, 85.0, 110.0]);

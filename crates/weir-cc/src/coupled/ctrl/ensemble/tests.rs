@@ -72,3 +72,23 @@ fn news_of_windows_that_are_none_are_refused_and_timeouts_answered() {
     assert_eq!(orders(&mut coupler), [(1, Order::Reduce)]);
     assert_eq!(coupler.aggregate(Member(0)).map(|own| own.sum), Some(20e3), "and nothing has changed");
 }
+
+#[test]
+fn a_timeout_ends_recovery_and_windows_are_ordered_at_once_again() {
+    let after_recovery = |told: Option<Told>| {
+        let mut coupler = two();
+        let (before, half) = (Window { cwnd: 10.0, ssthresh: 4.0 }, Window { cwnd: 5.0, ssthresh: 5.0 });
+        tell(&mut coupler, 0, &news(Told::RecoveryEntered, before, half));
+        if let Some(told) = told {
+            tell(&mut coupler, 0, &news(told, half, half));
+        }
+        // Two segments more of one are one more of both, which have 10 together after the loss.
+        let grown = Window { cwnd: 7.0, ..half };
+        let orders = tell(&mut coupler, 0, &news(Told::Acknowledged, half, grown));
+        orders.into_iter().filter(|(flow, _)| *flow == 0).collect::<Vec<_>>()
+    };
+    assert_eq!(after_recovery(None), [], "in recovery it is told with its next word");
+    for ends in [Told::TimedOut, Told::RecoveryLeft] {
+        assert_eq!(after_recovery(Some(ends)), [(0, window(5.5, 5.0))], "{ends:?}");
+    }
+}

@@ -135,22 +135,23 @@ fn who_has_not_taken_the_newest_order_is_told_again() {
 
 #[test]
 fn the_timer_of_a_flow_without_a_round_trip_time_takes_the_longest_known() {
-    for (known, expiry) in [(Some(300), 600), (None, 200)] {
-        let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 1000.0), (1.0, 1000.0)]);
+    for (known, expiry) in [([Some(300), Some(50)], 600), ([None, Some(50)], 100), ([None, None], 200)] {
+        let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 1000.0); 3]);
         let tell = |flows: &mut Flows, flow: u32, (base, rate): (f64, f64), rtt: Option<i64>, why| {
             let decision =
                 Decision { rate: kbps(rate), base: kbps(base), why, rtt: rtt.map(TimeDelta::from_millis) };
             let epoch = flows.taken[flow as usize].1;
             flows.say(flow, Word::Update(Update { decision, window: None, epoch, heard: true })).unwrap();
         };
-        tell(&mut flows, 1, (1000.0, 1000.0), known, Why::Growth);
+        tell(&mut flows, 1, (1000.0, 1000.0), known[0], Why::Growth);
+        tell(&mut flows, 2, (1000.0, 1000.0), known[1], Why::Growth);
         tell(&mut flows, 0, (1000.0, 500.0), None, Why::Loss);
         flows.at_ms(expiry - 1);
-        tell(&mut flows, 1, (500.0, 600.0), known, Why::Growth);
-        flows.shared_among(&[(0, 500.0), (1, 500.0)], 1000.0);
+        tell(&mut flows, 1, (500.0, 800.0), known[0], Why::Growth);
+        flows.shared_among(&[(0, 500.0), (1, 500.0), (2, 500.0)], 1500.0);
         flows.at_ms(expiry);
-        tell(&mut flows, 1, (500.0, 600.0), known, Why::Growth);
-        flows.shared_among(&[(0, 550.0), (1, 550.0)], 1100.0);
+        tell(&mut flows, 1, (500.0, 800.0), known[0], Why::Growth);
+        flows.shared_among(&[(0, 600.0), (1, 600.0), (2, 600.0)], 1800.0);
     }
 }
 

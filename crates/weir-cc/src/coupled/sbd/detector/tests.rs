@@ -255,6 +255,16 @@ fn who_is_late_is_waited_for_two_intervals() {
 }
 
 #[test]
+fn who_falls_silent_holds_nobody_up_for_more_than_two_intervals() {
+    let mut course = Course::of(3);
+    course.pass(100, &[Some(0), Some(0), Some(1)]);
+    // The pair parts 30 intervals after its paths did and the two for which flow 2 may be late, not when flow 2 is forgotten.
+    let parted = |interval, flow: usize| (flow < 2).then(|| at(interval, Some([0, 2][flow])));
+    course.pass_with(31 + 2, parted);
+    assert_eq!(course.changes[1..], [(131, 1, 4)]);
+}
+
+#[test]
 fn what_is_impossible_or_old_or_unknown_is_not_taken() {
     let mut detector = Detector::new(nine_tenths()).unwrap();
     detector.join(Member(0), None);

@@ -86,6 +86,22 @@ fn an_idle_path_has_no_bottleneck() {
 }
 
 #[test]
+fn between_the_thresholds_of_the_skew_a_path_keeps_the_bottleneck_that_it_has() {
+    // Of ten packets so many are below the mean: skews of 0.2, 0, 0.2, 0.4 and 0.2, each for longer than the window.
+    let below = [6, 5, 6, 7, 6];
+    let delay = |interval: u32, packet: u32| {
+        if packet < below[(interval as usize / 40).min(4)] { 20.0 } else { 40.0 }
+    };
+    let told = feed(&mut statistics(), intervals(5 * 40 + 1, delay));
+    let ends = [39, 79, 119, 159, 199].map(|end: usize| told[end]);
+    for (told, skew) in ends.iter().zip([0.2, 0.0, 0.2, 0.4, 0.2]) {
+        assert!((told.skew - skew).abs() < 1e-9, "{told:?}");
+    }
+    // RFC 8382 §3.3.1: below c_s = 0.1 there is one, and up to c_h = 0.3 there still is.
+    assert_eq!(ends.map(|told| told.bottleneck), [false, true, true, false, false]);
+}
+
+#[test]
 fn much_loss_is_a_bottleneck_and_what_comes_after_all_is_taken_back() {
     let mut flow = statistics();
     let (mut told, mut lost) = (Vec::new(), Vec::new());

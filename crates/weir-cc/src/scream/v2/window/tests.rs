@@ -163,6 +163,22 @@ fn it_grows_by_a_packet_per_round_trip_and_a_share_of_itself() {
 }
 
 #[test]
+fn what_was_marked_since_the_last_update_does_not_grow_the_window() {
+    let path = empty_queue();
+    let grown = |marked_bytes: u64| {
+        let mut window = window();
+        (window.updated_at, window.reacted_at) = (Some(ms(59_990)), Some(ms(59_999)));
+        // Neither an update nor a reaction: both are less than 30 ms ago.
+        assert_eq!(feed(&mut window, 60_000, &path, &STANDING, &marked(marked_bytes)), Update::Kept);
+        assert_eq!(feed(&mut window, 60_025, &path, &STANDING, &CLEAN), Update::Grown);
+        window.ref_wnd() - 20_000.0
+    };
+    // Both reports, less what was marked, times a share of 0.05, and 1 + 0.02·20·26 ms/10 s of it.
+    near(grown(0), libm::floor(1000.0 * 1.00104 + 0.5));
+    near(grown(4000), libm::floor(800.0 * 1.00104 + 0.5));
+}
+
+#[test]
 fn growth_is_slow_while_the_queue_delay_varies() {
     let varying = path(4000, |at| if at % 100 < 50 { 0.0 } else { 0.02 }, Ecn::NotEct);
     near(varying.averages().evenness(&config()), 0.0);
