@@ -155,6 +155,11 @@ impl Membership {
         self.part().then_some(Word::Pause)
     }
 
+    /// It goes on by itself for now, with what it has.
+    pub fn withdraw(&mut self) -> Option<Word> {
+        self.part().then_some(Word::Withdraw)
+    }
+
     /// It has ended.
     pub fn leave(&mut self) -> Option<Word> {
         self.part().then_some(Word::Leave)

@@ -24,6 +24,8 @@ pub enum Word {
     Statistics(Statistics),
     /// It stops sending on purpose, and may join again.
     Pause,
+    /// It goes on sending by itself, with what it has: the others neither inherit that nor count it. It may join again.
+    Withdraw,
     /// It has ended.
     Leave,
 }

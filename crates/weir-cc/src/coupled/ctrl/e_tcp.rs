@@ -74,6 +74,11 @@ impl Rule for OneWindow {
     fn on_leave(&mut self, flows: &mut [Kept], _left: Window) {
         self.divide(flows, true);
     }
+
+    fn on_withdraw(&mut self, flows: &mut [Kept], left: Window) {
+        self.window.cwnd = (self.window.cwnd - left.cwnd).max(1.0);
+        self.divide(flows, true);
+    }
 }
 
 #[cfg(test)]

@@ -30,6 +30,11 @@ pub(super) trait Rule: Send + Sync + Debug + Default {
 
     /// A flow has left with this window.
     fn on_leave(&mut self, _flows: &mut [Kept], _left: Window) {}
+
+    /// A flow goes on by itself with this window.
+    fn on_withdraw(&mut self, flows: &mut [Kept], left: Window) {
+        self.on_leave(flows, left);
+    }
 }
 
 /// Flows that share by a rule. Marks and timeouts are what they are to each flow's own law.
@@ -150,9 +155,12 @@ impl<R: Rule> Coupler for Ensemble<R> {
                 return Err(Refusal::Amount(member));
             }
             Word::Update(update) => return self.on_update(place, update),
-            Word::Pause | Word::Leave => {
-                let left = self.flows.remove(place).window;
-                self.rule.on_leave(self.flows.all_mut(), left);
+            Word::Withdraw | Word::Pause | Word::Leave => {
+                let (left, flows) = (self.flows.remove(place).window, self.flows.all_mut());
+                match word {
+                    Word::Withdraw => self.rule.on_withdraw(flows, left),
+                    _ => self.rule.on_leave(flows, left),
+                }
                 if self.flows.is_empty() {
                     self.rule = R::default();
                 }

@@ -185,6 +185,7 @@ impl Coupler for CtrlTcp {
             }
             Word::Update(update) => return self.on_update(now, place, update),
             Word::Wishes(wishes) => return self.on_wishes(now, place, wishes),
+            Word::Withdraw => self.withdraw(now, place),
             Word::Pause | Word::Leave => self.leave(now, place),
             Word::Join(_) | Word::Statistics(_) => {}
         }

@@ -106,6 +106,21 @@ impl Fse {
         }
     }
 
+    /// A flow's entry goes, and what it had goes with it: it still sends that.
+    pub(super) fn withdraw(&mut self, slot: u32) {
+        self.give_up_seat(slot);
+        self.leave(slot, None);
+    }
+
+    /// A flow leaves its seat and takes its share along, which is returned.
+    fn give_up_seat(&mut self, slot: u32) -> Option<f64> {
+        let (seat, share) = self.groups.unseat(&mut self.table, slot)?;
+        if let Some(group) = self.groups.get_mut(seat.group) {
+            group.sum = (group.sum - share).max(group.shares());
+        }
+        Some(share)
+    }
+
     /// A flow hears nothing while others do, or tells nothing for long.
     pub(super) fn fall_silent(&mut self, slot: u32) {
         self.leave(slot, Some(Presence::Silent));
@@ -151,13 +166,7 @@ impl Fse {
 
     fn take_along(&mut self, slot: u32, label: Option<u32>) {
         let present = self.table.get(slot).map_or(0.0, Flow::present);
-        let left = self.groups.unseat(&mut self.table, slot);
-        let rate = left.map_or(present, |(_, share)| share);
-        if let Some((seat, share)) = left
-            && let Some(group) = self.groups.get_mut(seat.group)
-        {
-            group.sum = (group.sum - share).max(group.shares());
-        }
+        let rate = self.give_up_seat(slot).unwrap_or(present);
         let Some(label) = label else {
             self.uncouple(slot);
             return;

@@ -149,6 +149,15 @@ impl Group {
         self.distribute(now);
     }
 
+    /// A flow leaves and takes its share along.
+    pub(super) fn withdraw(&mut self, now: SendTime, place: usize) {
+        let flow = &self.flows[place];
+        if flow.present {
+            self.sum = (self.sum - flow.share).max(1.0);
+        }
+        self.leave(now, place);
+    }
+
     pub(super) fn leave(&mut self, now: SendTime, place: usize) {
         let epoch = self.flows.remove(place).epoch;
         if self.epochs == 0 || epoch.wrapping_sub(self.epochs).cast_signed() > 0 {

@@ -137,6 +137,7 @@ impl Mixed {
                 check_wishes(member, wishes)?;
                 self.group.wish(now, place, *wishes);
             }
+            Word::Withdraw => self.group.withdraw(now, place),
             Word::Pause | Word::Leave => self.group.leave(now, place),
             Word::Join(_) | Word::Statistics(_) => {}
         }

@@ -33,7 +33,7 @@ fn word() -> impl Strategy<Value = Word> {
         8 => (told, window(), window(), rtt)
             .prop_map(|(told, before, after, rtt)| news(told, before, after, rtt)),
         1 => wish.prop_map(Word::Wishes),
-        1 => prop::sample::select(vec![Word::Pause, Word::Leave]),
+        1 => prop::sample::select(vec![Word::Pause, Word::Withdraw, Word::Leave]),
     ]
 }
 

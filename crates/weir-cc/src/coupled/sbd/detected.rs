@@ -99,7 +99,7 @@ impl<C: Grouped> Coupler for Detected<C> {
                 self.detector.on_rate(member, update.decision.rate.bps_f64());
                 self.coupler.on_word(now, member, word)
             }
-            Word::Leave => {
+            Word::Withdraw | Word::Leave => {
                 self.detector.leave(member);
                 self.segments.retain(|&(of, _)| of != member);
                 self.coupler.on_word(now, member, word)

@@ -34,7 +34,7 @@ impl Coupler for Equal {
         match word {
             Word::Join(_) if self.members.contains(&member) => return Err(Refusal::JoinedAlready(member)),
             Word::Join(_) => self.members.push(member),
-            Word::Leave | Word::Pause => self.members.retain(|&other| other != member),
+            Word::Leave | Word::Withdraw | Word::Pause => self.members.retain(|&other| other != member),
             _ => return Ok(()),
         }
         let rate = self.sum.scale(1.0 / self.members.len().max(1) as f64);

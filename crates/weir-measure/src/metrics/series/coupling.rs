@@ -85,9 +85,9 @@ impl ShareColumns {
         }
     }
 
-    /// Who pauses or leaves has no share from the next bin on.
+    /// Who pauses, goes on by itself or leaves has no share from the next bin on.
     pub(super) fn told(&mut self, bin: usize, word: &Word) {
-        if matches!(word, Word::Pause | Word::Leave) {
+        if matches!(word, Word::Pause | Word::Withdraw | Word::Leave) {
             self.nothing(bin);
         }
     }

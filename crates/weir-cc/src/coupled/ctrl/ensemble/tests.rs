@@ -74,6 +74,13 @@ fn news_of_windows_that_are_none_are_refused_and_timeouts_answered() {
 }
 
 #[test]
+fn who_goes_on_by_itself_takes_its_window_along() {
+    let mut coupler = two();
+    assert_eq!(tell(&mut coupler, 0, &Word::Withdraw), [(1, window(10.0, 8.0))]);
+    assert_eq!(coupler.aggregate(Member(1)).map(|own| own.sum), Some(10e3));
+}
+
+#[test]
 fn a_timeout_ends_recovery_and_windows_are_ordered_at_once_again() {
     let after_recovery = |told: Option<Told>| {
         let mut coupler = two();

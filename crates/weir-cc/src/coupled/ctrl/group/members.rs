@@ -64,6 +64,13 @@ impl CtrlTcp {
         self.order(place, if clocked { f64::INFINITY } else { window.cwnd }, None);
     }
 
+    /// It leaves and takes its share along.
+    pub(super) fn withdraw(&mut self, now: SendTime, place: usize) {
+        let rest = self.shares.sum() - self.shares.share(&self.flows[place]);
+        self.set_sum(rest);
+        self.leave(now, place);
+    }
+
     /// `LEAVE`: the others inherit.
     pub(super) fn leave(&mut self, now: SendTime, place: usize) {
         self.settle_timeout(place);

@@ -50,6 +50,14 @@ fn who_leaves_leaves_its_share_to_the_others_in_order() {
 }
 
 #[test]
+fn who_goes_on_by_itself_takes_its_share_along() {
+    let mut rig = Rig::sharing(ramped(), 30.0, &[1.0, 1.0, 1.0]);
+    rig.tell(0, &Word::Withdraw);
+    rig.windows.remove(&0);
+    assert_eq!((rig.sum(), rig.share(1), rig.share(2)), (20.0, 10.0, 10.0));
+}
+
+#[test]
 fn who_leaves_in_recovery_leaves_the_reduction_behind() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     rig.enter_recovery(0);

@@ -69,7 +69,7 @@ fn some_word() -> impl Strategy<Value = Word> {
         20 => some_news(),
         2 => some_update(),
         1 => number().prop_map(|priority| Word::Wishes(wishes(priority))),
-        1 => prop_oneof![Just(Word::Pause), Just(Word::Leave)],
+        1 => prop_oneof![Just(Word::Pause), Just(Word::Withdraw), Just(Word::Leave)],
     ]
 }
 

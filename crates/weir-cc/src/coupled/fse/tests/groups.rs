@@ -42,6 +42,21 @@ fn a_flow_that_leaves_leaves_its_rate_to_the_others() {
 }
 
 #[test]
+fn a_flow_that_goes_on_by_itself_takes_its_rate_along_and_brings_it_back() {
+    for config in [Config::rtp_2014_active(), Config::rfc8699_conservative(), Config::rfc8699_active()] {
+        let mut flows = two(config);
+        flows.say(1, Word::Withdraw).unwrap();
+        flows.shared_among(&[(0, 2000.0)], 2000.0);
+        assert_eq!(group(&flows, 1), None);
+        let unknown = flows.say(1, Word::Withdraw);
+        assert_eq!(unknown, Err(Refusal::UnknownFlow(Member(1))));
+        flows.loses(0, 1000.0).shared_among(&[(0, 1000.0)], 1000.0);
+        flows.say(1, join(greedy(1.0), 600.0, 600.0)).unwrap();
+        assert_eq!(group(&flows, 1), Some((1600.0, 0)));
+    }
+}
+
+#[test]
 fn a_flow_that_resumes_beside_others_is_ordered_to_its_start_rate() {
     for config in all_forms() {
         let mut flows = two(config);

@@ -86,6 +86,7 @@ fn word() -> impl Strategy<Value = Word> {
         4 => news,
         1 => wishes().prop_map(Word::Wishes),
         1 => Just(Word::Pause),
+        1 => Just(Word::Withdraw),
         1 => Just(Word::Leave),
     ]
 }
