@@ -17,10 +17,13 @@
 //! A route can become shorter, and a receiver's clock can be set back: what reports go on to say, and none denies, is
 //! believed after the time of two of them.
 
+mod early;
 mod entry;
 mod left_out;
+mod own_reports;
 mod plausible;
 mod refused;
+mod sender_reports;
 mod times;
 
 use alloc::collections::VecDeque;
@@ -31,11 +34,12 @@ use weir_units::{DataSize, TimeDelta};
 use crate::packet::{Ecn, Fate, PacketResult, ProbeId, SentPacket};
 use crate::packet_feedback::MOST_RECORDS;
 use crate::parts::room::make_room;
-use crate::report::{Echo, Feedback, Reception, ReceptionReport, Record, Report};
+use crate::report::{Echo, Feedback, LawReport, Reception, Record, Report};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 use self::entry::{BYTES, CAPABLE, Entry, Known, PADDING, VACANT};
 use self::left_out::LeftOut;
+use self::own_reports::OwnReports;
 use self::plausible::Plausible;
 use self::times::{ms, round_trip};
 
@@ -56,9 +60,6 @@ const MAX_PACKETS: usize = 1 << 16;
 const FIRST_CAPACITY: usize = 144;
 /// Of one report; grows where reports tell more.
 const FIRST_RESULTS: usize = 16;
-/// By so much, a millisecond in 1/65536 s, the clocks of both ends may round differently.
-const TICKS_OF_ROUNDING: i64 = 66;
-
 /// Packets sent within a horizon, by number.
 ///
 /// Memory grows with the packets of one horizon, up to 65 536, and is not given back; in steady state nothing is
@@ -82,6 +83,7 @@ pub struct SendHistory {
     refused: Refused,
     plausible: Plausible,
     left_out: LeftOut,
+    own_reports: OwnReports,
     /// How many more times of late were told after their arrivals than with them.
     late_times: u8,
     /// When reports last contradicted each other.
@@ -109,6 +111,7 @@ impl SendHistory {
             refused: Refused::default(),
             plausible: Plausible::default(),
             left_out: LeftOut::default(),
+            own_reports: OwnReports::default(),
             late_times: 0,
             contested: None,
             route_from: 0,
@@ -151,15 +154,23 @@ impl SendHistory {
         self.left_out.push(number);
     }
 
-    /// Whether it is the receiver that tells what it has not seen: for five seconds reports had arrived what was left out, three
-    /// numbers at least, and none said otherwise, before or later. It ends when one does, and with a change of route.
+    /// Whether it is the receiver that tells what it has not seen: within 90 s reports had arrived what was left out in eight different
+    /// seconds, and of at most a fifth of these a report also said otherwise. It ends when more are denied, 90 s after the last that was
+    /// not, and with a change of route.
     pub fn receiver_lies(&self) -> bool {
         self.left_out.convict()
     }
 
+    /// Whether reports of the last 90 s had arrived what was left out: leave out a number each half second then, so that it is soon known
+    /// who makes them.
+    pub fn is_receiver_doubted(&self) -> bool {
+        self.left_out.are_doubted()
+    }
+
     /// Whether reports have contradicted each other within two seconds: one has a packet arrived, and another has it arrived later;
-    /// or many arrivals were told without a time, and their times by later reports. Two senders tell of one receiver then, and
-    /// which of them is true is not known: a rate should not rise on what they say.
+    /// or many arrivals were told without a time, and their times by later reports; or the congestion of a law's own reports came and
+    /// went, twice in ten seconds, as that of no path does. Two senders tell of one receiver then, and which of them is true is not
+    /// known: a rate should not rise on what they say.
     pub fn is_contested(&self, now: SendTime) -> bool {
         self.contested.is_some_and(|at| now - at <= CONTEST)
     }
@@ -224,6 +235,7 @@ impl SendHistory {
         self.route_since = Some(now);
         self.plausible = Plausible::default();
         self.contested = None;
+        self.own_reports = OwnReports::default();
         self.late_times = 0;
         self.left_out.acquit();
     }
@@ -261,9 +273,14 @@ impl SendHistory {
                 Feedback::Reception { report, rtt: self.by_sender_report(now, &report) }
             }
             Report::Law { report, echo } => {
-                let id = self.named_by(echo)?;
+                let meant = self.meant(echo.sequence).filter(|&id| id >= self.oldest);
+                let Some(id) = self.named_by(echo) else {
+                    self.compare(now, meant, &report);
+                    return None;
+                };
                 // What left too long ago measures nothing.
                 let rtt = if id < self.oldest { None } else { Some(self.echoed(now, id, echo.held)?) };
+                self.compare(now, meant, &report);
                 Feedback::Law { report, rtt }
             }
         })
@@ -272,42 +289,6 @@ impl SendHistory {
     /// How much of what reports said was refused.
     pub fn refused(&self) -> Refused {
         self.refused
-    }
-
-    /// Whether `records` tell of a packet that cannot have been there and back: the newest of those that have left counts, whatever
-    /// they say of it.
-    fn is_early(&mut self, now: SendTime, records: &[Record], made: Option<ArrivalTime>) -> bool {
-        // Of numbers as they travel, what has not left is older than all.
-        let age = |record: &&Record| (self.next as u16).wrapping_sub(1).wrapping_sub(record.sequence);
-        let Some(&Record { sequence, reception, .. }) = records.iter().rev().min_by_key(age) else {
-            return false;
-        };
-        let Some(id) = self.find(sequence) else { return false };
-        let sent = self.entry(id).at;
-        let rtt = reception.time().map_or(now - sent, |arrived| round_trip(now, sent, arrived, made));
-        let least = match (reception, made) {
-            (Reception::Missing, _) | (Reception::At(_), Some(_)) => rtt,
-            (_, None) if self.tells_what_is_doubted(records) => TimeDelta::MAX,
-            // How long the receiver has held it is not told.
-            _ => self.since_sent_after(now, id),
-        };
-        !self.plausible.admits_round_trip(now, Some(id), rtt, least)
-    }
-
-    /// Whether `records` tell what was told too early. A receiver that does not say when it made a report tells of an arrival once, so
-    /// the other word was not its own.
-    fn tells_what_is_doubted(&self, records: &[Record]) -> bool {
-        let is = |record: &Record, id: u64| record.sequence == id as u16 && record.reception.is_arrival();
-        self.plausible.doubted().is_some_and(|id| records.iter().any(|record| is(record, id)))
-    }
-
-    /// How long ago the packet after `id` left; zero if none has. A report that says nothing of it and not when it was made has
-    /// been under way no shorter, unless that packet was lost: `id` may have been held, but had that one arrived the report would
-    /// have it.
-    fn since_sent_after(&mut self, now: SendTime, id: u64) -> TimeDelta {
-        let mut after = id + 1..self.next;
-        let next = after.find(|&id| self.entry(id).known != Known::LeftOut);
-        next.map_or(TimeDelta::ZERO, |id| now - self.entry(id).at)
     }
 
     fn len(&self) -> usize {
@@ -330,26 +311,6 @@ impl SendHistory {
         self.meant(sequence).filter(|&id| id >= self.oldest)
     }
 
-    /// Round-trip time by the last sender report (RFC 3550 §6.4.1): `A − LSR − DLSR`. `None` before the first one, and where
-    /// it is negative: less than a millisecond below zero may be rounding, and is zero.
-    fn by_sender_report(&mut self, now: SendTime, report: &ReceptionReport) -> Option<TimeDelta> {
-        let last = report.last_sender_report;
-        if last == 0 {
-            return None;
-        }
-        let age = compact_ntp(now).wrapping_sub(last) as i32;
-        let ticks = i64::from(age) - i64::from(report.delay_since_last_sender_report);
-        if ticks < -TICKS_OF_ROUNDING {
-            self.refused.negative += 1;
-            return None;
-        }
-        if !self.is_since_change(now, last) {
-            return None;
-        }
-        let rtt = TimeDelta::from_nanos(ticks.max(0) * 1_000_000_000 / 65_536);
-        self.take_round_trip(now, rtt)
-    }
-
     /// `rtt`, unless it cannot be.
     fn take_round_trip(&mut self, now: SendTime, rtt: TimeDelta) -> Option<TimeDelta> {
         if !self.plausible.admits_round_trip(now, None, rtt, rtt) {
@@ -358,15 +319,6 @@ impl SendHistory {
         }
         self.plausible.on_round_trip(now, rtt);
         Some(rtt)
-    }
-
-    /// Whether a sender report with the compact NTP time `sent` left by the present route.
-    fn is_since_change(&self, now: SendTime, sent: u32) -> bool {
-        let Some(since) = self.route_since else { return true };
-        // By the wire's ticks on both sides; the difference is right for 9 hours.
-        let age = compact_ntp(now).wrapping_sub(sent) as i32;
-        let passed = (i128::from((now - since).nanos()) * 65_536 / 1_000_000_000) as i64;
-        i64::from(age) <= passed
     }
 
     fn apply(&mut self, now: SendTime, record: &Record, newest: &mut Option<(SendTime, ArrivalTime)>) {
@@ -447,6 +399,14 @@ impl SendHistory {
         let overtaken = meant.is_some_and(|id| id < self.echoed);
         self.refused.overtaken += u64::from(overtaken);
         meant.filter(|_| !overtaken)
+    }
+
+    /// Compares a law's own report on packet `id` with those on others.
+    fn compare(&mut self, now: SendTime, id: Option<u64>, report: &LawReport) {
+        let Some(sent) = id.map(|id| self.entry(id).at) else { return };
+        if self.own_reports.on_report(now, sent, report) {
+            self.contested = Some(now);
+        }
     }
 
     /// Settles everything up to the echoed packet and measures the round-trip time by it. What became of each packet a report on

@@ -2,8 +2,9 @@
 
 use weir_cc::coupled::{Demand, Membership, Order, Wishes, Word};
 use weir_cc::{RateLimits, SendTime, Share};
-use weir_units::{DataRate, DataSize};
+use weir_units::{DataRate, DataSize, TimeDelta};
 
+use crate::alarm::Alarm;
 use crate::config::MediaConfig;
 use crate::session::{FlowId, Output, Session};
 
@@ -19,11 +20,28 @@ pub enum Desired {
     Measured,
 }
 
+/// A flow that went on by itself because its reports contradicted each other joins again once they have agreed for so long.
+const AGREED: TimeDelta = TimeDelta::from_secs(30);
+
+/// How a flow stands to those who report on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// It is coupled.
+    Coupled,
+    /// Its reports contradict each other: what they say is to reach no other flow.
+    Doubted,
+    /// They agree since then.
+    Agreed(SendTime),
+}
+
 /// Stands between a flow of a [`Session`] and its [`Coupler`](weir_cc::coupled::Coupler): says in words what the session
 /// gives out, and makes of orders what the session is to do.
 ///
 /// Each method that returns words wants them told, in order; what the coupler orders then goes to [`Self::obey`] of the
 /// flow that it is for, at once or when it has come from where the coupler stands.
+///
+/// A flow under [`Alarm::ReportsContradict`] goes on by itself, so that what is forged of it reaches no other. It joins again once its
+/// reports have agreed for 30 s.
 #[derive(Clone, Debug)]
 pub struct CoupledFlow {
     id: FlowId,
@@ -32,6 +50,8 @@ pub struct CoupledFlow {
     membership: Membership,
     demand: Demand,
     begun: bool,
+    paused: bool,
+    standing: Standing,
     /// When feedback came last, as of the last decision.
     heard_at: Option<SendTime>,
 }
@@ -43,7 +63,17 @@ impl CoupledFlow {
         let wishes = Wishes { priority, desired: most, least: config.limits.min() };
         let segment = DataSize::from_bytes(u64::from(config.payload_limit));
         let (membership, demand) = (Membership::new(wishes, segment), Demand::new());
-        Self { id, limits: config.limits, desired, membership, demand, begun: false, heard_at: None }
+        Self {
+            id,
+            limits: config.limits,
+            desired,
+            membership,
+            demand,
+            begun: false,
+            paused: false,
+            standing: Standing::Coupled,
+            heard_at: None,
+        }
     }
 
     /// The flow in its session.
@@ -59,13 +89,18 @@ impl CoupledFlow {
         first.then(|| self.membership.join(now, rate, rate, target.window))
     }
 
-    /// The flow was paused: others take its share.
+    /// The flow was paused: others take its share. Nothing is told of one that goes on by itself.
     pub fn pause(&mut self) -> Option<Word> {
+        self.paused = true;
         self.membership.pause()
     }
 
     /// The flow goes on after a pause: with its start rate, as others have its share by now.
     pub fn resume(&mut self, now: SendTime, session: &Session) -> Option<Word> {
+        self.paused = false;
+        if self.standing != Standing::Coupled {
+            return None;
+        }
         let window = session.flow(self.id)?.target().window;
         let present = self.membership.present();
         Some(self.membership.join(now, self.limits.start().min(present), present, window))
@@ -86,6 +121,10 @@ impl CoupledFlow {
         match *output {
             Output::Decision(id, decision) if id == self.id => {
                 let Some(sender) = session.flow(id) else { return [None; 2] };
+                if self.may_join_again(now) {
+                    let (rate, window) = (decision.rate, sender.target().window);
+                    return [Some(self.membership.join(now, rate, rate, window)), None];
+                }
                 if sender.heard_at() != core::mem::replace(&mut self.heard_at, sender.heard_at()) {
                     self.membership.on_feedback();
                 }
@@ -97,6 +136,13 @@ impl CoupledFlow {
                 });
                 return [wish.flatten(), self.membership.update(now, decision, sender.target().window)];
             }
+            Output::Alarm(id, Alarm::ReportsContradict) if id == self.id => {
+                self.standing = Standing::Doubted;
+                return [self.membership.withdraw(), None];
+            }
+            Output::Alarm(id, Alarm::ReportsAgree) if id == self.id && self.standing == Standing::Doubted => {
+                self.standing = Standing::Agreed(now);
+            }
             Output::Rtt(id, rtt) if id == self.id => self.membership.on_rtt(rtt),
             Output::Statistics(id, statistics) if id == self.id => {
                 return [Some(Word::Statistics(statistics)), None];
@@ -107,6 +153,15 @@ impl CoupledFlow {
             _ => {}
         }
         [None; 2]
+    }
+
+    /// Whether the flow, which goes on by itself, is to join again.
+    fn may_join_again(&mut self, now: SendTime) -> bool {
+        let may = matches!(self.standing, Standing::Agreed(since) if now - since >= AGREED) && !self.paused;
+        if may {
+            self.standing = Standing::Coupled;
+        }
+        may
     }
 
     /// The coupler has ordered something. Returns the rate that the controller took, if there was one to take.

@@ -55,6 +55,7 @@ impl<C: Coupler> CoupledFlows<C> {
             Output::Decision(id, _)
             | Output::Rtt(id, _)
             | Output::Packet(id, _)
+            | Output::Alarm(id, _)
             | Output::Statistics(id, _) => self.with(now, id, session, |flow, session| {
                 flow.on_output(now, session, output).into_iter().flatten()
             }),

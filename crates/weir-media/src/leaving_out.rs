@@ -2,10 +2,14 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use weir_cc::{Controller, ReportKind};
+use weir_cc::{Controller, ReportKind, SendTime};
+use weir_units::TimeDelta;
 
 use crate::config::{MediaConfig, PacketFormat};
 use crate::detection::Place;
+
+/// While it is in doubt who tells of such numbers the next comes so long after the last at most, and half of that on average.
+const IN_DOUBT: TimeDelta = TimeDelta::from_secs(1);
 
 /// One number in so many, by chance.
 #[derive(Debug)]
@@ -14,6 +18,8 @@ pub(crate) struct LeavingOut {
     mean: u32,
     /// So many packets leave before the next.
     left: u32,
+    /// While in doubt, when the next is.
+    due: Option<SendTime>,
     rng: Pcg64Mcg,
 }
 
@@ -25,19 +31,28 @@ impl LeavingOut {
         let counted = config.detection.is_some_and(|detection| detection.at(Place::Receiver).is_some());
         let told = controller.hears(Packets) && config.packet_format == PacketFormat::TransportWide;
         let mean = config.leave_out.filter(|_| told && !at_receiver && !counted)?.max(2);
-        let mut leaving_out = Self { mean, left: 0, rng: Pcg64Mcg::seed_from_u64(seed ^ SALT) };
+        let mut leaving_out = Self { mean, left: 0, due: None, rng: Pcg64Mcg::seed_from_u64(seed ^ SALT) };
         leaving_out.draw();
         Some(leaving_out)
     }
 
-    /// A packet is about to leave: whether the next number stays without one.
-    pub(crate) fn next(&mut self) -> bool {
+    /// A packet is about to leave: whether the next number stays without one. They are more while it is `in_doubt` who tells of them.
+    pub(crate) fn next(&mut self, now: SendTime, in_doubt: bool) -> bool {
         self.left -= 1;
-        let now = self.left == 0;
-        if now {
+        let turn = self.left == 0;
+        if turn {
             self.draw();
         }
-        now
+        if !in_doubt {
+            self.due = None;
+            return turn;
+        }
+        let is_due = self.due.is_none_or(|due| now >= due);
+        if is_due {
+            let wait = self.rng.random_range(0..IN_DOUBT.nanos());
+            self.due = Some(now + TimeDelta::from_nanos(wait));
+        }
+        turn || is_due
     }
 
     fn draw(&mut self) {
@@ -47,3 +62,21 @@ impl LeavingOut {
 
 /// The seed is that of other chances too.
 const SALT: u64 = 0x6c65_6176_696e_6721;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_doubt_a_number_is_left_out_each_half_second_whatever_the_rate() {
+        let left_out = |in_doubt: bool, packets_a_second: i64| {
+            let mut numbers = LeavingOut { mean: 500, left: 500, due: None, rng: Pcg64Mcg::seed_from_u64(1) };
+            let sent = (0..60 * packets_a_second).map(|n| 1000 * n / packets_a_second);
+            sent.filter(|&ms| numbers.next(SendTime::from_millis(ms), in_doubt)).count()
+        };
+        // 6000 packets are 12 times 500; a minute has 120 half seconds.
+        assert!((6..=20).contains(&left_out(false, 100)), "{}", left_out(false, 100));
+        assert!((110..=155).contains(&left_out(true, 100)), "{}", left_out(true, 100));
+        assert!((75..=130).contains(&left_out(true, 10)), "{}", left_out(true, 10));
+    }
+}

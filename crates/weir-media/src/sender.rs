@@ -273,7 +273,8 @@ impl MediaSender {
 
     /// A packet of `content` leaves.
     fn emit(&mut self, now: SendTime, content: Content) -> MediaPacket {
-        if self.leaving_out.as_mut().is_some_and(LeavingOut::next) {
+        let in_doubt = self.history.is_receiver_doubted();
+        if self.leaving_out.as_mut().is_some_and(|numbers| numbers.next(now, in_doubt)) {
             self.history.leave_out(now);
         }
         let (number, payload) = (self.history.next_number(), content.payload());

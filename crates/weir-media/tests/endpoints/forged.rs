@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use weir_cc::gcc::goog_cc::{self, GoogCc};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{ArrivalTime, Ecn, PathEvent, ProbeId, RateLimits, Record, Report, SendTime, Target};
 use weir_media::feedback::FeedbackWriter;
@@ -14,15 +13,12 @@ use weir_units::{DataRate, TimeDelta};
 use weir_wire::rtcp::{Own, ReceiverReport, Remb, ReportBlock};
 
 use crate::probing::{Probing, probe};
-use crate::rig::{Halves, RECEIVER, RTCP_ROOM, SENDER, config, limits, media_receiver, media_sender, nada};
+use crate::rig::{
+    Halves, RECEIVER, RTCP_ROOM, SENDER, config, gcc, limits, media_receiver, media_sender, nada,
+};
 use crate::sender::Fixed;
 
 const WAY: TimeDelta = TimeDelta::from_millis(25);
-
-fn gcc() -> Halves {
-    let law = GoogCc::new(goog_cc::Config::default(), limits()).unwrap();
-    (Box::new(law), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
-}
 
 /// A call without a queue, in steps of a ms; `forge` may send RTCP of its own after each, given the time and the number of the
 /// newest packet.

@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 
 use weir_cc::coupled::Statistics;
 use weir_cc::dccc::{self, Dccc, DcccObserver};
+use weir_cc::gcc::goog_cc::{self, GoogCc};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::nada::{self, Nada, NadaObserver};
+use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::tfrc::{self, Tfrc, TfrcObserver};
 use weir_cc::{ArrivalTime, AtReceiver, Controller, Ecn, PathEvent, RateLimits, Receiver, SendTime};
 use weir_media::{EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender, SenderSeeds};
@@ -32,6 +34,11 @@ pub(crate) fn limits() -> RateLimits {
 pub(crate) fn config() -> MediaConfig {
     // What is fed here by hand has no receiver.
     MediaConfig { breakers: false, leave_out: None, ..MediaConfig::new(limits(), EncoderConfig::papers()) }
+}
+
+pub(crate) fn gcc() -> Halves {
+    let law = GoogCc::new(goog_cc::Config::default(), limits()).unwrap();
+    (Box::new(law), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
 }
 
 pub(crate) fn gcc_2016() -> Halves {

@@ -215,7 +215,8 @@ impl MediaSource {
             if let Output::Rtt(id, _)
             | Output::Statistics(id, _)
             | Output::Decision(id, _)
-            | Output::Packet(id, _) = output
+            | Output::Packet(id, _)
+            | Output::Alarm(id, _) = output
             {
                 let say = |flow: &mut CoupledFlow, session: &Session| {
                     flow.on_output(local, session, &output).into_iter().flatten()

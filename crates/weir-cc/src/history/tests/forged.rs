@@ -1,6 +1,7 @@
 //! Reports that no honest receiver sends, and honest ones that look like them.
 
 use super::*;
+use crate::history::left_out::LeftOut;
 
 /// A call: a packet each 10 ms unless it says otherwise, a report each 50 ms on what has arrived since the one before.
 struct Call {
@@ -247,7 +248,7 @@ fn a_report_that_has_arrived_what_was_left_out_is_dropped_whole() {
 /// how many numbers the receiver is found to lie.
 fn convicted(honest: impl Fn(i64) -> Option<bool>, lie_first: bool) -> Option<i64> {
     let mut history = SendHistory::new(TimeDelta::from_secs(5));
-    (0..12).find(|&second| {
+    (0..30).find(|&second| {
         let ms = 1000 * second;
         history.on_media_sent(at(ms), DataSize::ZERO, SIZE);
         let number = history.next_number() as u16;
@@ -264,31 +265,124 @@ fn convicted(honest: impl Fn(i64) -> Option<bool>, lie_first: bool) -> Option<i6
 }
 
 #[test]
-fn who_claims_for_five_seconds_what_nobody_denies_is_the_receiver() {
+fn who_claims_in_eight_seconds_what_nobody_denies_is_the_receiver() {
     for lie_first in [true, false] {
-        assert_eq!(convicted(|_| Some(true), lie_first), Some(5), "it agrees with the liar, or is it");
-        assert_eq!(convicted(|_| None, lie_first), Some(5), "nobody else is heard");
+        // The eighth number, and two seconds in which others may be heard.
+        assert_eq!(convicted(|_| Some(true), lie_first), Some(9), "it agrees with the liar, or is it");
+        assert_eq!(convicted(|_| None, lie_first), Some(9), "nobody else is heard");
         assert_eq!(convicted(|_| Some(false), lie_first), None);
         // Every second report of the honest receiver is lost, and a lie is heard of each number.
         assert_eq!(convicted(|second| (second % 2 == 0).then_some(false), lie_first), None);
+        // One of each four is denied, and one of each five.
+        assert_eq!(convicted(|second| (second % 4 == 0).then_some(false), lie_first), None);
+        assert_eq!(convicted(|second| (second % 5 == 4).then_some(false), lie_first), Some(9));
     }
-    // A denial in the third second begins anew: five seconds from the fourth on.
-    assert_eq!(convicted(|second| Some(second != 2), true), Some(8));
+}
+
+/// A call in which numbers are left out, each told by reports of their own.
+struct Numbers {
+    history: SendHistory,
+}
+
+impl Numbers {
+    fn new() -> Self {
+        Self { history: SendHistory::new(TimeDelta::from_secs(5)) }
+    }
+
+    /// At `ms` a number is left out of which reports say each of `said` (whether it arrived) 100 ms later.
+    fn tell(&mut self, ms: i64, said: &[bool]) -> bool {
+        self.history.on_media_sent(at(ms), DataSize::ZERO, SIZE);
+        let number = self.history.next_number() as u16;
+        self.history.leave_out(at(ms));
+        for &arrived in said {
+            let records = [record(number, arrived.then_some(ms + 40))];
+            self.history.join(at(ms + 100), &Report::packets(&records, 0));
+        }
+        self.history.receiver_lies()
+    }
 }
 
 #[test]
-fn two_numbers_far_apart_convict_nobody() {
-    let mut history = SendHistory::new(TimeDelta::from_secs(5));
-    let mut claim = |second: i64| {
-        let number = history.next_number() as u16;
-        history.leave_out(at(1000 * second));
-        for repeated in 0..3 {
-            let now = 1000 * second + 40 + repeated;
-            history.join(at(now), &Report::packets(&[record(number, Some(now))], 0));
-        }
-        history.receiver_lies()
+fn numbers_of_one_second_are_one_claim_and_claims_of_90_seconds_count() {
+    // A hundred numbers in a second, of which one report tells that may be the only one that is not lost.
+    let mut burst = Numbers::new();
+    assert!((0..100).all(|n| !burst.tell(10 * n, &[true])));
+    assert!((1..10).all(|n| !burst.tell(20_000 * n, &[true])), "four or five in 90 s");
+    // Eight that are 10 s apart, the newest of which counts with the next.
+    let every = |ms: i64| {
+        let mut slow = Numbers::new();
+        (0..20).find(|n| slow.tell(ms * n, &[true]))
     };
-    assert_eq!([claim(0), claim(10), claim(20)], [false, false, true], "however often each is claimed");
+    assert_eq!((every(10_000), every(13_000)), (Some(8), None));
+}
+
+#[test]
+fn a_conviction_ends_when_claims_are_denied_and_90_seconds_after_the_last() {
+    let lying = || {
+        let mut numbers = Numbers::new();
+        (0..10).for_each(|n| _ = numbers.tell(1000 * n, &[true]));
+        assert!(numbers.history.receiver_lies() && numbers.history.is_receiver_doubted());
+        numbers
+    };
+    let mut denied = lying();
+    let ends = (10..20).find(|n| !denied.tell(1000 * n, &[true, false]));
+    assert_eq!(ends, Some(14), "three of thirteen that count are more than a fifth");
+    let mut honest = lying();
+    // It tells a number each 10 s, and claims none.
+    let ends = (1..20).find(|n| !honest.tell(10_000 * n, &[false]));
+    assert_eq!(ends, Some(10), "the last claim was at 9.1 s");
+    assert!(!honest.history.is_receiver_doubted());
+    let mut route = lying();
+    route.history.change_route(at(10_000));
+    assert!(!route.history.receiver_lies() && !route.history.is_receiver_doubted());
+}
+
+/// Uniform in [0, 1).
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// How many of `attacks` of ten minutes convict a receiver of which a tenth of the reports is lost, by who claims a number each
+/// `spacing` s at most.
+fn convictions(attacks: u64, spacing: i64) -> usize {
+    let attack = |seed: u64| {
+        let mut chance = Chance(seed);
+        let mut numbers = LeftOut::default();
+        let (mut now, mut claimed_at, mut number) = (0, -1_000_000, 0);
+        while now < 600_000 {
+            // While there are claims they are half a second apart on average.
+            now += (1000.0 * chance.next()) as i64;
+            number += 1;
+            if now - claimed_at < 1000 * spacing {
+                continue;
+            }
+            claimed_at = now;
+            numbers.push(number);
+            numbers.are_claimed(at(now + 50), &[record(number as u16, Some(now))]);
+            if chance.next() >= 0.1 {
+                numbers.are_claimed(at(now + 100), &[record(number as u16, None)]);
+            }
+            numbers.forget(number);
+            if numbers.convict() {
+                return true;
+            }
+        }
+        false
+    };
+    (0..attacks).filter(|&seed| attack(seed)).count()
+}
+
+#[test]
+fn a_reader_beside_an_honest_receiver_has_it_convicted_in_fewer_than_one_of_1000_attacks() {
+    for spacing in [0, 1, 5, 9, 10, 11, 12, 13] {
+        let attacks = if spacing < 5 { 1000 } else { 3000 };
+        assert_eq!(convictions(attacks, spacing), 0, "a claim each {spacing} s");
+    }
 }
 
 #[test]
@@ -303,4 +397,65 @@ fn no_more_is_told_than_there_is() {
     assert!(history.may_tell(0, 100) && !history.may_tell(0, 101) && !history.may_tell(200, 1));
     history.expire(at(100_000));
     assert!(history.may_tell(0, 100), "they did leave");
+}
+
+/// A call of which a receiver reports each 100 ms what NADA reports: `honest(ms)`, of the packet that left 60 ms before. Each `every` ms
+/// another reports `forged` ms of congestion of one that left 40 ms before. When reports contradicted each other, in ms.
+fn own_reports(seconds: i64, every: Option<i64>, forged: i64, honest: impl Fn(i64) -> i64) -> Vec<i64> {
+    let mut history = SendHistory::new(TimeDelta::from_secs(5));
+    let mut contested = vec![];
+    for ms in 0..1000 * seconds {
+        if ms % 10 == 0 {
+            history.on_media_sent(at(ms), DataSize::ZERO, SIZE);
+        }
+        let mut report = |congestion: i64, ago: i64| {
+            let report = LawReport::Nada(NadaReport {
+                ramp_up: false,
+                congestion: TimeDelta::from_millis(congestion),
+                receive_rate: weir_units::DataRate::ZERO,
+            });
+            let echo = Echo { sequence: ((ms - ago) / 10) as u16, held: TimeDelta::ZERO };
+            history.join(at(ms), &Report::Law { report, echo });
+        };
+        if ms % 100 == 0 && ms >= 100 {
+            report(honest(ms), 60);
+        }
+        if every.is_some_and(|every| ms % every == 30) && ms >= 2000 {
+            report(forged, 40);
+        }
+        if history.is_contested(at(ms)) {
+            contested.push(ms);
+        }
+    }
+    contested
+}
+
+#[test]
+fn own_reports_of_two_contradict_each_other_with_the_second_that_differs() {
+    // More congestion shows when the receiver denies it, less at once where it was told shortly before.
+    for (every, more, less) in [(100, 2200, 2130), (1000, 3100, 3030), (5000, 10_100, 10_100)] {
+        for (forged, honest, first) in [(3276, 20, more), (300, 20, more), (0, 200, less)] {
+            let contested = own_reports(20, Some(every), forged, |_| honest);
+            assert_eq!(contested.first(), Some(&first), "{forged} beside {honest} each {every}");
+        }
+    }
+    // Eleven seconds apart, or alike, or within what a path may do.
+    assert_eq!(own_reports(60, Some(11_000), 3276, |_| 20), [0; 0]);
+    assert_eq!(own_reports(20, Some(1000), 45, |_| 20), [0; 0]);
+    assert_eq!(own_reports(20, Some(1000), 150, |_| 100), [0; 0]);
+}
+
+#[test]
+fn queues_and_losses_of_one_path_contradict_nobody() {
+    let none = [0; 0];
+    // A queue that fills at once, by 500 ms, and drains as fast as time passes; every second.
+    assert_eq!(own_reports(60, None, 0, |ms| (500 - ms % 1000).max(0)), none);
+    // A queue of 300 ms that counts for 5 after each loss, every five seconds.
+    assert_eq!(own_reports(60, None, 0, |ms| if ms % 5000 < 2500 { 300 } else { 5 }), none);
+    // Losses whose penalty falls by a fifth with each report.
+    let penalty = |ms: i64| {
+        let course = [250, 900, 1600, 1296, 1050, 850, 689, 558, 452, 366, 296, 240, 194, 157, 127, 103];
+        course[(ms / 100 % 16) as usize]
+    };
+    assert_eq!(own_reports(60, None, 0, penalty), none);
 }

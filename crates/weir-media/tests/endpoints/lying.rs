@@ -1,0 +1,79 @@
+//! Receivers that tell of numbers which no packet had, by chance.
+
+use weir_cc::{ArrivalTime, Record, Report, SendTime};
+use weir_media::feedback::FeedbackWriter;
+use weir_media::{Alarm, MediaConfig, MediaSender, SenderSeeds};
+
+use crate::rig::{RECEIVER, RTCP_ROOM, SENDER, config, gcc, limits};
+
+/// In steps of so many ms.
+const STEP: i64 = 10;
+/// So long a packet takes, and a report as well.
+const WAY: i64 = 30;
+
+/// Uniform in [0, 1).
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// After how many seconds a receiver is found out that has arrived all that left, and of the numbers between which no packet had a
+/// `share` by chance.
+fn found_out(share: f64, seed: u64) -> Option<i64> {
+    let with = MediaConfig { leave_out: Some(500), ..config() };
+    let mut sender = MediaSender::new(gcc().0, with, SENDER, SenderSeeds { encoder: 1, rtcp: seed });
+    sender.believe_only(&[RECEIVER]);
+    sender.start(SendTime::ZERO);
+    let mut chance = Chance(seed);
+    let mut writer = FeedbackWriter::transport_wide(RECEIVER, SENDER);
+    // What is under way: when it left, and its number.
+    let mut left: Vec<(i64, u16)> = vec![];
+    let (mut next, mut number, mut room) = (None, 0, [0; RTCP_ROOM]);
+    for ms in (0..300_000).step_by(STEP as usize) {
+        let now = SendTime::from_millis(ms);
+        sender.on_timeout(now);
+        while sender.poll_frame(now).is_some() {}
+        while let Some(packet) = sender.poll_packet(now) {
+            left.push((ms, packet.header.transport_sequence));
+        }
+        if ms % 50 == 0 {
+            let told = left.partition_point(|(at, _)| at + 2 * WAY <= ms);
+            let mut records = vec![];
+            for (at, sequence) in left.drain(..told) {
+                let arrival = Some(ArrivalTime::from_millis(7_200_000 + at + WAY));
+                let first = next.unwrap_or(sequence);
+                records.extend((0..sequence.wrapping_sub(first)).map(|gap| {
+                    let claims = chance.next() < share;
+                    Record::new(first.wrapping_add(gap), arrival.filter(|_| claims))
+                }));
+                records.push(Record::new(sequence, arrival));
+                next = Some(sequence.wrapping_add(1));
+            }
+            number = u8::wrapping_add(number, 1);
+            let length = writer.write(&Report::packets(&records, number), &mut room);
+            if let Some(length) = length.filter(|_| !records.is_empty()) {
+                sender.on_rtcp(now, &room[..length]);
+            }
+        }
+        if core::iter::from_fn(|| sender.take_alarm()).any(|alarm| alarm == Alarm::ReceiverLies) {
+            assert_eq!(sender.target().media_rate, limits().min());
+            return Some(ms / 1000);
+        }
+    }
+    None
+}
+
+#[test]
+fn who_tosses_a_coin_about_numbers_that_were_left_out_is_found_out() {
+    for (share, within) in [(1.0, 30), (0.5, 90), (0.25, 180)] {
+        let mut times: Vec<i64> = (0..20).map(|seed| found_out(share, seed).unwrap_or(i64::MAX)).collect();
+        times.sort_unstable();
+        assert!(times[18] <= within, "{share}: {times:?}");
+    }
+    // Who claims nothing is honest, whatever it says of the path.
+    assert_eq!(found_out(0.0, 1), None);
+}
