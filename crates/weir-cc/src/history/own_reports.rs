@@ -7,12 +7,14 @@
 use weir_units::TimeDelta;
 
 use crate::report::LawReport;
-use crate::time::{ApparentDelay, SendTime};
+use crate::time::SendTime;
 
 /// Reports that are remembered, by the packets that they echo.
 const REMEMBERED: usize = 32;
 /// There and back within so long.
 const SHORTLY: TimeDelta = TimeDelta::from_secs(1);
+/// Falls from less than this do not count: laws that weigh a long queue by less than a short one tell of less while it grows.
+const LEAST: TimeDelta = TimeDelta::from_millis(500);
 /// By so much beyond the time that passes delays fall: clocks tick, and reports are of several packets.
 const MARGIN: TimeDelta = TimeDelta::from_millis(25);
 /// It happened twice within so long: once it may have been chance.
@@ -45,8 +47,6 @@ impl Told {
 pub(super) struct OwnReports {
     told: [Told; REMEMBERED],
     count: usize,
-    /// Of DCCC's reports.
-    least_delay: Option<ApparentDelay>,
     /// When the signal last went there and back.
     swung: Option<SendTime>,
 }
@@ -54,14 +54,14 @@ pub(super) struct OwnReports {
 impl Default for OwnReports {
     fn default() -> Self {
         let none = Told { sent: SendTime::ZERO, congestion: TimeDelta::ZERO, counted: true };
-        Self { told: [none; REMEMBERED], count: 0, least_delay: None, swung: None }
+        Self { told: [none; REMEMBERED], count: 0, swung: None }
     }
 }
 
 impl OwnReports {
     /// A report has come that echoes a packet which left at `sent`, be it one that was overtaken. Whether it contradicts others.
     pub(super) fn on_report(&mut self, now: SendTime, sent: SendTime, report: &LawReport) -> bool {
-        let Some(congestion) = self.congestion(report) else { return false };
+        let Some(congestion) = Self::congestion(report) else { return false };
         if !self.insert(Told { sent, congestion, counted: false }) || !self.swings() {
             return false;
         }
@@ -70,18 +70,14 @@ impl OwnReports {
     }
 
     /// What `report` tells of congestion, as a time; `None` if it is not known what it tells.
-    fn congestion(&mut self, report: &LawReport) -> Option<TimeDelta> {
+    fn congestion(report: &LawReport) -> Option<TimeDelta> {
         match report {
             LawReport::Nada(report) => Some(report.congestion),
             LawReport::NadaDelay(report) => Some(report.congestion),
-            LawReport::Dccc(report) => {
-                let least = self.least_delay.map_or(report.delay, |least| least.min(report.delay));
-                self.least_delay = Some(least);
-                Some(report.delay - least)
-            }
-            // It falls by less than half as fast as any delay.
+            // A ratio of 1 counts as a second: it is a mean of loss intervals, which falls slower than any delay.
             LawReport::Tfrc(report) => Some(TimeDelta::from_secs_f64(report.loss_event_rate)),
-            LawReport::Own(_) => None,
+            // The mean delay of packets that come in bursts falls as fast as it likes.
+            LawReport::Dccc(_) | LawReport::Own(_) => None,
         }
     }
 
@@ -107,6 +103,7 @@ impl OwnReports {
         for low in 1..self.count {
             let (high, fallen) = (self.told[low - 1], self.told[low]);
             let is_fall = high.congestion - fallen.congestion > (fallen.sent - high.sent) + MARGIN
+                && high.congestion >= LEAST
                 && fallen.is_half_of(&high);
             if fallen.counted || !is_fall {
                 continue;

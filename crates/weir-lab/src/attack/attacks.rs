@@ -80,6 +80,10 @@ pub(super) enum What {
     BitErrors,
     /// 36 messages of 40 bytes, each on 65 535 packets.
     Bombs,
+    /// As all arrived, but that of the numbers that were left out so many in a hundred have, by chance.
+    Coin(u32),
+    /// Reports of NADA's own by which one flow of a pair meets the greatest congestion.
+    Slander,
 }
 
 const fn attack(name: &'static str, role: Role, what: What, every_ms: i64) -> Attack {
@@ -87,7 +91,7 @@ const fn attack(name: &'static str, role: Role, what: What, every_ms: i64) -> At
 }
 
 /// Every attack of the table.
-pub const ATTACKS: [Attack; 41] = {
+pub const ATTACKS: [Attack; 46] = {
     use Role::{Blind, Reader, Receiver};
     const HOUR: i64 = 3_600_000;
     [
@@ -126,7 +130,12 @@ pub const ATTACKS: [Attack; 41] = {
         attack("RR with loss 255", Reader, What::Loss, 20),
         attack("bit errors, in copies", Reader, What::BitErrors, 50),
         attack("run-length bombs", Reader, What::Bombs, 20),
+        attack("slander of a coupled nada each 100 ms", Reader, What::Slander, 100),
+        attack("slander of a coupled nada each 1 s", Reader, What::Slander, 1000),
+        attack("slander of a coupled nada each 5 s", Reader, What::Slander, 5000),
         attack("all arrived", Receiver, What::AllArrived, 50),
+        attack("all arrived, half of what was left out", Receiver, What::Coin(50), 50),
+        attack("all arrived, a quarter of what was left out", Receiver, What::Coin(25), 50),
         attack("early acknowledgement", Receiver, What::Early, 10),
         attack("all missing", Receiver, What::Missing, 50),
         attack("contradictory reports", Receiver, What::Contradictory, 50),

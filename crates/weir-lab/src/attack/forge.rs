@@ -88,6 +88,9 @@ impl Forger {
                 self.tell(now, seen, until, |at| Some(clock(at) + ONE_WAY));
                 self.praise(now, number_before(seen, until));
             }
+            What::Coin(_) => self.tell(now, seen, now - ONE_WAY * 2, |at| Some(clock(at) + ONE_WAY)),
+            // Of a pair: `super::pair`.
+            What::Slander => {}
             What::Untimed => self.untimed(now, seen),
             What::Early => {
                 self.tell(now, seen, now, |at| Some(clock(at) + ONE_WAY));
@@ -233,7 +236,7 @@ impl Forger {
 
     /// Records of all packets that left after those told last and by `until`.
     fn records(
-        &self,
+        &mut self,
         seen: &Seen,
         until: SendTime,
         reception: impl Fn(SendTime) -> Reception,
@@ -243,14 +246,20 @@ impl Forger {
         let Some((&(_, first), &(last, end))) = told.first().zip(told.last()) else { return Vec::new() };
         // Numbers between that no packet has are told as well: a reader who knows of them would not, the receiver who has not
         // seen them must choose.
-        let reader = self.attack.role == Role::Reader;
+        let claimed = match (self.attack.role, self.attack.what) {
+            (Role::Reader, _) => 0,
+            (_, What::Coin(percent)) => percent,
+            _ => 100,
+        };
         let mut records = Vec::new();
         let mut left = told.iter().peekable();
         let mut number = first;
         loop {
             let packet = left.next_if(|(_, told)| *told == number);
             let at = packet.map_or(last, |(at, _)| *at);
-            let there = packet.is_some() || !reader;
+            let there = packet.is_some()
+                || claimed == 100
+                || (claimed > 0 && self.rng.random_range(0..100) < claimed);
             let reception = if there { reception(at) } else { Reception::Missing };
             records.push(Record { reception, ..Record::new(number, None) });
             if number == end {

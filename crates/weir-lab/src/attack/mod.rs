@@ -6,6 +6,7 @@
 
 mod attacks;
 mod forge;
+mod pair;
 mod path;
 mod seen;
 mod setting;

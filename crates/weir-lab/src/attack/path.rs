@@ -18,7 +18,7 @@ const RESUME: TimeDelta = TimeDelta::from_secs(5);
 const BELOW: u64 = 28;
 /// Rates are those of so long.
 pub(super) const STEP: TimeDelta = TimeDelta::from_millis(100);
-const ROOM: usize = 1472;
+pub(super) const ROOM: usize = 1472;
 
 /// What a call did, in steps of [`STEP`].
 #[derive(Debug, Default)]
@@ -84,7 +84,7 @@ impl Call<'_> {
         let mut sender = MediaSender::new(halves.controller, config, SENDER, seeds);
         sender.believe_only(&[RECEIVER]);
         let mut receiver = MediaReceiver::new(halves.receiver, config, RECEIVER, SENDER, 3);
-        let mut path = Wires::new(self.narrowed);
+        let mut path = Wires::<MediaPacket>::default();
         let mut seen = Seen::new(halves.packet_format);
         let (end, mut now) = (SendTime::ZERO + TimeDelta::from_secs(self.end_s), SendTime::ZERO);
         let (mut step_end, mut room) = (SendTime::ZERO + STEP, [0; ROOM]);
@@ -130,7 +130,9 @@ impl Call<'_> {
             while let Some(packet) = sender.poll_packet(now) {
                 *course.sent.last_mut().expect("a step is open") += u64::from(packet.payload);
                 seen.on_packet(now, &packet);
-                path.send(now, packet);
+                let under_attack = (FROM..TO).contains(&now);
+                let capacity = self.narrowed.filter(|_| under_attack).unwrap_or(CAPACITY);
+                path.send(now, capacity, wire_bytes(&packet), packet);
             }
             while let Some(length) = sender.poll_rtcp(now, &mut room) {
                 seen.on_sender_report(&room[..length]);
@@ -173,39 +175,42 @@ impl Course {
 }
 
 /// What has come by `now`.
-fn due<T>(way: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<(SendTime, T)> {
+pub(super) fn due<T>(way: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<(SendTime, T)> {
     way.front().is_some_and(|(at, _)| *at <= now).then(|| way.pop_front())?
 }
 
-/// What is under way.
-struct Wires {
-    narrowed: Option<DataRate>,
-    free: SendTime,
-    there: VecDeque<(SendTime, MediaPacket)>,
-    /// Sender reports, which wait in no queue.
-    reports: VecDeque<(SendTime, Vec<u8>)>,
-    back: VecDeque<(SendTime, Vec<u8>)>,
+/// Bytes of a packet on the link.
+pub(super) fn wire_bytes(packet: &MediaPacket) -> u64 {
+    packet.header.wire_len() as u64 + u64::from(packet.payload) + BELOW
 }
 
-impl Wires {
-    fn new(narrowed: Option<DataRate>) -> Self {
-        let free = SendTime::ZERO;
-        Self { narrowed, free, there: VecDeque::new(), reports: VecDeque::new(), back: VecDeque::new() }
-    }
+/// What is under way.
+pub(super) struct Wires<P> {
+    free: SendTime,
+    pub(super) there: VecDeque<(SendTime, P)>,
+    /// Sender reports, which wait in no queue.
+    pub(super) reports: VecDeque<(SendTime, Vec<u8>)>,
+    pub(super) back: VecDeque<(SendTime, Vec<u8>)>,
+}
 
-    fn send(&mut self, now: SendTime, packet: MediaPacket) {
+impl<P> Default for Wires<P> {
+    fn default() -> Self {
+        let (reports, back) = (VecDeque::new(), VecDeque::new());
+        Self { free: SendTime::ZERO, there: VecDeque::new(), reports, back }
+    }
+}
+
+impl<P> Wires<P> {
+    pub(super) fn send(&mut self, now: SendTime, capacity: DataRate, bytes: u64, packet: P) {
         let begin = self.free.max(now);
         if begin - now > QUEUE {
             return;
         }
-        let under_attack = (FROM..TO).contains(&now);
-        let capacity = self.narrowed.filter(|_| under_attack).unwrap_or(CAPACITY);
-        let bytes = packet.header.wire_len() as u64 + u64::from(packet.payload) + BELOW;
         self.free = begin + weir_units::DataSize::from_bytes(bytes) / capacity;
         self.there.push_back((self.free + ONE_WAY, packet));
     }
 
-    fn next(&self) -> Option<SendTime> {
+    pub(super) fn next(&self) -> Option<SendTime> {
         let there = self.there.front().map(|(at, _)| *at);
         let rtcp = [&self.reports, &self.back].map(|way| way.front().map(|(at, _)| *at));
         there.into_iter().chain(rtcp.into_iter().flatten()).min()

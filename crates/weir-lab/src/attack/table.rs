@@ -2,11 +2,12 @@
 
 use rayon::prelude::*;
 use serde::Serialize;
-use weir_cc::{DataRate, SendTime};
+use weir_cc::{DataRate, SendTime, TimeDelta};
 use weir_media::Alarm;
 
-use super::attacks::{Attack, Role};
+use super::attacks::{Attack, Role, What};
 use super::forge::Forger;
+use super::pair::Pair;
 use super::path::{Call, Course, STEP};
 use super::setting::{FROM, TO};
 use crate::registry::{Registry, RegistryError};
@@ -19,6 +20,8 @@ const BLIND: f64 = 0.02;
 const READER: f64 = 1.25;
 /// A law may take so much longer to come back than from the same rate by itself.
 const SLOWER: f64 = 1.25;
+/// Of what a pair keeps uncoupled under the same attack it keeps so much coupled.
+const COUPLED: f64 = 0.8;
 /// It is back at this share of its rate without an attack.
 const BACK: f64 = 0.9;
 
@@ -43,9 +46,9 @@ pub struct Outcome {
     pub attack: &'static str,
     /// Who attacks.
     pub role: &'static str,
-    /// kbit/s of media that left while it went on, and without it.
+    /// kbit/s of media that left while it went on; of a coupled pair those of both flows.
     pub rate_kbps: f64,
-    /// The same without the attack.
+    /// The same without the attack; of a pair under it and not coupled.
     pub honest_kbps: f64,
     /// The greatest rate over five seconds while it went on, over the greatest without it.
     pub peak_ratio: f64,
@@ -138,6 +141,9 @@ fn outcome(
     attack: &Attack,
     honest: &Course,
 ) -> Result<Outcome, RegistryError> {
+    if matches!(attack.what, What::Slander) {
+        return of_pair(call, law, attack);
+    }
     let course = call.run(Some(Forger::new(*attack)))?;
     let (from, to) = attacked();
     let honest_kbps = Course::rate(&honest.sent, from, to);
@@ -205,6 +211,35 @@ fn outcome(
         per_packet: course.per_packet,
         breakers: call.breakers,
         aim,
+        missed,
+    })
+}
+
+/// What an attack on one flow does to a pair that is coupled, beside one that is not.
+fn of_pair(call: &Call<'_>, law: &'static str, attack: &Attack) -> Result<Outcome, RegistryError> {
+    let every = TimeDelta::from_millis(attack.every_ms);
+    let pair = |coupled| Pair { registry: call.registry, law, coupled, every }.run();
+    let (rate_kbps, honest_kbps) = (pair(true)?, pair(false)?);
+    let share = rate_kbps / honest_kbps;
+    let missed = if share < COUPLED {
+        vec![format!("{:.0} % of what both keep uncoupled", 100.0 * share)]
+    } else {
+        vec![]
+    };
+    Ok(Outcome {
+        law,
+        attack: attack.name,
+        role: attack.role.name(),
+        rate_kbps,
+        honest_kbps,
+        peak_ratio: share,
+        recovery_s: Some(0.0),
+        own_recovery_s: 0.0,
+        refused: 0,
+        alarms: Vec::new(),
+        per_packet: false,
+        breakers: false,
+        aim: if missed.is_empty() { Aim::Met } else { Aim::Missed },
         missed,
     })
 }

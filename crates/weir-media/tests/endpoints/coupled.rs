@@ -1,11 +1,18 @@
 //! A flow beside its coupler.
 
-use weir_cc::coupled::Word;
-use weir_cc::{Decision, SendTime, Why};
-use weir_media::{Alarm, CoupledFlow, Desired, FlowId, Output, Session};
-use weir_units::DataRate;
+use std::collections::VecDeque;
 
-use crate::rig::{config, media_sender, nada};
+use weir_cc::coupled::Word;
+use weir_cc::coupled::fse::{Config, Fse, Grouping};
+use weir_cc::{ArrivalTime, Decision, Ecn, SendTime, Why};
+use weir_media::{
+    Alarm, CoupledFlow, CoupledFlows, Desired, FlowId, MediaPacket, MediaReceiver, MediaSender,
+};
+use weir_media::{Output, SenderSeeds, Session};
+use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_wire::rtcp::Nada;
+
+use crate::rig::{PROPAGATION, RTCP_ROOM, config, gcc, media_sender, nada};
 
 /// A session with a flow, which has joined.
 fn coupled() -> (Session, FlowId, CoupledFlow) {
@@ -65,4 +72,98 @@ fn a_pause_of_a_flow_in_doubt_is_nobodys_affair() {
     assert_eq!(decides(40, &mut call), None, "it sends nothing");
     assert_eq!(call.2.resume(at(41), &call.0), None);
     assert!(matches!(decides(42, &mut call), Some(Word::Join(_))));
+}
+
+/// What has come by `now`.
+fn due<T>(way: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<T> {
+    way.front().is_some_and(|(at, _)| *at <= now).then(|| way.pop_front())?.map(|(_, what)| what)
+}
+
+/// The rates of `gcc` and `nada` in kbit/s from 25 to 60 s on a path of 2 Mbit/s with a queue of 300 ms. From 20 s on reports of the
+/// greatest congestion on `nada` come each `every` ms, on packets that left 40 ms before.
+fn pair(coupled: Option<Config>, every: i64) -> [f64; 2] {
+    let (mut session, mut receivers) = (Session::new(), vec![]);
+    let fse = |config| CoupledFlows::new(Fse::new(config, Grouping::Together).unwrap());
+    let mut flows = coupled.map(fse);
+    for (place, (law, receiver)) in (0..).zip([gcc(), nada()]) {
+        let seeds = SenderSeeds { encoder: u64::from(place), rtcp: 9 };
+        let id = session.add(MediaSender::new(law, config(), 10 + place, seeds)).unwrap();
+        session.start(at(0), id);
+        if let Some(flows) = &mut flows {
+            let flow = CoupledFlow::new(id, 1.0, Desired::Limits, &config());
+            flows.add(at(0), flow, &mut session).unwrap();
+        }
+        receivers.push(MediaReceiver::new(receiver, config(), 20 + place, 10 + place, 3));
+    }
+    let mut there = VecDeque::<(SendTime, (usize, MediaPacket))>::new();
+    let (mut back, mut free) = (VecDeque::new(), at(0));
+    let (mut newest, mut bytes, mut room) = (VecDeque::new(), [0; 2], [0; RTCP_ROOM]);
+    for ms in 0..60_000 {
+        let now = SendTime::from_millis(ms);
+        let clock = ArrivalTime::from_millis(ms + 7_200_000);
+        while let Some((place, packet)) = due(&mut there, now) {
+            receivers[place].on_packet(clock, &packet.header, packet.payload, Ecn::NotEct);
+        }
+        for receiver in &mut receivers {
+            while let Some(length) = receiver.poll_rtcp(clock, &mut room) {
+                back.push_back((now + PROPAGATION, room[..length].to_vec()));
+            }
+        }
+        while let Some(report) = due(&mut back, now) {
+            session.on_rtcp(now, &report);
+        }
+        if ms >= 20_000 && ms % every == 0 {
+            let named = newest.iter().rev().find(|(left, _)| left + 40 <= ms).map(|(_, number)| *number);
+            let report = Nada {
+                ssrc: 21,
+                source: 11,
+                ramp_up: false,
+                congestion: (1 << 15) - 1,
+                transport_sequence: named.unwrap_or(0),
+                receive_rate: 0,
+                held: 0,
+            };
+            let length = report.write(&mut room).unwrap();
+            session.on_rtcp(now, &room[..length]);
+        }
+        if let Some(flows) = &mut flows {
+            flows.on_timeout(now, &mut session);
+        }
+        loop {
+            let output = session.poll(now, &mut room);
+            if let Some(flows) = &mut flows {
+                flows.on_output(now, &mut session, &output).unwrap();
+            }
+            match output {
+                Output::Packet(id, packet) => {
+                    let begin = free.max(now);
+                    if begin - now <= TimeDelta::from_millis(300) {
+                        let size = u64::from(packet.payload) + packet.header.wire_len() as u64 + 28;
+                        free = begin + DataSize::from_bytes(size) / DataRate::from_kbps(2000);
+                        there.push_back((free + PROPAGATION, (id.number(), packet)));
+                    }
+                    if ms >= 25_000 {
+                        bytes[id.number()] += u64::from(packet.payload);
+                    }
+                    if id.number() == 1 {
+                        newest.push_back((ms, packet.header.transport_sequence));
+                    }
+                }
+                Output::Wake(_) => break,
+                _ => {}
+            }
+        }
+    }
+    bytes.map(|bytes| bytes as f64 * 8e-3 / 35.0)
+}
+
+#[test]
+fn forged_reports_on_one_flow_leave_a_coupled_pair_four_fifths_of_what_it_has_uncoupled() {
+    for every in [100, 1000, 5000] {
+        let alone: f64 = pair(None, every).iter().sum();
+        for config in [Config::rfc8699_active(), Config::rfc8699_conservative()] {
+            let [gcc, nada] = pair(Some(config), every);
+            assert!(gcc + nada >= 0.8 * alone, "each {every} ms: {gcc} and {nada} kbit/s, uncoupled {alone}");
+        }
+    }
 }

@@ -106,9 +106,17 @@ impl Fse {
         }
     }
 
-    /// A flow's entry goes, and what it had goes with it: it still sends that.
-    pub(super) fn withdraw(&mut self, slot: u32) {
+    /// A flow's entry goes, and what it had goes with it: it still sends that. What it was told of the path cannot be believed: the
+    /// others have again what they had before it last cut the sum, and the timer of that cut ends.
+    pub(super) fn withdraw(&mut self, now: SendTime, slot: u32) {
+        let place = self.seated(slot).map(|(flow, seat)| (seat.group, flow.others_before_cuts(now)));
         self.give_up_seat(slot);
+        if let Some((group, others)) = place
+            && let Some(group) = self.groups.get_mut(group)
+        {
+            group.sum = group.sum.max(others.unwrap_or(0.0));
+            group.timer = group.timer.filter(|timer| timer.by != slot);
+        }
         self.leave(slot, None);
     }
 

@@ -205,7 +205,7 @@ impl Fse {
             Word::Window(news) => self.on_window(now, slot, news),
             Word::Wishes(wishes) => return self.on_wishes(member, slot, wishes),
             Word::Pause => self.leave(slot, Some(Presence::Paused)),
-            Word::Withdraw => self.withdraw(slot),
+            Word::Withdraw => self.withdraw(now, slot),
             Word::Leave => self.leave(slot, None),
             Word::Statistics(_) | Word::Join(_) => {}
         }

@@ -64,7 +64,12 @@ pub(super) struct Flow {
     pub(super) tells_rates: bool,
     /// Whether an order waits.
     pub(super) ordered: bool,
+    /// When it first cut the sum of late, and what the others had before that, in bit/s.
+    cut: Option<(SendTime, f64)>,
 }
+
+/// Cuts of so long before a flow withdraws are taken back: what it was told of the path was not true.
+const TAKEN_BACK: TimeDelta = TimeDelta::from_secs(10);
 
 /// A flow's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +79,18 @@ pub(super) struct Seat {
 }
 
 impl Flow {
+    /// It cuts the sum; until now the others had `others` of it.
+    pub(super) fn note_cut(&mut self, now: SendTime, others: f64) {
+        if self.others_before_cuts(now).is_none() {
+            self.cut = Some((now, others));
+        }
+    }
+
+    /// What the others had before it cut the sum; `None` if it has not of late.
+    pub(super) fn others_before_cuts(&self, now: SendTime) -> Option<f64> {
+        self.cut.filter(|&(at, _)| now - at <= TAKEN_BACK).map(|(_, others)| others)
+    }
+
     /// A flow that begins, of a group that is called `label`; `usual_least` is the least rate where it tells none.
     pub(super) fn new(
         now: SendTime,
@@ -105,6 +122,7 @@ impl Flow {
             steering: None,
             tells_rates: false,
             ordered: false,
+            cut: None,
         }
     }
 

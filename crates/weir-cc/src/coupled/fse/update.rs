@@ -80,13 +80,16 @@ impl Fse {
             self.answer(slot, Some(news));
             return;
         }
-        let before = g.sum;
+        let (before, others) = (g.sum, g.sum - g.share(claim));
         let cut = if g.claims.len() == 1 {
             sum::follow_one(g, news);
             false
         } else {
             sum::follow(&config, g, claim, now, news)
         };
+        if cut && let Some(flow) = self.table.get_mut(slot) {
+            flow.note_cut(now, others);
+        }
         if config.algorithm.is_passive() {
             self.answer(slot, None);
         } else if g.sum != before || g.stale {

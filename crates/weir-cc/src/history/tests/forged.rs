@@ -434,7 +434,7 @@ fn own_reports(seconds: i64, every: Option<i64>, forged: i64, honest: impl Fn(i6
 fn own_reports_of_two_contradict_each_other_with_the_second_that_differs() {
     // More congestion shows when the receiver denies it, less at once where it was told shortly before.
     for (every, more, less) in [(100, 2200, 2130), (1000, 3100, 3030), (5000, 10_100, 10_100)] {
-        for (forged, honest, first) in [(3276, 20, more), (300, 20, more), (0, 200, less)] {
+        for (forged, honest, first) in [(3276, 20, more), (600, 20, more), (0, 800, less)] {
             let contested = own_reports(20, Some(every), forged, |_| honest);
             assert_eq!(contested.first(), Some(&first), "{forged} beside {honest} each {every}");
         }
@@ -442,7 +442,8 @@ fn own_reports_of_two_contradict_each_other_with_the_second_that_differs() {
     // Eleven seconds apart, or alike, or within what a path may do.
     assert_eq!(own_reports(60, Some(11_000), 3276, |_| 20), [0; 0]);
     assert_eq!(own_reports(20, Some(1000), 45, |_| 20), [0; 0]);
-    assert_eq!(own_reports(20, Some(1000), 150, |_| 100), [0; 0]);
+    assert_eq!(own_reports(20, Some(1000), 900, |_| 600), [0; 0]);
+    assert_eq!(own_reports(20, Some(1000), 490, |_| 20), [0; 0]);
 }
 
 #[test]

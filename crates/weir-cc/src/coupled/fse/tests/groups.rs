@@ -57,6 +57,21 @@ fn a_flow_that_goes_on_by_itself_takes_its_rate_along_and_brings_it_back() {
 }
 
 #[test]
+fn what_a_flow_cut_in_the_ten_seconds_before_it_withdraws_is_taken_back() {
+    let after = |ms: i64| {
+        let mut flows = two(Config::rfc8699_conservative());
+        // It cuts the sum to a fifth, and once more to a half.
+        flows.at_ms(1000).loses(1, 400.0).are(800.0, &[400.0; 2]);
+        flows.at_ms(6000).loses(1, 200.0).are(400.0, &[200.0; 2]);
+        flows.at_ms(1000 + ms).say(1, Word::Withdraw).unwrap();
+        // What the other flow tells next is answered with what it has again.
+        flows.grows(0, 210.0);
+        flows.taken[0].0
+    };
+    assert_eq!((after(10_000), after(10_001)), (2010.0, 210.0));
+}
+
+#[test]
 fn a_flow_that_resumes_beside_others_is_ordered_to_its_start_rate() {
     for config in all_forms() {
         let mut flows = two(config);
