@@ -157,6 +157,12 @@ impl SendHistory {
         self.plausible.least_delay()
     }
 
+    /// Whether an arrival that was believed before the round trip was known turns out to have been impossible: the controller should be
+    /// given [`PathEvent::DelayRefuted`](crate::PathEvent::DelayRefuted). `true` once for each route.
+    pub fn take_refuted_delay(&mut self) -> bool {
+        self.plausible.take_refuted()
+    }
+
     /// Takes the next number.
     fn push(&mut self, entry: Entry) -> u64 {
         self.expire(entry.at);

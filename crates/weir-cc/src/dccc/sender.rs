@@ -298,6 +298,11 @@ impl Rule for PriceRule {
         self.spacing = Spacing::default();
     }
 
+    fn forget_base_delay(&mut self) {
+        self.forget_delays();
+        self.drains.restart();
+    }
+
     fn forget_path(&mut self, _now: SendTime, frame: &mut Frame) {
         self.drains.restart();
         if let Some(silence) = frame.silence() {

@@ -91,6 +91,11 @@ impl Path {
         self.rtt.span()
     }
 
+    /// The base delay begins anew with the next packet.
+    pub(super) fn forget_base_delay(&mut self) {
+        self.delay = QueueDelay::default();
+    }
+
     /// `qdelay` in s.
     pub(super) fn qdelay(&self) -> f64 {
         self.delay.get()

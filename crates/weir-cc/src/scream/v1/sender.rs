@@ -258,6 +258,10 @@ impl Controller for Scream {
                 self.silence.end();
                 None
             }
+            PathEvent::DelayRefuted => {
+                self.path.forget_base_delay();
+                None
+            }
             PathEvent::RouteChanged => {
                 self.begin_anew();
                 Some(self.decide(now, Why::Route))

@@ -204,6 +204,10 @@ impl Controller for ScreamV2 {
                 self.silence.end();
                 None
             }
+            PathEvent::DelayRefuted => {
+                self.path.forget_base_delay();
+                None
+            }
             PathEvent::RouteChanged => {
                 let limits = self.standing.limits;
                 self.path = Path::new();
