@@ -57,3 +57,36 @@ impl<O: Observer> Receiver for AtReceiver<O> {
         self.observer.read_signals(out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_units::DataSize;
+
+    use super::*;
+    use crate::nada::{Config, NadaObserver};
+    use crate::time::SendTime;
+
+    /// Number echoed by NADA's receiver after packets 0 to 99, one of number `far` and `more` further ones, 10 ms apart.
+    fn echoed(far: u64, more: u64) -> Option<u16> {
+        const FIRST: u64 = 1 << 32;
+        let mut receiver = AtReceiver::new(NadaObserver::new(Config::default()).unwrap());
+        let mut at = ArrivalTime::ZERO;
+        let mut echo = None;
+        for id in (0..100).chain([far]).chain(100..100 + more) {
+            at += weir_units::TimeDelta::from_millis(10);
+            receiver.on_arrival(&Arrival::new(FIRST + id, SendTime::ZERO, at, DataSize::from_bytes(1000)));
+            if let Some(Report::Law { echo: Echo { sequence, .. }, .. }) = receiver.poll_report(at) {
+                echo = Some(sequence);
+            }
+        }
+        echo
+    }
+
+    #[test]
+    fn one_packet_with_a_number_far_ahead_does_not_hold_the_echo() {
+        for ahead in [200, 2000, 4000, 20_000, 32_000] {
+            let echo = echoed(100 + ahead, 50);
+            assert!(echo.is_some_and(|echo| (100..150).contains(&echo)), "{ahead}: {echo:?}");
+        }
+    }
+}

@@ -177,7 +177,7 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
     }
 
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
-        if event == PathEvent::RouteChanged {
+        if matches!(event, PathEvent::RouteChanged | PathEvent::DelayRefuted) {
             self.observer.on_route_changed();
             (self.told, self.timed) = (None, None);
         }

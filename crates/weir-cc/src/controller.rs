@@ -355,6 +355,10 @@ pub enum PathEvent {
     /// [`SendHistory::change_route`](crate::history::SendHistory::change_route), called before, sees to both. At the
     /// other end belongs [`Receiver::on_route_changed`].
     RouteChanged,
+    /// An arrival that was reported before the round trip was known cannot have been at its time
+    /// ([`SendHistory::take_refuted_delay`](crate::history::SendHistory::take_refuted_delay)): a base delay learnt by then does not
+    /// hold. The rate stays.
+    DelayRefuted,
 }
 
 /// Bounds of the sending rate: `min ≤ start ≤ max`.

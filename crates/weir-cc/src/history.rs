@@ -1,7 +1,7 @@
 //! The send history: joins what was sent with what reports tell of it.
 //!
-//! It owns packet numbers, the unwrapping of the 16 bits that travel, raw round-trip times, what is in flight and
-//! how many reports went missing. It reports facts; smoothing and loss policy belong to the law.
+//! It owns packet numbers, the unwrapping of the 16 bits that travel, raw round-trip times, bytes in flight and the count of missed
+//! reports. Smoothing and loss policy belong to the law.
 //!
 //! Whoever can send a packet can send a report. What cannot be is refused and counted ([`Refused`]), before a law hears of it:
 //!
@@ -17,6 +17,7 @@
 //! A route can become shorter, and a receiver's clock can be set back: what reports go on to say, and none denies, is
 //! believed after the time of two of them.
 
+mod contest;
 mod early;
 mod entry;
 mod left_out;
@@ -37,6 +38,7 @@ use crate::parts::room::make_room;
 use crate::report::{Echo, Feedback, LawReport, Reception, Record, Report};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
+use self::contest::Contest;
 use self::entry::{BYTES, CAPABLE, Entry, Known, PADDING, VACANT};
 use self::left_out::LeftOut;
 use self::own_reports::OwnReports;
@@ -45,14 +47,6 @@ use self::times::{ms, round_trip};
 
 pub use self::refused::Refused;
 pub use self::times::compact_ntp;
-
-/// So far apart two reports of one arrival may be: each rounds.
-const ROUNDED_MS: i16 = 4;
-/// So many more times may be told after their arrivals than with them. A receiver that does not know the time of an arrival yet is
-/// an exception; who tells of arrivals before the receiver does would withhold all delays from a law.
-const MOST_LATE_TIMES: u8 = 16;
-/// For so long after reports have contradicted each other they may do so again.
-const CONTEST: TimeDelta = TimeDelta::from_secs(2);
 
 /// Reports tell 16 bits of a number: more packets than this cannot be told apart.
 const MAX_PACKETS: usize = 1 << 16;
@@ -84,10 +78,7 @@ pub struct SendHistory {
     plausible: Plausible,
     left_out: LeftOut,
     own_reports: OwnReports,
-    /// How many more times of late were told after their arrivals than with them.
-    late_times: u8,
-    /// When reports last contradicted each other.
-    contested: Option<SendTime>,
+    contest: Contest,
     /// The first packet of the present route, and since when it is the present one.
     route_from: u64,
     route_since: Option<SendTime>,
@@ -112,8 +103,7 @@ impl SendHistory {
             plausible: Plausible::default(),
             left_out: LeftOut::default(),
             own_reports: OwnReports::default(),
-            late_times: 0,
-            contested: None,
+            contest: Contest::default(),
             route_from: 0,
             route_since: None,
         }
@@ -145,10 +135,8 @@ impl SendHistory {
         entry.packet(number - self.left_out.before(number))
     }
 
-    /// No packet gets the next number, nor does a law hear of it: a report that has it arrived was not made of what was seen.
-    /// Call it now and then by chance, for one number in some 500. Only for numbers that the whole transport shares, as
-    /// transport-wide feedback tells of them: in those of an RTP stream a gap is a loss to the receiver, and so it is in
-    /// what the receiver half of a law at the other end sees.
+    /// Skips the next number, which no packet gets: a report that has it arrived was not made of real arrivals. To be called by
+    /// chance, for one number in some 500, and only for transport-wide numbers: in those of an RTP stream a gap is a loss.
     pub fn leave_out(&mut self, at: SendTime) {
         let number = self.push(Entry { at, known: Known::LeftOut, ..VACANT });
         self.left_out.push(number);
@@ -167,18 +155,23 @@ impl SendHistory {
         self.left_out.are_doubted()
     }
 
-    /// Whether reports have contradicted each other within two seconds: one has a packet arrived, and another has it arrived later;
-    /// or many arrivals were told without a time, and their times by later reports; or the congestion of a law's own reports came and
-    /// went, twice in ten seconds, as that of no path does. Two senders tell of one receiver then, and which of them is true is not
-    /// known: a rate should not rise on what they say.
+    /// Whether reports have contradicted each other within two seconds: a packet arrives later by one than by another; many
+    /// arrivals came without a time, and their times with later reports; or the congestion of a law's own reports came and went,
+    /// twice in ten seconds, as that of no path does. A rate should not rise by such reports.
     pub fn is_contested(&self, now: SendTime) -> bool {
-        self.contested.is_some_and(|at| now - at <= CONTEST)
+        self.contest.is_open(now)
     }
 
     /// The smallest apparent delay of the last minutes that reports have agreed on, which tells what the receiver's clock is ahead of the
     /// sender's. `None` while there is none.
     pub fn least_delay(&self) -> Option<ApparentDelay> {
         self.plausible.least_delay()
+    }
+
+    /// Whether an arrival that was believed before the round trip was known turns out to have been impossible: the controller should be
+    /// given [`PathEvent::DelayRefuted`](crate::PathEvent::DelayRefuted). `true` once for each route.
+    pub fn take_refuted_delay(&mut self) -> bool {
+        self.plausible.take_refuted()
     }
 
     /// Takes the next number.
@@ -234,9 +227,8 @@ impl SendHistory {
         self.route_from = self.next;
         self.route_since = Some(now);
         self.plausible = Plausible::default();
-        self.contested = None;
         self.own_reports = OwnReports::default();
-        self.late_times = 0;
+        self.contest = Contest::default();
         self.left_out.acquit();
     }
 
@@ -256,9 +248,10 @@ impl SendHistory {
                 }
                 self.results.clear();
                 self.settle_before(records);
+                let contested = self.is_contested(now);
                 let mut newest = None;
                 for record in records {
-                    self.apply(now, record, &mut newest);
+                    self.apply(now, contested, record, &mut newest);
                 }
                 let rtt = newest.map(|(sent, arrived)| round_trip(now, sent, arrived, at));
                 if let Some(rtt) = rtt {
@@ -321,9 +314,14 @@ impl SendHistory {
         Some(rtt)
     }
 
-    fn apply(&mut self, now: SendTime, record: &Record, newest: &mut Option<(SendTime, ArrivalTime)>) {
+    fn apply(
+        &mut self,
+        now: SendTime,
+        contested: bool,
+        record: &Record,
+        newest: &mut Option<(SendTime, ArrivalTime)>,
+    ) {
         let Some(id) = self.find(record.sequence) else { return };
-        let contested = self.is_contested(now);
         let entry = &mut self.entries[(id - self.oldest) as usize];
         let recovered = match (record.reception, entry.known) {
             (Reception::Untimed, Known::InFlight | Known::Untold | Known::Missing) if contested => {
@@ -332,18 +330,13 @@ impl SendHistory {
             }
             (_, Known::InFlight | Known::Untold) => false,
             (Reception::Untimed | Reception::At(_), Known::Missing) => true,
-            (Reception::At(told), Known::Arrived) => {
-                if ms(told).wrapping_sub(entry.arrived) as i16 > ROUNDED_MS {
-                    self.contested = Some(now);
-                }
+            (Reception::At(arrived), Known::Arrived) => {
+                self.contest.on_arrival_again(now, arrived, entry.arrived);
                 return;
             }
-            (Reception::At(told), Known::Untimed) => {
-                (entry.known, entry.arrived) = (Known::Arrived, ms(told));
-                self.late_times = (self.late_times + 1).min(2 * MOST_LATE_TIMES);
-                if self.late_times > MOST_LATE_TIMES {
-                    self.contested = Some(now);
-                }
+            (Reception::At(arrived), Known::Untimed) => {
+                (entry.known, entry.arrived) = (Known::Arrived, ms(arrived));
+                self.contest.on_late_time(now);
                 return;
             }
             // Reports that overlap may leave out what one before them told.
@@ -358,7 +351,7 @@ impl SendHistory {
             if newest.is_none_or(|(departure, _)| entry.at >= departure) {
                 *newest = Some((entry.at, arrived));
             }
-            self.late_times = self.late_times.saturating_sub(1);
+            self.contest.on_time();
         }
         let ecn = entry.possible(record.ecn).unwrap_or_else(|| {
             self.refused.marks += u64::from(record.reception.is_arrival());
@@ -405,7 +398,7 @@ impl SendHistory {
     fn compare(&mut self, now: SendTime, id: Option<u64>, report: &LawReport) {
         let Some(sent) = id.map(|id| self.entry(id).at) else { return };
         if self.own_reports.on_report(now, sent, report) {
-            self.contested = Some(now);
+            self.contest.on_contradiction(now);
         }
     }
 

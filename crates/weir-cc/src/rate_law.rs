@@ -69,6 +69,9 @@ pub trait Rule: Send + Sync + Debug {
     /// The path is another one, on which the frame's rate holds: at most the start rate.
     fn forget_path(&mut self, now: SendTime, frame: &mut Frame);
 
+    /// The base delay does not hold, and is learnt anew.
+    fn forget_base_delay(&mut self) {}
+
     /// Coupling scales the flow: each rate and each window of the rule is to be multiplied by `factor`, above 0. No
     /// clock, phase, history or estimate of the path is touched.
     fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame);
@@ -328,6 +331,10 @@ impl<R: Rule> Controller for RateLaw<R> {
                 frame.queued = DataSize::ZERO;
                 frame.least_queued = LeastQueued::NOTHING;
                 self.rule.on_pause();
+                None
+            }
+            PathEvent::DelayRefuted => {
+                self.rule.forget_base_delay();
                 None
             }
             PathEvent::RouteChanged => {

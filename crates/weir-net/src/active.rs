@@ -10,7 +10,8 @@ use rand_pcg::Pcg64;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::backlog::{Backlog, latest, size_of, span};
-use crate::config::{InService, Jitter, Limits, LinkConfig, Order};
+use crate::changes::{ExtraDelay, QueueLimits, Schedule, least_delay};
+use crate::config::{InService, Limits, LinkConfig, Order};
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Dropped, Exit, Fate, Packet};
 use crate::queue::{Overflow, PerFlow, Waiting};
@@ -25,6 +26,8 @@ use crate::time::Time;
 pub(crate) struct Active<P, Q> {
     server: Server,
     limits: Limits,
+    /// Limits that take effect later.
+    coming: Option<Schedule<QueueLimits>>,
     records: Records,
     /// The packets by place.
     packets: Vec<Option<P>>,
@@ -94,11 +97,12 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
     /// `queue` makes its queue, before a server of the given rate and with a generator of its own.
     pub(crate) fn new(config: &LinkConfig, seed: u64, queue: impl FnOnce(DataRate, Pcg64) -> Q) -> Self {
         let streams = Streams::new(seed);
+        let jitter = JitterSource::new(config.jitter.clone(), ExtraDelay::of(config), streams.jitter);
         let way = Way {
-            delay: config.delay.nanos().max(0) as u64,
-            jitter: JitterSource::new(config.jitter.clone(), streams.jitter),
+            delay: least_delay(config),
             order: config.order,
-            overtakes: config.order != Order::Link && config.jitter != Jitter::None,
+            overtakes: config.order != Order::Link && jitter.is_some(),
+            jitter,
             last_of_flow: PerFlow::default(),
             last: Last::default(),
             last_jitter: 0,
@@ -107,13 +111,14 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
         Self {
             server: Server::new(&config.service),
             limits: config.queue.limits(),
+            coming: Schedule::of(config, |change| change.limits),
             records: Records::default(),
             packets: Vec::new(),
             queue: queue(config.service.nominal_rate(), streams.queue),
             state: State::Idle,
             due: NEVER,
             way,
-            loss: LossSource::new(config.loss, streams.loss),
+            loss: LossSource::new(config.loss, Schedule::of(config, |change| change.loss), streams.loss),
             now: 0,
         }
     }
@@ -121,6 +126,9 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
     #[inline]
     pub(crate) fn enqueue(&mut self, now: Time, packet: P) -> Result<(), Dropped<P>> {
         self.advance(latest(self.now, now));
+        if let Some(limits) = self.coming.as_mut().and_then(|coming| coming.due(self.now)) {
+            self.limits.replace(&limits);
+        }
         let size = size_of(&packet);
         let opening = match self.state {
             State::Idle => match self.server.opening(self.now) {
@@ -241,7 +249,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
         if self.limits.mark_above.is_some_and(|above| span(record.wait) > above) {
             record.mark();
         }
-        let lost = self.loss.as_mut().is_some_and(LossSource::draw);
+        let lost = self.loss.as_mut().is_some_and(|loss| loss.draw(exit));
         Some((place, if lost { Fate::Lost } else { Fate::Arrived }))
     }
 
@@ -409,7 +417,7 @@ impl Way {
     /// A packet is served, its last bit at `departure`.
     #[inline]
     fn send(&mut self, place: u32, departure: u64, records: &Records) {
-        self.last_jitter = self.jitter.as_mut().map_or(0, JitterSource::draw);
+        self.last_jitter = self.jitter.as_mut().map_or(0, |source| source.delay(departure));
         let mut exit = self.undisturbed(departure);
         if let Some(last) = self.last(place, records) {
             last.before = last.exit;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
+use crate::changes::{self, LinkChange, QueueLimits};
 use crate::error::{ConfigError, not_negative};
 use crate::loss::LossModel;
 use crate::queue::{Discipline, MTU};
@@ -24,6 +25,8 @@ pub struct LinkConfig {
     pub order: Order,
     /// Random loss after the queue.
     pub loss: LossModel,
+    /// Changes of delay, loss and queue limits, in order of time.
+    pub changes: Vec<LinkChange>,
 }
 
 impl LinkConfig {
@@ -36,6 +39,7 @@ impl LinkConfig {
             jitter: Jitter::None,
             order: Order::Link,
             loss: LossModel::None,
+            changes: Vec::new(),
         }
     }
 
@@ -52,7 +56,8 @@ impl LinkConfig {
         not_negative("marking threshold", self.queue.mark_above)?;
         self.queue.discipline.validate()?;
         self.jitter.validate()?;
-        self.loss.validate()
+        self.loss.validate()?;
+        changes::validate(&self.changes)
     }
 }
 
@@ -106,6 +111,14 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    /// Other limits in place of these; `in_service` and `mark_above` stay.
+    pub(crate) fn replace(&mut self, limits: &QueueLimits) {
+        self.time = limits.time;
+        self.fixed_bytes = limits.bytes.map(DataSize::bytes);
+        self.at_rate = limits.at_rate;
+        self.packets = limits.packets;
+    }
+
     /// Whether there is one that counts what waits.
     pub(crate) fn counts(&self) -> bool {
         let Self { fixed_bytes, at_rate, packets, .. } = self;

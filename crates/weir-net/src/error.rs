@@ -38,6 +38,11 @@ pub enum ConfigError {
         /// When the step begins.
         at: Time,
     },
+    /// A change of a link does not happen later than the one before it.
+    ChangesNotIncreasing {
+        /// When it happens.
+        at: Time,
+    },
     /// The trace has no delivery opportunity.
     EmptyTrace,
 }
@@ -59,6 +64,12 @@ impl fmt::Display for ConfigError {
                 write!(
                     f,
                     "rate steps must be in order of time: the step at {at} is not later than the one before"
+                )
+            }
+            Self::ChangesNotIncreasing { at } => {
+                write!(
+                    f,
+                    "changes must be in order of time: the change at {at} is not later than the one before"
                 )
             }
             Self::EmptyTrace => f.write_str("the trace has no delivery opportunity"),

@@ -34,6 +34,7 @@
 
 mod active;
 mod backlog;
+mod changes;
 mod config;
 mod disciplined;
 mod error;
@@ -51,6 +52,7 @@ mod trace;
 mod wifi;
 
 pub use backlog::Backlog;
+pub use changes::{LinkChange, QueueLimits};
 pub use config::{InService, Jitter, LinkConfig, Order, QueueConfig};
 pub use error::ConfigError;
 pub use link::Link;

@@ -3,6 +3,7 @@
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
+use crate::changes::Schedule;
 use crate::error::ConfigError;
 
 /// Random loss after the queue: a lost packet has used the link. Probabilities lie in [0, 1].
@@ -75,17 +76,22 @@ impl LossModel {
 pub(crate) struct LossSource {
     model: LossModel,
     bad: bool,
+    changes: Option<Schedule<LossModel>>,
     rng: Pcg64,
 }
 
 impl LossSource {
-    /// `None` where nothing is ever lost.
-    pub(crate) fn new(model: LossModel, rng: Pcg64) -> Option<Self> {
+    /// A source that begins with `model`; `None` where nothing is ever lost.
+    pub(crate) fn new(model: LossModel, changes: Option<Schedule<LossModel>>, rng: Pcg64) -> Option<Self> {
         let never = matches!(model, LossModel::None) || model == LossModel::Bernoulli(0.0);
-        (!never).then_some(Self { model, bad: false, rng })
+        (!never || changes.is_some()).then_some(Self { model, bad: false, changes, rng })
     }
 
-    pub(crate) fn draw(&mut self) -> bool {
+    /// Whether a packet that comes out at `exit` ns is lost.
+    pub(crate) fn draw(&mut self, exit: u64) -> bool {
+        if let Some(model) = self.changes.as_mut().and_then(|changes| changes.due(exit)) {
+            (self.model, self.bad) = (model, false);
+        }
         let probability = match self.model {
             LossModel::None => return false,
             LossModel::Bernoulli(probability) => probability,
@@ -107,8 +113,8 @@ mod tests {
     const DRAWS: usize = 1_000_000;
 
     fn losses(model: LossModel) -> Vec<bool> {
-        let mut source = LossSource::new(model, Streams::new(3).loss).unwrap();
-        (0..DRAWS).map(|_| source.draw()).collect()
+        let mut source = LossSource::new(model, None, Streams::new(3).loss).unwrap();
+        (0..DRAWS).map(|_| source.draw(0)).collect()
     }
 
     fn share(lost: &[bool]) -> f64 {
@@ -131,7 +137,7 @@ mod tests {
         assert_near(share(&lost), 0.02, 5.0e-4);
         assert_near(mean_burst(&lost), 1.0204, 0.004);
         assert!(losses(LossModel::Bernoulli(1.0))[..1000].iter().all(|&lost| lost));
-        assert!(LossSource::new(LossModel::Bernoulli(0.0), Streams::new(3).loss).is_none());
+        assert!(LossSource::new(LossModel::Bernoulli(0.0), None, Streams::new(3).loss).is_none());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::backlog::{Backlog, latest, size_of, span};
+use crate::changes::{ExtraDelay, QueueLimits, Schedule, least_delay};
 use crate::config::{InService, Limits, LinkConfig};
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Dropped, Exit, Fate, Packet};
@@ -21,7 +22,7 @@ pub struct Passive<P> {
     /// The latest time given, ns.
     now: u64,
     server: Server,
-    /// Propagation delay, ns.
+    /// Least propagation delay, ns.
     delay: u64,
     /// Exit of the first packet on the link, ns; [`NEVER`] if it is empty.
     next_exit: u64,
@@ -38,6 +39,7 @@ pub struct Passive<P> {
     queued_bytes: u64,
     head: Head,
     queue: Limits,
+    limits: Option<Box<Schedule<QueueLimits>>>,
     chance: Option<Box<Chance>>,
 }
 
@@ -52,28 +54,29 @@ struct Chance {
 impl Chance {
     fn of(config: &LinkConfig, seed: u64) -> Option<Box<Self>> {
         let streams = Streams::new(seed);
-        let jitter = JitterSource::new(config.jitter.clone(), streams.jitter);
-        let loss = LossSource::new(config.loss, streams.loss);
+        let jitter = JitterSource::new(config.jitter.clone(), ExtraDelay::of(config), streams.jitter);
+        let loss = LossSource::new(config.loss, Schedule::of(config, |change| change.loss), streams.loss);
         let mark_above = config.queue.mark_above;
         let any = jitter.is_some() || loss.is_some() || mark_above.is_some();
         any.then(|| Box::new(Self { jitter, loss, mark_above }))
     }
 
-    /// The jitter of a packet that would come out at `flown`, and when it comes out, behind the one before it.
+    /// The jitter of a packet that leaves the queue at `departure` and would come out at `flown`, and when it comes out,
+    /// behind the one before it.
     #[inline(never)]
-    fn detain(&mut self, before: u64, flown: u64) -> (u64, u64) {
-        let jitter = self.jitter.as_mut().map_or(0, JitterSource::draw);
+    fn detain(&mut self, before: u64, departure: u64, flown: u64) -> (u64, u64) {
+        let jitter = self.jitter.as_mut().map_or(0, |source| source.delay(departure));
         (jitter, before.max(flown.saturating_add(jitter)))
     }
 
-    /// What becomes of a packet that has waited so long.
+    /// The fate of a packet that comes out at `exit` ns and has waited so long.
     #[inline(never)]
-    fn meet<P: Packet>(&mut self, mut packet: P, wait: TimeDelta) -> Exit<P> {
+    fn meet<P: Packet>(&mut self, exit: u64, mut packet: P, wait: TimeDelta) -> Exit<P> {
         let marked = self.mark_above.is_some_and(|above| wait > above) && packet.is_ecn_capable();
         if marked {
             packet.mark_ce();
         }
-        let lost = self.loss.as_mut().is_some_and(LossSource::draw);
+        let lost = self.loss.as_mut().is_some_and(|loss| loss.draw(exit));
         Exit { packet, wait, fate: if lost { Fate::Lost } else { Fate::Arrived }, marked }
     }
 }
@@ -104,19 +107,21 @@ impl<P: Packet> Passive<P> {
     /// An idle link by a description that is valid.
     pub(crate) fn new(config: &LinkConfig, seed: u64) -> Self {
         let queue = config.queue.limits();
+        let limits = Schedule::of(config, |change| change.limits).map(Box::new);
         Self {
             now: 0,
             server: Server::new(&config.service),
-            delay: config.delay.nanos().max(0) as u64,
+            delay: least_delay(config),
             next_exit: NEVER,
             last_exit: 0,
             ring: VecDeque::new(),
-            kept: queue.counts(),
+            kept: queue.counts() || limits.is_some(),
             departed: 0,
             next_out: NEVER,
             queued_bytes: 0,
             head: Head { since: 0, left: WHOLE },
             queue,
+            limits,
             chance: Chance::of(config, seed),
         }
     }
@@ -149,7 +154,7 @@ impl<P: Packet> Passive<P> {
         let flown = slot.departure.saturating_add(self.delay);
         let (jitter, exit) = match &mut self.chance {
             None => (0, flown),
-            Some(chance) => chance.detain(self.last_exit, flown),
+            Some(chance) => chance.detain(self.last_exit, slot.departure, flown),
         };
         self.last_exit = exit;
         let first = self.ring.is_empty();
@@ -174,7 +179,7 @@ impl<P: Packet> Passive<P> {
         if self.next_exit > self.now {
             return None;
         }
-        let Transit { slot, packet, .. } = self.ring.pop_front()?;
+        let Transit { slot, packet, exit, .. } = self.ring.pop_front()?;
         self.next_exit = self.ring.front().map_or(NEVER, |first| first.exit);
         if !self.kept {
             self.head.since = slot.departure;
@@ -186,7 +191,7 @@ impl<P: Packet> Passive<P> {
         let wait = span(slot.wait);
         Some(match &mut self.chance {
             None => Exit { packet, wait, fate: Fate::Arrived, marked: false },
-            Some(chance) => chance.meet(packet, wait),
+            Some(chance) => chance.meet(exit, packet, wait),
         })
     }
 
@@ -275,6 +280,9 @@ impl<P: Packet> Passive<P> {
     #[inline(never)]
     fn refusal(&mut self, size: u32, departure: u64) -> Option<DropReason> {
         self.advance();
+        if let Some(limits) = self.limits.as_mut().and_then(|limits| limits.due(self.now)) {
+            self.queue.replace(&limits);
+        }
         match self.ring.get(self.departed) {
             // An idle link takes everything.
             None => self.next_out = departure,

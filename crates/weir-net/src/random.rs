@@ -5,6 +5,7 @@ use rand_distr::StandardNormal;
 use rand_pcg::Pcg64;
 use weir_units::TimeDelta;
 
+use crate::changes::ExtraDelay;
 use crate::config::Jitter;
 
 /// A generator each for jitter, loss and queue, so that one is the same with and without the others.
@@ -22,22 +23,30 @@ impl Streams {
     }
 }
 
-/// Draws the random delay of each packet, in nanoseconds.
+/// The delay of each packet beyond the least propagation delay, in nanoseconds: changes of the delay, and jitter.
 #[derive(Clone, Debug)]
 pub(crate) struct JitterSource {
     model: Jitter,
     rng: Pcg64,
     /// Delays of a trace that have been used, modulo its length.
     used: usize,
+    extra: Option<ExtraDelay>,
 }
 
 impl JitterSource {
-    /// `None` where there is nothing to draw.
-    pub(crate) fn new(model: Jitter, rng: Pcg64) -> Option<Self> {
-        (model != Jitter::None).then_some(Self { model, rng, used: 0 })
+    /// `None` where there is never any.
+    pub(crate) fn new(model: Jitter, extra: Option<ExtraDelay>, rng: Pcg64) -> Option<Self> {
+        let any = model != Jitter::None || extra.is_some();
+        any.then_some(Self { model, rng, used: 0, extra })
     }
 
-    pub(crate) fn draw(&mut self) -> u64 {
+    /// The delay of a packet that leaves the queue at `departure`.
+    pub(crate) fn delay(&mut self, departure: u64) -> u64 {
+        let extra = self.extra.as_mut().map_or(0, |extra| extra.at(departure));
+        self.draw().saturating_add(extra)
+    }
+
+    fn draw(&mut self) -> u64 {
         match self.model {
             Jitter::None => 0,
             Jitter::HalfNormal { sd, max } => clip(self.normal(sd).abs(), max),
@@ -71,7 +80,7 @@ mod tests {
 
     /// Mean, standard deviation and maximum in milliseconds.
     fn moments(model: Jitter) -> (f64, f64, f64) {
-        let mut source = JitterSource::new(model, Streams::new(7).jitter).unwrap();
+        let mut source = JitterSource::new(model, None, Streams::new(7).jitter).unwrap();
         let (mut sum, mut squares, mut max) = (0.0, 0.0, 0.0_f64);
         for _ in 0..DRAWS {
             let x = source.draw() as f64 / 1e6;
@@ -124,7 +133,8 @@ mod tests {
     #[test]
     fn a_jitter_trace_is_used_over_and_over() {
         let delays: Vec<TimeDelta> = [3, 1, 4].map(TimeDelta::from_millis).into();
-        let mut source = JitterSource::new(Jitter::Trace(delays.into()), Streams::new(1).jitter).unwrap();
+        let mut source =
+            JitterSource::new(Jitter::Trace(delays.into()), None, Streams::new(1).jitter).unwrap();
         let drawn: Vec<u64> = (0..7).map(|_| source.draw() / 1_000_000).collect();
         assert_eq!(drawn, [3, 1, 4, 3, 1, 4, 3]);
     }
@@ -133,7 +143,7 @@ mod tests {
     fn the_same_seed_draws_the_same_values_and_another_seed_others() {
         let model = Jitter::Uniform { max: TimeDelta::from_secs(1) };
         let values = |seed| {
-            let mut source = JitterSource::new(model.clone(), Streams::new(seed).jitter).unwrap();
+            let mut source = JitterSource::new(model.clone(), None, Streams::new(seed).jitter).unwrap();
             [source.draw(), source.draw(), source.draw()]
         };
         assert_eq!(values(1), values(1));
@@ -147,12 +157,13 @@ mod tests {
     fn draws_stay_the_same_in_every_release() {
         // No theory: these are the values of today. If they change, so does every run ever published.
         let max = TimeDelta::from_secs(1);
-        let mut uniform = JitterSource::new(Jitter::Uniform { max }, Streams::new(1).jitter).unwrap();
+        let mut uniform = JitterSource::new(Jitter::Uniform { max }, None, Streams::new(1).jitter).unwrap();
         assert_eq!([uniform.draw(), uniform.draw(), uniform.draw()], [512_605_720, 748_278_125, 315_034_493]);
         let mut normal =
-            JitterSource::new(Jitter::HalfNormal { sd: max, max: max * 3 }, Streams::new(1).jitter).unwrap();
+            JitterSource::new(Jitter::HalfNormal { sd: max, max: max * 3 }, None, Streams::new(1).jitter)
+                .unwrap();
         assert_eq!([normal.draw(), normal.draw(), normal.draw()], [61_179_868, 562_553_168, 770_714_163]);
-        let mut loss = LossSource::new(LossModel::Bernoulli(0.5), Streams::new(1).loss).unwrap();
-        assert_eq!((0..16).map(|i| u32::from(loss.draw()) << i).sum::<u32>(), 23_499);
+        let mut loss = LossSource::new(LossModel::Bernoulli(0.5), None, Streams::new(1).loss).unwrap();
+        assert_eq!((0..16).map(|i| u32::from(loss.draw(0)) << i).sum::<u32>(), 23_499);
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Clock {
     /// Local nanoseconds gained per true nanosecond, times 2^32; zero for no drift.
     drift: i64,
     resolution: i64,
+    /// When it is set, and how far forward, in nanoseconds.
+    step: Option<(u64, i64)>,
 }
 
 impl Clock {
@@ -22,6 +24,7 @@ impl Clock {
             offset: spec.offset.nanos(),
             drift: (spec.drift_ppm * 1e-6 * 4_294_967_296.0).round() as i64,
             resolution: spec.resolution.nanos().max(0),
+            step: spec.step.map(|(at, by)| (at.nanos(), by.nanos())),
         }
     }
 
@@ -38,11 +41,12 @@ impl Clock {
     /// Whether it is off by a constant alone.
     #[inline]
     fn is_true(&self) -> bool {
-        self.drift == 0 && self.resolution <= 1
+        self.drift == 0 && self.resolution <= 1 && self.step.is_none()
     }
 
     fn read_crooked(&self, now: u64) -> i64 {
-        let mut local = i128::from(now) + i128::from(self.offset);
+        let stepped = self.step.map_or(0, |(at, by)| if now >= at { by } else { 0 });
+        let mut local = i128::from(now) + i128::from(self.offset) + i128::from(stepped);
         if self.drift != 0 {
             local += (i128::from(now) * i128::from(self.drift)) >> 32;
         }
@@ -67,6 +71,21 @@ impl Clock {
     }
 
     fn when_crooked(&self, local: i64, now: Time) -> Time {
+        let Some((at, by)) = self.step else { return self.when_steady(local, now) };
+        let before = Self { step: None, ..*self };
+        let after = Self { offset: self.offset.saturating_add(by), ..before };
+        let at = Time::from_nanos(at);
+        if now < at {
+            let due = before.when_steady(local, now);
+            if due < at {
+                return due;
+            }
+        }
+        after.when_steady(local, now.max(at))
+    }
+
+    /// The same of a clock that is not set.
+    fn when_steady(&self, local: i64, now: Time) -> Time {
         let mut due = i128::from(local);
         if self.resolution > 1 {
             // Readings are multiples of the resolution: wait for the next one.
@@ -97,6 +116,7 @@ mod tests {
             offset: TimeDelta::from_secs(3600),
             drift_ppm: 100.0,
             resolution: TimeDelta::from_millis(1),
+            ..ClockSpec::default()
         });
         // After 100.0009 s: 100 ppm are 10 ms; 3600 + 100.0009 + 0.0100 s, cut to ms.
         let read = clock.read(Time::from_nanos(100_000_900_000));
@@ -112,6 +132,7 @@ mod tests {
                     offset: TimeDelta::from_millis(-7_000),
                     drift_ppm,
                     resolution: TimeDelta::from_nanos(resolution),
+                    ..ClockSpec::default()
                 });
                 for local in [-3_000_000_001i64, 0, 12_345_678_901, 86_400_000_000_000] {
                     let due = clock.when(local, Time::ZERO);
@@ -124,10 +145,28 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_that_is_set_reads_another_time_from_then_on() {
+        let set = |by| {
+            let step = Some((Time::from_millis(1000), TimeDelta::from_millis(by)));
+            Clock::new(ClockSpec { step, ..ClockSpec::default() })
+        };
+        let ms = |clock: Clock, local: i64| clock.when(local * 1_000_000, Time::ZERO);
+        let ahead = set(250);
+        assert_eq!([999, 1000].map(|at| ahead.read(Time::from_millis(at))), [999_000_000, 1_250_000_000]);
+        // 1100 ms is read at no time: the first reading beyond it is at the step.
+        assert_eq!([999, 1100, 1300].map(|at| ms(ahead, at)), [999, 1000, 1050].map(Time::from_millis));
+        let back = set(-250);
+        assert_eq!([999, 1000].map(|at| back.read(Time::from_millis(at))), [999_000_000, 750_000_000]);
+        assert_eq!([999, 1000].map(|at| ms(back, at)), [999, 1250].map(Time::from_millis));
+        // After the step an earlier reading comes again.
+        assert_eq!(back.when(800_000_000, Time::from_millis(1000)), Time::from_millis(1050));
+    }
+
+    #[test]
     fn a_clock_at_the_end_of_its_range_stands_still() {
         let clock = |offset, drift_ppm, resolution| {
             let (offset, resolution) = (TimeDelta::from_secs(offset), TimeDelta::from_secs(resolution));
-            Clock::new(ClockSpec { offset, drift_ppm, resolution })
+            Clock::new(ClockSpec { offset, drift_ppm, resolution, step: None })
         };
         // Readings are multiples of 5 · 10⁹ s, of which the second is beyond the range of 9.2 · 10⁹ s.
         let coarse = clock(6_000_000_000, 0.0, 5_000_000_000);

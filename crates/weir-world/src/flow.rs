@@ -24,6 +24,8 @@ pub struct ClockSpec {
     pub drift_ppm: f64,
     /// Readings are multiples of this; zero for nanoseconds.
     pub resolution: TimeDelta,
+    /// When it is set, and how far forward; back if negative.
+    pub step: Option<(Time, TimeDelta)>,
 }
 
 /// One flow: two hosts, its own or those of its call, and the way between them.

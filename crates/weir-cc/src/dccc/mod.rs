@@ -40,7 +40,9 @@
 //!    the skew of two clocks for a queue: a receiver's clock that is 50 ppm fast left 214 of 3000 kbit/s after an hour, one
 //!    that is slow a queue of 250 ms; so it is all of the rate, and 52 and 59 ms beside 57 at none. It is learnt anew on
 //!    another route, after [`Config::relearn_after`] without a report, and where the delay leaps by
-//!    [`Config::clock_step`] or more, which is a clock that was set. A fixed threshold needs neither.
+//!    [`Config::clock_step`] or more, which is a clock that was set. It follows a fast clock, and believes a longer path, as
+//!    [NADA's](crate::nada) base delay does (divergence 13 there); less than a third of the rate must arrive, because flows that join
+//!    leave the queue as it was. A fixed threshold needs none of it.
 //! 7. A delay that leaps by [`Config::silence_intervals`] intervals or more from one packet to the next is an outage, and
 //!    the time before it no interarrival time; for it the sender pays by the next rule. Where the source pauses, or its
 //!    packets are sparse, nothing departs either, and nothing is taken for congestion. By stamps ([`SendingRate::Stamped`])

@@ -11,6 +11,7 @@ use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::backlog::media_rate;
 use crate::parts::base_delay::BaseDelay;
 use crate::parts::drain::Drains;
+use crate::parts::path_step::PathSteps;
 use crate::parts::silence::{self, Silence};
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use crate::report::{DcccReport, Feedback, LawReport, ReportKind};
@@ -24,6 +25,10 @@ const LIMITING_PRICE: f64 = 0.5;
 /// Weight of the newest window in what `g` tells beyond the growth of the delay. Over some 16 windows the jitter of single
 /// packets cancels out, and losses do not.
 const LOST_WEIGHT: f64 = 1.0 / 16.0;
+/// Share of the rate before a longer path at which it is believed: two flows that join leave more, and the queue as it was.
+const LESS: f64 = 0.3;
+/// Share of packets lost above which a rise of the delay is a queue.
+const MOST_OF_A_STEP: f64 = 0.05;
 /// While the source offers less, the rate grows to at most so many times what was sent.
 const MOST_OVER_SENT: f64 = 2.0;
 
@@ -46,6 +51,8 @@ pub struct PriceRule {
     /// When the last report came.
     heard: Option<SendTime>,
     drains: Drains,
+    /// Where the queue is drained.
+    steps: Option<PathSteps>,
     /// The payload of the last packet.
     packet: DataSize,
     spacing: Spacing,
@@ -110,6 +117,7 @@ impl Dccc {
             prices: None,
             heard: None,
             drains: Drains::new(config.drains()),
+            steps: config.drains().map(|_| PathSteps::new(LESS)),
             packet: DataSize::ZERO,
             spacing: Spacing::default(),
         };
@@ -163,8 +171,9 @@ impl PriceRule {
         let v = self.config.delay_price(excess, rtt);
         let g = mismatch(rates.sent, rates.received);
         self.prices = Some(Prices { excess, v, g });
-        let is_loss =
-            self.is_loss(v, g, before.map(|before| Growth::since(before, report, rtt)), frame.rate());
+        let growth = before.map(|before| Growth::since(before, report, rtt));
+        let is_loss = self.is_loss(v, g, growth, frame.rate());
+        self.find_step(report, received, g - growth.unwrap_or_default().per_second);
         let why = match is_loss {
             false => Why::Delay,
             // The stamps tell what the law allowed, not what was sent of it.
@@ -181,6 +190,16 @@ impl PriceRule {
             false => present.max(MOST_OVER_SENT * rates.sent),
         };
         Some(Computed { rate: self.config.step(present, v, g).min(most), why, limited_by })
+    }
+
+    /// The base delay is forgotten where the path has become longer; `lost` is the share that was lost.
+    fn find_step(&mut self, report: &DcccReport, received: f64, lost: f64) {
+        if let Some(steps) = &mut self.steps {
+            steps.on_delay(report.delay);
+            if steps.on_report(report.at, received, lost > MOST_OF_A_STEP).is_some() {
+                self.minimum.restart();
+            }
+        }
     }
 
     /// Whether `g` stands for losses: neither for a queue that grows, as fast as the delay does, nor for the jitter of a
@@ -277,6 +296,11 @@ impl Rule for PriceRule {
     fn on_pause(&mut self) {
         self.drains.end();
         self.spacing = Spacing::default();
+    }
+
+    fn forget_base_delay(&mut self) {
+        self.forget_delays();
+        self.drains.restart();
     }
 
     fn forget_path(&mut self, _now: SendTime, frame: &mut Frame) {

@@ -41,6 +41,10 @@ pub(super) struct Plausible {
     delay: Confirmed<ApparentDelay>,
     /// The least that the present report has told.
     told: Option<ApparentDelay>,
+    /// The least that reports told before the round trip was known.
+    first_least: Option<ApparentDelay>,
+    /// Whether that cannot have been.
+    refuted: bool,
     /// How many reports measured a round trip.
     measured: u32,
     /// The smallest round trip, once it is known.
@@ -123,6 +127,11 @@ impl Plausible {
         settled
     }
 
+    /// Whether an arrival before the round trip was known turns out to have been earlier than possible. Once for each route.
+    pub(super) fn take_refuted(&mut self) -> bool {
+        core::mem::take(&mut self.refuted)
+    }
+
     /// The smallest delay that reports have agreed on.
     pub(super) fn least_delay(&self) -> Option<ApparentDelay> {
         self.delay.least()
@@ -131,6 +140,9 @@ impl Plausible {
     /// A report with news of packets was believed: by how far these lie apart a doubt is measured.
     pub(super) fn on_report(&mut self, now: SendTime) {
         self.gaps.on_report(now);
+        if self.bounds.is_none() {
+            self.first_least = self.first_least.into_iter().chain(self.told).min();
+        }
         if let Some(delay) = self.told.take()
             && self.delay.on_told(now, delay, self.gaps.wait())
         {
@@ -152,6 +164,9 @@ impl Plausible {
             |(rtt, least): (TimeDelta, ApparentDelay)| (least + (TimeDelta::ZERO - rtt - ROUNDING), least);
         self.known = self.rtt.least().filter(|_| self.measured >= KNOWN_AFTER);
         self.bounds = self.known.zip(self.delay.least()).map(bounds);
+        if let Some((floor, _)) = self.bounds {
+            self.refuted |= self.first_least.take().is_some_and(|least| least < floor);
+        }
     }
 }
 

@@ -259,6 +259,10 @@ impl Rule for WindowRule {
         self.rate()
     }
 
+    fn forget_base_delay(&mut self) {
+        self.delay.restart();
+    }
+
     fn forget_path(&mut self, _now: SendTime, frame: &mut Frame) {
         self.blind_rate = frame.rate();
         self.rtt = None;

@@ -148,6 +148,12 @@ impl Log {
         leapt
     }
 
+    /// The base delay is `least` from `at` on.
+    pub(super) fn forget_base(&mut self, at: ArrivalTime, least: ApparentDelay) {
+        self.base.restart();
+        self.base.on_arrival(at, least);
+    }
+
     fn forget_delays(&mut self) {
         self.base.restart();
         self.window.clear();

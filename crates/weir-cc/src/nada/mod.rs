@@ -73,6 +73,12 @@
 //!     with a receiver's clock that is 50 ppm fast or slow it is 10 and 19 ms after an hour, where it was 1735 kbit/s and
 //!     220 ms.
 //!
+//!     Two more things change the base delay where the queue is drained. If the least delay of each of four whole minutes is above
+//!     that of the one before, the base delay rises as slowly as the slowest of these rises, by 500 ppm at most: 25 minutes of a
+//!     clock that is 200 ppm fast leave 1994 of 2000 kbit/s with a maximum of 2500, where it was 875. And if the delay rises by
+//!     20 ms or more within two reports, and then stays within 4 ms for two seconds although a tenth less arrives, the path is
+//!     longer or the clock was set: the base delay is learnt anew, at most once in 30 s.
+//!
 //! [`Config::rfc_literal`] is the RFC's text without 1, 2, 4, 5, 8, 12 and 13. [`Config::ns3_rmcat`] is the authors' C++
 //! (cisco/ns3-rmcat, commit adb3f8e of 2020): without 2, 13 and the bound at equilibrium of 1.
 //!

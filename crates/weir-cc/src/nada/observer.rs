@@ -11,8 +11,12 @@ use crate::controller::{Observer, Signal};
 use crate::packet::Arrival;
 use crate::parts::filters::WindowedMin;
 use crate::parts::loss_intervals::LossIntervals;
+use crate::parts::path_step::PathSteps;
 use crate::report::{LawReport, NadaReport};
 use crate::time::{ApparentDelay, ArrivalTime};
+
+/// Share of the rate before a longer path at which the queue of before has drained.
+const LESS: f64 = 0.9;
 
 /// NADA's view of a path, by the packets that arrive.
 #[derive(Debug)]
@@ -26,6 +30,8 @@ pub struct NadaObserver {
     lost_at: Option<ArrivalTime>,
     p_loss: f64,
     p_mark: f64,
+    /// Where the sender drains the queue.
+    steps: Option<PathSteps>,
     latest: Option<Latest>,
 }
 
@@ -71,6 +77,7 @@ impl NadaObserver {
             lost_at: None,
             p_loss: 0.0,
             p_mark: 0.0,
+            steps: config.drain_after.map(|_| PathSteps::new(LESS)),
             latest: None,
         }
     }
@@ -121,6 +128,11 @@ impl NadaObserver {
         if let Some(missing) = missing {
             self.count_losses(missing, at);
             // Without any sample the queue would be empty: the delay of the packet before is nearer.
+            if timed {
+                if let Some(steps) = &mut self.steps {
+                    steps.on_delay(delay);
+                }
+            }
             if timed || self.delays.min().is_none() {
                 self.delays.push(delay);
             }
@@ -155,10 +167,16 @@ impl Observer for NadaObserver {
         if self.config.smoothed_each == SmoothedEach::Report {
             self.smooth(ratios);
         }
+        let receive_rate = self.log.receive_rate(now);
+        let received = receive_rate.unwrap_or_default().bps_f64();
+        if let Some(steps) = &mut self.steps
+            && let Some(least) = steps.on_report(now, received, ratios.loss > 0.0)
+        {
+            self.log.forget_base(now, least);
+        }
         let d_queue = self.log.above_base(self.delays.min()).millis_f64();
         let d_tilde = self.config.d_tilde(d_queue, self.loss_age());
         let x_curr = self.config.x_curr(d_tilde, self.p_loss, self.p_mark);
-        let receive_rate = self.log.receive_rate(now);
         self.latest = Some(Latest { d_queue, d_tilde, x_curr, receive_rate });
         Some(LawReport::Nada(NadaReport {
             ramp_up: self.may_ramp_up(now),

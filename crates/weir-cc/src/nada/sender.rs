@@ -164,6 +164,10 @@ impl<V: Variant> Rule for NadaRule<V> {
         self.variant.forget_congestion();
     }
 
+    fn forget_base_delay(&mut self) {
+        self.drains.restart();
+    }
+
     fn forget_path(&mut self, _now: SendTime, _frame: &mut Frame) {
         self.words = Rescaling::NONE;
         self.drains.restart();

@@ -11,16 +11,32 @@ use crate::time::{ApparentDelay, ArrivalTime};
 /// Minutes of history. RFC 6817 §2.5 recommends ten.
 const MINUTES: usize = 10;
 const MINUTE: TimeDelta = TimeDelta::from_secs(60);
+/// Whole minutes whose minima must all rise before the rise is a clock's.
+const RISING: usize = 4;
+/// The fastest that two clocks part: 500 ppm.
+const MOST_SKEW: f64 = 500e-6;
 
 /// The base delay of a path, by the apparent delays of its packets.
 #[derive(Clone, Debug)]
 pub struct BaseDelay {
     /// A minimum per minute; the present minute comes first.
-    minima: [Option<ApparentDelay>; MINUTES],
+    minima: [Option<Minimum>; MINUTES],
     /// So many of them count, the present one included; `None` if no minute leaves.
     kept: Option<usize>,
     /// When the present minute began; `None` before the first packet.
     minute: Option<ArrivalTime>,
+    /// The rise of the empty path's apparent delay in seconds per second: the receiver's clock runs faster than the sender's.
+    /// `None` where it is not measured, because the queue may never be empty.
+    rise: Option<f64>,
+    /// The latest arrival.
+    latest: ArrivalTime,
+}
+
+/// The smallest delay of a minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Minimum {
+    delay: ApparentDelay,
+    at: ArrivalTime,
 }
 
 impl Default for BaseDelay {
@@ -37,14 +53,15 @@ impl BaseDelay {
 
     /// That of so many minutes, 1 to 10, the present one included; nothing is known yet.
     pub fn keeping(minutes: usize) -> Self {
-        Self { minima: [None; MINUTES], kept: Some(minutes.clamp(1, MINUTES)), minute: None }
+        Self { kept: Some(minutes.clamp(1, MINUTES)), ..Self::for_ever() }
     }
 
     /// That of a flow that drains the queue where it has not been empty `for_so_long`: the minutes of that, and two more, in
     /// one of which the queue has drained. Nothing is known yet.
     pub(crate) fn between_drains(for_so_long: TimeDelta) -> Self {
         let whole = for_so_long.nanos() / MINUTE.nanos();
-        Self::keeping(usize::try_from(whole).unwrap_or(0).saturating_add(2))
+        let kept = usize::try_from(whole).unwrap_or(0).saturating_add(2);
+        Self { rise: Some(0.0), ..Self::keeping(kept) }
     }
 
     /// Whether a minimum is kept until the queue has drained, which happens after `span`: longer than 0, at most 8 minutes.
@@ -54,25 +71,31 @@ impl BaseDelay {
 
     /// That of the whole session; nothing is known yet.
     pub fn for_ever() -> Self {
-        Self { minima: [None; MINUTES], kept: None, minute: None }
+        Self { minima: [None; MINUTES], kept: None, minute: None, rise: None, latest: ArrivalTime::ZERO }
     }
 
     /// A packet arrived `at` with `delay`. Returns the base delay, this packet included: never above `delay`.
     pub fn on_arrival(&mut self, at: ArrivalTime, delay: ApparentDelay) -> ApparentDelay {
         self.turn_minutes(at);
-        let present = self.minima[0].map_or(delay, |least| least.min(delay));
-        self.minima[0] = Some(present);
-        self.get().unwrap_or(delay)
+        self.latest = at;
+        let present = self.minima[0].filter(|least| least.delay <= delay);
+        self.minima[0] = Some(present.unwrap_or(Minimum { delay, at }));
+        self.get().map_or(delay, |base| base.min(delay))
     }
 
     /// The base delay; `None` before the first packet.
     pub fn get(&self) -> Option<ApparentDelay> {
-        self.minima.iter().take(self.kept.unwrap_or(1)).flatten().min().copied()
+        let kept = self.minima.iter().take(self.kept.unwrap_or(1)).flatten();
+        match self.rise.filter(|&rise| rise > 0.0) {
+            None => kept.map(|least| least.delay).min(),
+            Some(rise) => kept.map(|least| least.delay + (self.latest - least.at).scale(rise)).min(),
+        }
     }
 
     /// Forgets everything.
     pub fn restart(&mut self) {
         (self.minima, self.minute) = ([None; MINUTES], None);
+        self.rise = self.rise.map(|_| 0.0);
     }
 
     fn turn_minutes(&mut self, at: ArrivalTime) {
@@ -92,6 +115,18 @@ impl BaseDelay {
         self.minima.rotate_right(turned % MINUTES);
         self.minima[..turned].fill(None);
         self.minute = Some(began + MINUTE * passed);
+        if turned > 0 && self.rise.is_some() {
+            self.rise = Some(self.measure_rise());
+        }
+    }
+
+    /// The smallest rise from one whole minute to the next, over several of them; 0 where one does not rise.
+    fn measure_rise(&self) -> f64 {
+        let rises = self.minima[1..=RISING].windows(2).map(|pair| {
+            let [Some(later), Some(earlier)] = *pair else { return 0.0 };
+            (later.delay - earlier.delay).secs_f64() / (later.at - earlier.at).secs_f64().max(1.0)
+        });
+        rises.fold(MOST_SKEW, f64::min).max(0.0)
     }
 }
 
@@ -190,5 +225,36 @@ mod tests {
         assert_eq!(base.on_arrival(second(400), delay(90)), delay(90));
         base.restart();
         assert_eq!(base.get(), None);
+    }
+
+    /// Base delay less the true one, in ms, in the last second of each of ten minutes: a queue of 20 ms that drains each minute, and
+    /// a receiver's clock that gains `ppm`.
+    fn errors(ppm: i64) -> Vec<i64> {
+        let mut base = BaseDelay::between_drains(MINUTE);
+        let mut errors = Vec::new();
+        for s in 0..600 {
+            let empty = 25 + s * ppm / 1000;
+            let queue = if s % 60 == 40 { 0 } else { 20 };
+            let known = base.on_arrival(second(s), delay(empty + queue));
+            if s % 60 == 59 {
+                errors.push((known - delay(empty)).nanos() / 1_000_000);
+            }
+        }
+        errors
+    }
+
+    #[test]
+    fn a_fast_clock_is_followed_after_four_minutes() {
+        assert_eq!(errors(0), [0; 10]);
+        // 200 ppm are 12 ms in a minute: three minutes of minima are up to 28 ms behind.
+        let errors = errors(200);
+        assert_eq!(errors[3], -27);
+        assert!(errors[4..].iter().all(|error| error.abs() <= 1), "{errors:?}");
+    }
+
+    #[test]
+    fn a_slow_clock_is_followed_at_once() {
+        // The minimum is the newest one, 19 s old.
+        assert!(errors(-200).iter().all(|error| (0..=4).contains(error)), "{:?}", errors(-200));
     }
 }

@@ -18,6 +18,7 @@ pub(crate) mod loss_detection;
 pub mod loss_intervals;
 pub mod loss_reports;
 pub(crate) mod number_gate;
+pub(crate) mod path_step;
 pub mod receive_rate;
 pub(crate) mod relative;
 pub(crate) mod rescaling;

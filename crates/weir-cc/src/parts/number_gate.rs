@@ -7,32 +7,49 @@ const NEAR: u64 = 100;
 /// A number so far ahead of the newest one is the next after losses: `MAX_DROPOUT`.
 const MOST_LOST: u64 = 3000;
 
-/// Keeps a number far from the others until the next one goes on from there: one damaged or forged packet is not shown to
-/// an observer, and a sender that numbers its packets anew is followed after two.
+/// Follows the packet numbers that go on arriving. A number far from the others waits for its successor, so that one damaged or
+/// forged packet is not shown to an observer. After a jump that looked like losses, two packets in a row with the numbers before
+/// it take the gate back.
 #[derive(Debug, Default)]
 pub(crate) struct NumberGate {
     /// The newest number that is followed, as it came.
     newest: Option<u64>,
-    /// What is added to a number, so that another numbering goes on where the last one was.
+    /// The difference between a number that is shown and the same number as it came.
     offset: u64,
     /// The last packet with a number far from the others.
     stray: Option<Arrival>,
+    /// The newest number before the last jump, while no packet has gone on from the jump.
+    before: Option<u64>,
 }
 
 impl NumberGate {
     /// Packets that `packet`, which has arrived, lets through, in order. Their numbers go on across another numbering.
     pub(crate) fn admit(&mut self, packet: &Arrival) -> [Option<Arrival>; 2] {
         let newest = *self.newest.get_or_insert(packet.id);
-        if (newest.saturating_sub(NEAR)..=newest.saturating_add(MOST_LOST)).contains(&packet.id) {
-            self.newest = Some(newest.max(packet.id));
+        if goes_on(newest, packet.id) {
+            (self.before, self.stray) = (None, None);
+            return self.follow(packet);
+        }
+        if self.before.is_some_and(|before| goes_on(before, packet.id)) {
+            if self.stray.replace(*packet).is_some_and(|stray| goes_on(stray.id, packet.id)) {
+                self.renumber(newest, packet.id);
+                return self.follow(packet);
+            }
+            return [None, Some(self.renumbered(packet))];
+        }
+        if (newest.saturating_sub(NEAR)..=newest).contains(&packet.id) {
             self.stray = None;
             return [None, Some(self.renumbered(packet))];
+        }
+        if (newest..=newest.saturating_add(MOST_LOST)).contains(&packet.id) {
+            (self.before, self.stray) = (Some(newest), None);
+            return self.follow(packet);
         }
         let Some(stray) = self.stray.take().filter(|stray| goes_on(stray.id, packet.id)) else {
             self.stray = Some(*packet);
             return [None, None];
         };
-        self.offset = newest.wrapping_add(self.offset).wrapping_add(1).wrapping_sub(stray.id);
+        self.renumber(newest, stray.id);
         self.newest = Some(packet.id);
         [Some(self.renumbered(&stray)), Some(self.renumbered(packet))]
     }
@@ -40,6 +57,17 @@ impl NumberGate {
     /// The newest number that is followed, as it came.
     pub(crate) fn newest(&self) -> Option<u64> {
         self.newest
+    }
+
+    /// Number `id` is shown as the one after `newest` from now on.
+    fn renumber(&mut self, newest: u64, id: u64) {
+        self.offset = newest.wrapping_add(self.offset).wrapping_add(1).wrapping_sub(id);
+        (self.before, self.stray) = (None, None);
+    }
+
+    fn follow(&mut self, packet: &Arrival) -> [Option<Arrival>; 2] {
+        self.newest = Some(packet.id);
+        [None, Some(self.renumbered(packet))]
     }
 
     fn renumbered(&self, packet: &Arrival) -> Arrival {
@@ -91,6 +119,16 @@ mod tests {
     #[test]
     fn many_losses_in_a_row_are_losses() {
         assert_eq!(shown(&[0, 3000, 3001, 6001]), [0, 3000, 3001, 6001]);
+    }
+
+    #[test]
+    fn a_jump_that_does_not_go_on_is_taken_back() {
+        // 2100 looks like 1999 losses; 101 and 102 go on from 100.
+        assert_eq!(shown(&[100, 2100, 101, 102, 103]), [100, 2100, 101, 2101, 2102]);
+        // 2101 goes on from the jump: the losses were real, and 2050 is late.
+        assert_eq!(shown(&[100, 2100, 2101, 2050]), [100, 2100, 2101, 2050]);
+        // Reordering around a jump changes nothing.
+        assert_eq!(shown(&[100, 2100, 101, 2101, 2102]), [100, 2100, 101, 2101, 2102]);
     }
 
     #[test]

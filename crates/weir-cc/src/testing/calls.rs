@@ -107,7 +107,8 @@ fn call() -> impl Strategy<Value = Call> {
         limits().prop_map(PathEvent::Limits),
         Just(PathEvent::Paused),
         Just(PathEvent::Resumed),
-        Just(PathEvent::RouteChanged)
+        Just(PathEvent::RouteChanged),
+        Just(PathEvent::DelayRefuted)
     ];
     prop_oneof![
         4 => (size(), any::<bool>()).prop_map(|(size, padding)| Call::Sent(size, padding)),

@@ -86,10 +86,11 @@ fn call(kind: u64, input: &mut Input<'_>) -> Call {
         8..10 => Call::Reception(reception(input), rtt(input)),
         10..14 => Call::Law(report(input), rtt(input)),
         14..17 => Call::Timeout,
-        17 => Call::Event(match input.below(4) {
+        17 => Call::Event(match input.below(5) {
             0 => PathEvent::Limits(limits(input)),
             1 => PathEvent::Paused,
             2 => PathEvent::Resumed,
+            3 => PathEvent::DelayRefuted,
             _ => PathEvent::RouteChanged,
         }),
         _ => Call::Adopt(input.rate()),

@@ -130,6 +130,7 @@ impl Context<'_> {
             }
         };
         let offset = given.offset.unwrap_or_else(usual);
-        ClockSpec { offset, drift_ppm: given.drift_ppm, resolution: given.resolution }
+        let step = given.step.map(|step| (time(step.at), step.by));
+        ClockSpec { offset, drift_ppm: given.drift_ppm, resolution: given.resolution, step }
     }
 }

@@ -178,4 +178,17 @@ pub struct Clock {
     /// Readings are multiples of this; whole nanoseconds unless given.
     #[serde(default)]
     pub resolution: TimeDelta,
+    /// A time at which it is set, of which nobody is informed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<ClockStep>,
+}
+
+/// A step of a host's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClockStep {
+    /// When it happens, from the start of the run.
+    pub at: TimeDelta,
+    /// How far the clock is set forward; back if negative.
+    pub by: TimeDelta,
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use weir_net::{ConfigError, LinkConfig, Service};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
+use super::change::Change;
 use super::queue::Queue;
 
 /// One directed link between two nodes.
@@ -76,6 +77,9 @@ pub struct LinkModel {
     /// Random loss after the queue.
     #[serde(default)]
     pub loss: Loss,
+    /// Changes of delay, random loss and queue limits, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
 }
 
 /// From `at` on, the rate is `rate`.
@@ -251,6 +255,7 @@ impl LinkModel {
                 Order::None => weir_net::Order::None,
             },
             loss: self.loss.config()?,
+            changes: self.changes.iter().map(Change::config).collect::<Result<_, _>>()?,
             service,
         })
     }

@@ -5,6 +5,7 @@
 //! [`Scenario::build`] makes a run of it; both are the work of [`build`](crate::build).
 
 mod cell;
+mod change;
 mod coupling;
 mod encoder;
 mod flow;
@@ -31,12 +32,13 @@ use crate::registry::Registry;
 
 pub use crate::registry::TcpProfile;
 pub use cell::Cell;
+pub use change::{Change, QueueLimits};
 pub use coupling::{Coupling, Desired, Detection, NO_COUPLER, PriorityStep, TakenAt};
 pub use encoder::{
     BurstChoice, BurstShape, ChangedEncoder, Encoder, EncoderPreset, KeyFrameChoice, KeyFrameSpacing,
     NoBurst, NoKeyFrames, NoSkip, SkipChoice, TALKING_HEAD,
 };
-pub use flow::{Carried, Clock, Flow};
+pub use flow::{Carried, Clock, ClockStep, Flow};
 pub use link::{
     Bucket, Dumbbell, Jitter, Link, LinkModel, Loss, LossModel, Order, RandomOffset, Step, TraceOffset,
 };

@@ -1,5 +1,5 @@
-//! What must hold of every law of the registry over a whole path: two hours alone, clocks that drift apart, lost
-//! reports, a range of rates far above the path, short round trips.
+//! What must hold of every law of the registry over a whole path: two hours alone, clocks that drift apart or are set, paths
+//! that change, lost reports, a range of rates far above the path, short round trips.
 //!
 //! `make test` runs a short form, `make test-long` (`WEIR_LONG=1`) the bounds' own times and every path.
 
@@ -7,6 +7,7 @@ mod large_range;
 mod lost_reports;
 mod short_trips;
 mod skew;
+mod steps;
 mod two_hours;
 mod verdict;
 

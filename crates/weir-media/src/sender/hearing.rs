@@ -98,6 +98,9 @@ impl MediaSender {
         if let Some(breakers) = self.breakers.as_mut().filter(|_| feedback.is_some()) {
             breakers.on_heard(now, rtt);
         }
+        if self.history.take_refuted_delay() {
+            self.controller.on_event(now, PathEvent::DelayRefuted);
+        }
         // What a witness tells is not what the law goes by.
         let distrust = if heard { self.weigh_reports(now) } else { None };
         let decision = Decision::merged(decision, distrust);

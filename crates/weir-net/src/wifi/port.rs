@@ -50,7 +50,7 @@ impl<P: Packet> Port<P> {
         Self {
             transmitter: link.transmitter,
             airtime,
-            loss: LossSource::new(link.loss, loss),
+            loss: LossSource::new(link.loss, None, loss),
             limit_packets: link.queue.limit_packets,
             limit_bytes: link.queue.limit_bytes.map(weir_units::DataSize::bytes),
             lifetime: link.queue.limit_time.map(|time| time.nanos().max(0) as u64),
@@ -117,7 +117,7 @@ impl<P: Packet> Port<P> {
             if self.frames[index].state != State::OnAir {
                 continue;
             }
-            let lost = collision || self.loss.as_mut().is_some_and(LossSource::draw);
+            let lost = collision || self.loss.as_mut().is_some_and(|loss| loss.draw(0));
             let frame = &mut self.frames[index];
             frame.state = State::Waiting;
             if !lost {

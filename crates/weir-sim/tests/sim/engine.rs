@@ -137,6 +137,7 @@ fn coarse_and_drifting_clocks_still_make_a_call() {
         offset: TimeDelta::from_secs(100),
         drift_ppm,
         resolution: TimeDelta::from_millis(1),
+        step: None,
     };
     spec.flows[0].sender_clock = clock(100.0);
     spec.flows[0].receiver_clock = clock(-100.0);

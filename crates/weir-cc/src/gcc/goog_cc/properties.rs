@@ -34,7 +34,7 @@ proptest! {
             let decided = life.live(timed).is_some();
             match &timed.1 {
                 Call::Packets(results, ..) => prop_assert!(!decided || !results.is_empty()),
-                Call::Event(PathEvent::Paused | PathEvent::Resumed) => prop_assert!(!decided),
+                Call::Event(PathEvent::Paused | PathEvent::Resumed | PathEvent::DelayRefuted) => prop_assert!(!decided),
                 Call::Ceiling(_) | Call::Event(_) => prop_assert!(decided),
                 // What a report of loss changes is told later.
                 Call::Reception(..) => prop_assert!(!decided && rates(&life.sender.target()) == rates(&before)),

@@ -389,6 +389,8 @@ impl Controller for GoogCc {
                 self.keep_ticking(now);
                 None
             }
+            // Its trend has no base delay.
+            PathEvent::DelayRefuted => None,
             PathEvent::RouteChanged => {
                 self.change_route(now);
                 Some(self.decide(now, Why::Route))

@@ -38,7 +38,7 @@ proptest! {
                     let timed = |fate| matches!(fate, Fate::Arrived { at: Some(_), .. } | Fate::Recovered { at: Some(_), .. });
                     prop_assert_eq!(decided, results.iter().any(|result| timed(result.fate)));
                 }
-                Call::Event(event) => prop_assert_eq!(decided, !matches!(event, PathEvent::Paused | PathEvent::Resumed)),
+                Call::Event(event) => prop_assert_eq!(decided, !matches!(event, PathEvent::Paused | PathEvent::Resumed | PathEvent::DelayRefuted)),
                 Call::Timeout => {}
                 _ => prop_assert!(!decided),
             }

@@ -11,9 +11,9 @@ use crate::time::{ApparentDelay, SendTime};
 /// Lateness from which the reordering window learns, before a round-trip time is known.
 const FIRST_BOUND: TimeDelta = TimeDelta::from_millis(100);
 
-/// What one feedback brought.
+/// The changes that one feedback brings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct News {
+pub(super) struct FeedbackOutcome {
     pub(super) acked: Acknowledged,
     /// Whether packets are declared lost.
     pub(super) lost: bool,
@@ -53,7 +53,7 @@ impl Path {
         now: SendTime,
         results: &[PacketResult],
         rtt: Option<TimeDelta>,
-    ) -> News {
+    ) -> FeedbackOutcome {
         let mut lost = false;
         for PacketResult { sent, fate } in results {
             match fate {
@@ -68,7 +68,7 @@ impl Path {
             self.delay.on_packet(arrival, ApparentDelay::between(departure, arrival));
         }
         lost |= self.losses.declare(now, self.reordering_bound());
-        News { acked, lost }
+        FeedbackOutcome { acked, lost }
     }
 
     /// The reordering window ends at a round-trip time, as RACK's does (RFC 8985 §6.2).
@@ -89,6 +89,11 @@ impl Path {
     /// `s_rtt` as a time.
     pub(super) fn rtt(&self) -> Option<TimeDelta> {
         self.rtt.span()
+    }
+
+    /// The base delay begins anew with the next packet.
+    pub(super) fn forget_base_delay(&mut self) {
+        self.delay = QueueDelay::default();
     }
 
     /// `qdelay` in s.
@@ -125,9 +130,9 @@ mod tests {
     #[test]
     fn without_a_time_of_receipt_the_round_trip_begins_when_the_newest_packet_left() {
         let mut path = path();
-        let news =
+        let outcome =
             path.on_feedback(ms(130), &[arrived(1, Ecn::NotEct), missing(2), arrived(3, Ecn::NotEct)], None);
-        assert!(news.lost, "without reordering at once");
+        assert!(outcome.lost, "without reordering at once");
         assert_eq!(path.s_rtt(), Some(0.1));
     }
 
@@ -136,8 +141,8 @@ mod tests {
         let mut path = path();
         path.on_feedback(ms(130), &[missing(3), arrived(5, Ecn::NotEct)], None);
         let (qdelay, in_flight) = (path.qdelay(), path.bytes_in_flight());
-        let news = path.on_feedback(ms(140), &[recovered(3, 500, Ecn::NotEct)], None);
-        assert_eq!((news.acked.bytes, news.acked.arrived, news.lost), (None, 1, false));
+        let outcome = path.on_feedback(ms(140), &[recovered(3, 500, Ecn::NotEct)], None);
+        assert_eq!((outcome.acked.bytes, outcome.acked.arrived, outcome.lost), (None, 1, false));
         assert_eq!((path.qdelay(), path.bytes_in_flight()), (qdelay, in_flight));
     }
 

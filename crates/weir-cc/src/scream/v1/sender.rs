@@ -3,7 +3,7 @@
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::config::Config;
-use super::path::{News, Path};
+use super::path::{FeedbackOutcome, Path};
 use super::rate::{self, RateControl};
 use super::trend::Trend;
 use super::window::{self, Window, counts};
@@ -68,42 +68,46 @@ impl Scream {
 
     /// RFC 8298 §4.1.2: the steps on each feedback. Returns the loss or ECN event that changed the rate, if there was one.
     fn on_packets(&mut self, now: SendTime, results: &[PacketResult], rtt: Option<TimeDelta>) -> Option<Why> {
-        let news = self.path.on_feedback(now, results, rtt);
-        self.rate.on_received(news.acked.received);
-        self.window.on_acked(news.acked.bytes.unwrap_or(0));
+        let outcome = self.path.on_feedback(now, results, rtt);
+        self.rate.on_received(outcome.acked.received);
+        self.window.on_acked(outcome.acked.bytes.unwrap_or(0));
         self.window.on_flight(now, &self.config, self.path.bytes_in_flight());
-        if news.acked.bytes.is_some() {
+        if outcome.acked.bytes.is_some() {
             self.trend.on_feedback(now, self.path.qdelay() / self.qdelay_target.get());
         }
-        let beta = self.event(now, &news);
+        let beta = self.event(now, &outcome);
         if let Some((window_factor, rate_factor)) = beta {
             self.window.on_congestion(now, &self.config, window_factor);
             self.rate.on_congestion(now, rate_factor, &self.standing.limits);
-        } else if news.acked.bytes.is_some() {
+        } else if outcome.acked.bytes.is_some() {
             self.update_window(now);
         }
-        if news.acked.bytes.is_some() {
+        if outcome.acked.bytes.is_some() {
             self.qdelay_target.on_feedback(self.path.qdelay(), self.loss_events.get());
         }
-        beta.map(|_| if news.lost { Why::Loss } else { Why::Mark })
+        beta.map(|_| if outcome.lost { Why::Loss } else { Why::Mark })
     }
 
-    /// The factors of window and rate if `news` is a loss or an ECN event that counts. Both are signs of the same
+    /// The factors of window and rate if `outcome` is a loss or an ECN event that counts. Both are signs of the same
     /// congestion: one reaction per round trip (RFC 3168 §6.1.2). RFC 8298 §4.1.2.2, §4.1.3.
-    fn event(&mut self, now: SendTime, news: &News) -> Option<(f64, f64)> {
+    fn event(&mut self, now: SendTime, outcome: &FeedbackOutcome) -> Option<(f64, f64)> {
         let rtt = self.path.rtt();
-        let loss = news.lost && counts(now, self.loss_at, rtt);
+        let loss = outcome.lost && counts(now, self.loss_at, rtt);
         self.loss_at = if loss { Some(now) } else { self.loss_at };
-        if news.acked.bytes.is_some() || loss {
+        if outcome.acked.bytes.is_some() || loss {
             self.loss_events.on_feedback(now, rtt.unwrap_or_default(), loss);
         }
-        if !(news.lost || news.acked.marked > 0) || !counts(now, self.reduced_at, rtt) {
+        if !(outcome.lost || outcome.acked.marked > 0) || !counts(now, self.reduced_at, rtt) {
             return None;
         }
         self.reduced_at = Some(now);
-        self.congestion = if news.lost { LimitingFactor::Loss } else { LimitingFactor::Delay };
+        self.congestion = if outcome.lost { LimitingFactor::Loss } else { LimitingFactor::Delay };
         let config = &self.config;
-        Some(if news.lost { (config.beta_loss, config.beta_r) } else { (config.beta_ecn, config.beta_ecn) })
+        Some(if outcome.lost {
+            (config.beta_loss, config.beta_r)
+        } else {
+            (config.beta_ecn, config.beta_ecn)
+        })
     }
 
     fn update_window(&mut self, now: SendTime) {
@@ -252,6 +256,10 @@ impl Controller for Scream {
             }
             PathEvent::Paused | PathEvent::Resumed => {
                 self.silence.end();
+                None
+            }
+            PathEvent::DelayRefuted => {
+                self.path.forget_base_delay();
                 None
             }
             PathEvent::RouteChanged => {

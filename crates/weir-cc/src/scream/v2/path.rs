@@ -6,6 +6,7 @@ use super::averages::{L4sAlpha, QueueDelayAverages};
 use super::config::Config;
 use super::losses::{LossRule, Losses};
 use crate::packet::{Fate, PacketResult, SentPacket};
+use crate::parts::path_step::PathSteps;
 use crate::scream::delay::{QueueDelay, SmoothedRtt};
 use crate::scream::network::{Acknowledged, Network};
 use crate::scream::passed;
@@ -16,15 +17,17 @@ use crate::time::{ApparentDelay, SendTime};
 const LEAST_MSS: u64 = 100;
 /// The acknowledged rate is measured over so long.
 const RATE_SPAN: TimeDelta = TimeDelta::from_millis(100);
+/// Share of the rate before a longer path at which the queue of before has drained.
+const LESS: f64 = 0.9;
 /// Weight of the newest round-trip time while the source offers less than the window allows and the round trip is
 /// shorter than before: the rate is not to rise by that.
 const IDLE_RTT_GAIN: f64 = 1.0 / 1024.0;
 /// Weight of the newest round-trip time else.
 const RTT_GAIN: f64 = 0.125;
 
-/// What one feedback brought.
+/// The changes that one feedback brings.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct News {
+pub(super) struct FeedbackOutcome {
     pub(super) acked: Acknowledged,
     /// Whether a packet is lost and that is an event.
     pub(super) loss_event: bool,
@@ -42,6 +45,7 @@ pub(super) struct Path {
     /// Whether the last feedback shortened the smoothed round-trip time.
     shortens: bool,
     delay: QueueDelay,
+    steps: PathSteps,
     averages: QueueDelayAverages,
     l4s_alpha: L4sAlpha,
     losses: Losses,
@@ -60,6 +64,7 @@ impl Path {
             s_rtt_at: None,
             shortens: false,
             delay: QueueDelay::default(),
+            steps: PathSteps::new(LESS),
             averages: QueueDelayAverages::default(),
             l4s_alpha: L4sAlpha::default(),
             losses: Losses::new(),
@@ -89,11 +94,13 @@ impl Path {
         now: SendTime,
         config: &Config,
         feedback: &PathFeedback<'_>,
-    ) -> News {
+    ) -> FeedbackOutcome {
         let &PathFeedback { results, rtt, qdelay_target, ref_wnd, idle } = feedback;
         for PacketResult { sent, fate } in results {
             if let Fate::Arrived { at: Some(at), .. } = *fate {
-                self.delay.on_packet(at, ApparentDelay::between(sent.at, at));
+                let delay = ApparentDelay::between(sent.at, at);
+                self.steps.on_delay(delay);
+                self.delay.on_packet(at, delay);
                 self.averages.on_packet(self.delay.get(), qdelay_target);
             }
         }
@@ -109,6 +116,12 @@ impl Path {
         };
         let loss_event = self.losses.on_feedback(results, &rule);
         self.measure_acked(now, acked.bytes.unwrap_or(0));
+        if config.drain_after.is_some()
+            && let Some((_, at)) = acked.newest
+            && self.steps.on_report(at, self.acked_rate, loss_event).is_some()
+        {
+            self.forget_base_delay();
+        }
         if let Some(s_rtt) = self.s_rtt {
             if self.network.is_l4s() {
                 let span = TimeDelta::from_secs_f64(s_rtt);
@@ -118,7 +131,7 @@ impl Path {
                 self.averages.on_feedback(now, config, s_rtt, self.delay.get());
             }
         }
-        News { acked, loss_event }
+        FeedbackOutcome { acked, loss_event }
     }
 
     /// A round trip took `rtt`. Smoothed at each feedback, and the result once in a round trip.

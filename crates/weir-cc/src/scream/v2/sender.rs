@@ -73,7 +73,7 @@ impl ScreamV2 {
             ref_wnd: self.window.as_ref().map(RefWindow::ref_wnd),
             idle: self.window.as_ref().is_some_and(RefWindow::is_idle),
         };
-        let news = self.path.on_feedback(now, &config, &feedback);
+        let outcome = self.path.on_feedback(now, &config, &feedback);
         let s_rtt = self.path.s_rtt()?;
         let mss = self.path.mss();
         let standing = window::Standing {
@@ -87,9 +87,9 @@ impl ScreamV2 {
             window.set(mss, window.ref_wnd());
             window
         });
-        let update = window.on_feedback(now, &config, &self.path, &standing, &news, in_flight);
+        let update = window.on_feedback(now, &config, &self.path, &standing, &outcome, in_flight);
         self.calm = window.is_calm(now, &config, s_rtt);
-        if news.acked.bytes.is_some() {
+        if outcome.acked.bytes.is_some() {
             self.on_qdelay(now, s_rtt, update == Update::Reduced(Why::Loss));
         }
         let window = self.window.as_ref()?;
@@ -202,6 +202,10 @@ impl Controller for ScreamV2 {
             }
             PathEvent::Paused | PathEvent::Resumed => {
                 self.silence.end();
+                None
+            }
+            PathEvent::DelayRefuted => {
+                self.path.forget_base_delay();
                 None
             }
             PathEvent::RouteChanged => {

@@ -3,7 +3,7 @@
 use weir_units::TimeDelta;
 
 use super::config::Config;
-use super::path::{News, Path};
+use super::path::{FeedbackOutcome, Path};
 use crate::decision::Why;
 use crate::scream::recent_max::RecentMax;
 use crate::scream::{passed, scaled};
@@ -107,13 +107,13 @@ impl RefWindow {
         config: &Config,
         path: &Path,
         standing: &Standing,
-        news: &News,
+        outcome: &FeedbackOutcome,
         in_flight: u64,
     ) -> Update {
         self.bytes_in_flight.push(now, FLIGHT_STEP, in_flight);
-        self.acked = self.acked.saturating_add(news.acked.bytes.unwrap_or(0));
-        self.marked = self.marked.saturating_add(news.acked.marked_bytes);
-        let congestion = self.congestion(now, config, path, standing, news);
+        self.acked = self.acked.saturating_add(outcome.acked.bytes.unwrap_or(0));
+        self.marked = self.marked.saturating_add(outcome.acked.marked_bytes);
+        let congestion = self.congestion(now, config, path, standing, outcome);
         let updated = *self.updated_at.get_or_insert(now);
         if congestion.is_none() && !passed(now, Some(updated), config.interval(standing.s_rtt)) {
             return Update::Kept;
@@ -137,17 +137,17 @@ impl RefWindow {
         config: &Config,
         path: &Path,
         standing: &Standing,
-        news: &News,
+        outcome: &FeedbackOutcome,
     ) -> Option<Why> {
         let a_round_trip = TimeDelta::from_secs_f64(standing.s_rtt);
         let since = if config.delay_puts_off_loss { self.reacted_at } else { self.signalled_at };
-        if news.loss_event && passed(now, since, a_round_trip) {
+        if outcome.loss_event && passed(now, since, a_round_trip) {
             return Some(Why::Loss);
         }
         if !passed(now, self.reacted_at, config.interval(standing.s_rtt)) {
             return None;
         }
-        if news.acked.marked > 0 {
+        if outcome.acked.marked > 0 {
             return (!path.marks_are_stale()).then_some(Why::Mark);
         }
         (path.averages().average() > standing.qdelay_target / 2.0).then_some(Why::Delay)

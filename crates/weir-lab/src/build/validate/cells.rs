@@ -30,6 +30,7 @@ impl Problems<'_> {
             (path.with("jitter"), model.jitter != Jitter::None),
             (path.with("order"), model.order != Order::Link),
             (path.with("bucket"), model.bucket.is_some()),
+            (path.with("changes"), !model.changes.is_empty()),
             (queue.with("at_rate"), model.queue.at_rate.is_some()),
             (queue.with("mark_above"), model.queue.mark_above.is_some()),
             (queue.with("in_service"), model.queue.in_service != InService::Counted),

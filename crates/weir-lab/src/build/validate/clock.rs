@@ -18,6 +18,15 @@ impl Problems<'_> {
             let advice = format!("write a time from -{MOST_OFFSET} to {MOST_OFFSET}");
             self.value(&path, format!("`{path}` is {offset}")).push_str(&advice);
         }
+        if let Some(step) = clock.step {
+            let path = path.with("step");
+            self.not_negative(&path.with("at"), Some(step.at));
+            if step.by.abs() > MOST_OFFSET {
+                let advice = format!("write a time from -{MOST_OFFSET} to {MOST_OFFSET}");
+                self.value(&path.with("by"), format!("`{}` is {}", path.with("by"), step.by))
+                    .push_str(&advice);
+            }
+        }
         let (resolution, path) = (clock.resolution, path.with("resolution"));
         self.not_negative(&path, Some(resolution));
         if resolution > COARSEST {

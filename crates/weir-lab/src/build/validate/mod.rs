@@ -2,6 +2,7 @@
 
 mod call;
 mod cells;
+mod changes;
 mod clock;
 mod coupling;
 mod ecn;
@@ -209,6 +210,7 @@ impl Problems<'_> {
             self.config(&path.with("loss"), &error);
         }
         self.jitter(&model.jitter, &path.with("jitter"));
+        self.changes(&model.changes, &path.with("changes"));
     }
 
     /// What the network finds wrong with a value.

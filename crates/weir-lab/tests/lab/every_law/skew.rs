@@ -1,8 +1,9 @@
-//! Clocks that drift apart by 50 ppm for an hour.
+//! Clocks that drift apart: by 50 ppm for an hour, by 200 ppm for 25 minutes.
 
+use super::steps::RECOMMENDED;
 use super::two_hours::{SHORT, path};
 use super::verdict::{Finding, assert_as_said, judge};
-use super::{long, median_queue, of_every_law, rate};
+use super::{long, median_queue, of_every_law, rate, simulate};
 
 #[test]
 fn an_hour_of_clock_skew_changes_little() {
@@ -32,4 +33,36 @@ fn an_hour_of_clock_skew_changes_little() {
         }
     });
     assert_as_said(&judge("clock skew of 50 ppm", findings.collect()));
+}
+
+#[test]
+fn two_bad_crystals_leave_the_rate_as_it_is() {
+    let seconds = if long() { 25 * 60 } else { SHORT };
+    // With a maximum near the link NADA stands at 12 ms of queue, which is what the clocks gain in a minute.
+    let drifting = |ppm: i32| {
+        let sets = [
+            format!("duration={seconds}s"),
+            "links.forward.rate=2Mbps".to_owned(),
+            "flows.video.rates.max=2.5Mbps".to_owned(),
+            "flows.video.encoder.max_rate=2.5Mbps".to_owned(),
+            format!("flows.video.receiver_clock.drift_ppm={ppm}"),
+            format!("measure.windows.last.from={}s", if long() { 900 } else { 600 }),
+        ];
+        sets.to_vec()
+    };
+    let runs = simulate(&RECOMMENDED, &[drifting(0), drifting(-200), drifting(200)]);
+    let findings = RECOMMENDED.into_iter().zip(runs.chunks(3)).map(|(law, runs)| {
+        let rates: Vec<f64> = runs.iter().map(|run| rate(&run.windows["last"])).collect();
+        Finding {
+            law,
+            figures: format!(
+                "at 0 {:.0} kbit/s; at -200 {:.0}; at +200 {:.0}",
+                rates[0] / 1e3,
+                rates[1] / 1e3,
+                rates[2] / 1e3
+            ),
+            holds: rates.iter().all(|rate| (rate - rates[0]).abs() <= 0.2 * rates[0]),
+        }
+    });
+    assert_as_said(&judge("clock skew of 200 ppm", findings.collect()));
 }

@@ -219,10 +219,12 @@ fn receivers_are_hours_off_unless_the_scenario_says_otherwise() {
     assert_eq!(hours(&shipped("bench/cbr", 1), 0), 0.0);
     let text = "title = \"x\"\nduration = \"1s\"\n[links.a]\nfrom = \"l\"\nto = \"r\"\nrate = \"1Mbps\"\n\
         [flows.f]\nkind = \"constant\"\nfrom = \"l\"\nto = \"r\"\nrate = \"1Mbps\"\n\
-        receiver_clock = { offset = \"3s\", drift_ppm = 20, resolution = \"1ms\" }";
+        receiver_clock = { offset = \"3s\", drift_ppm = 20, resolution = \"1ms\", \
+        step = { at = \"9s\", by = \"-250ms\" } }";
     let clock = build(text, 1).spec.flows[0].receiver_clock;
     assert_eq!((clock.offset, clock.drift_ppm), (TimeDelta::from_secs(3), 20.0));
     assert_eq!(clock.resolution, TimeDelta::from_millis(1));
+    assert_eq!(clock.step, Some((Time::from_millis(9000), TimeDelta::from_millis(-250))));
 }
 
 #[test]

@@ -4,8 +4,8 @@ use weir_lab::build::RunOptions;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_net::{
-    CoDel, Discipline, DualPi2, FqCoDel, Jitter, LinkConfig, LossModel, Order, Pie, QueueConfig, Red,
-    Scheduler, Service, Time, TokenBucket,
+    CoDel, Discipline, DualPi2, FqCoDel, Jitter, LinkChange, LinkConfig, LossModel, Order, Pie, QueueConfig,
+    QueueLimits, Red, Scheduler, Service, Time, TokenBucket,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -89,6 +89,32 @@ fn a_discipline_is_a_table_with_parameters_of_its_own() {
     let dual = DualPi2 { target: ms(10), scheduler, ..DualPi2::default() };
     let table = r#"kind = "dualpi2", target = "10ms", time_shift = "50ms""#;
     assert_eq!(of(table), Discipline::DualPi2(dual));
+}
+
+#[test]
+fn delay_loss_and_limits_may_change() {
+    let change = |changes: &str| format!("rate = \"1Mbps\"\nchanges = [{changes}]");
+    let link = config(&change(
+        r#"{ at = "5s", delay = "40ms", loss = 0.1 }, { at = "9s", queue = { packets = 7 } }, { at = "10s", queue = {} }"#,
+    ));
+    let limits = |packets| Some(QueueLimits { packets, ..QueueLimits::default() });
+    let at = |ms, change| LinkChange { at: Time::from_millis(ms), ..change };
+    let none = LinkChange::default();
+    let longer =
+        LinkChange { delay: Some(TimeDelta::from_millis(40)), loss: Some(LossModel::Bernoulli(0.1)), ..none };
+    let expected = [
+        at(5000, longer),
+        at(9000, LinkChange { limits: limits(Some(7)), ..none }),
+        at(10_000, LinkChange { limits: limits(None), ..none }),
+    ];
+    assert_eq!(link.changes, expected);
+    let wrong = |changes: &str| error(&change(changes));
+    let (message, _) = wrong(r#"{ at = "5s", delay = "1ms" }, { at = "5s", delay = "2ms" }"#);
+    assert!(message.contains("the change at 5s comes after the one at 5s"), "{message}");
+    let (message, advice) = wrong(r#"{ at = "5s" }"#);
+    assert!(message.contains("links.there.changes[0]` changes nothing"), "{message}");
+    assert!(advice.contains("`delay`, `loss` or `queue`"), "{advice}");
+    assert!(wrong(r#"{ at = "-5s", loss = 0.1 }"#).0.contains("changes[0].at"));
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
+use proptest::option;
 use proptest::prelude::*;
 use weir_net::{
-    DropReason, InService, Jitter, Link, LinkConfig, LossModel, Order, QueueConfig, Service, Time,
+    DropReason, InService, Jitter, Link, LinkChange, LinkConfig, LossModel, Order, QueueConfig, QueueLimits,
+    Service, Time,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -64,14 +66,31 @@ fn config() -> impl Strategy<Value = LinkConfig> {
         Just(Jitter::ClippedNormal { mean: sd, sd, max }),
     ];
     let loss = prop_oneof![Just(0.0), Just(1.0), 0.0..1.0].prop_map(LossModel::Bernoulli);
-    (service(), queue, 0..50_i64, jitter, loss).prop_map(|(service, queue, delay, jitter, loss)| LinkConfig {
-        service,
-        queue,
-        delay: TimeDelta::from_millis(delay),
-        jitter,
-        order: Order::Link,
-        loss,
-    })
+    let changes = prop::collection::vec((0..1000_u64, option::of(0..50_i64), option::of(0..20_u32)), 0..4);
+    (service(), queue, 0..50_i64, jitter, loss, changes).prop_map(
+        |(service, queue, delay, jitter, loss, changes)| LinkConfig {
+            service,
+            queue,
+            delay: TimeDelta::from_millis(delay),
+            jitter,
+            order: Order::Link,
+            loss,
+            changes: in_order(changes),
+        },
+    )
+}
+
+/// Changes at these milliseconds, to these delays in milliseconds and limits in packets.
+fn in_order(mut changes: Vec<(u64, Option<i64>, Option<u32>)>) -> Vec<LinkChange> {
+    changes.sort_unstable();
+    changes.dedup_by_key(|change| change.0);
+    let of = |(at, delay, packets): (u64, Option<i64>, Option<u32>)| LinkChange {
+        at: Time::from_millis(at),
+        delay: delay.map(TimeDelta::from_millis),
+        limits: Some(QueueLimits { packets, ..QueueLimits::default() }),
+        loss: None,
+    };
+    changes.into_iter().map(of).collect()
 }
 
 /// A link with a book about everything that went in and came out.
@@ -89,9 +108,10 @@ struct Audited {
 
 impl Audited {
     fn new(config: &LinkConfig, seed: u64) -> Self {
+        let link = Link::new(config, seed).unwrap();
         Self {
-            link: Link::new(config, seed).unwrap(),
-            delay: config.delay,
+            delay: link.propagation(),
+            link,
             now: Time::ZERO,
             arrivals: Vec::new(),
             sizes: Vec::new(),

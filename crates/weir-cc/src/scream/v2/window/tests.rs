@@ -52,7 +52,7 @@ fn window() -> RefWindow {
     window
 }
 
-const CLEAN: News = News {
+const CLEAN: FeedbackOutcome = FeedbackOutcome {
     acked: Acknowledged {
         bytes: Some(10_000),
         received: 10_000,
@@ -63,16 +63,22 @@ const CLEAN: News = News {
     },
     loss_event: false,
 };
-const LOST: News = News { loss_event: true, ..CLEAN };
+const LOST: FeedbackOutcome = FeedbackOutcome { loss_event: true, ..CLEAN };
 
-fn marked(bytes: u64) -> News {
+fn marked(bytes: u64) -> FeedbackOutcome {
     let acked = Acknowledged { marked_bytes: bytes, marked: (bytes / 1000) as u32, ..CLEAN.acked };
-    News { acked, ..CLEAN }
+    FeedbackOutcome { acked, ..CLEAN }
 }
 
 /// The window's answer to feedback at `at` ms with so much in flight before it.
-fn feed(window: &mut RefWindow, at: i64, path: &Path, standing: &Standing, news: &News) -> Update {
-    window.on_feedback(ms(at), &config(), path, standing, news, 20_000)
+fn feed(
+    window: &mut RefWindow,
+    at: i64,
+    path: &Path,
+    standing: &Standing,
+    outcome: &FeedbackOutcome,
+) -> Update {
+    window.on_feedback(ms(at), &config(), path, standing, outcome, 20_000)
 }
 
 #[test]
@@ -102,7 +108,7 @@ fn a_loss_is_answered_once_in_a_round_trip_and_a_mark_once_in_30_ms() {
     assert_eq!(feed(&mut window, 1079, &path, &STANDING, &marked(1000)), Update::Kept);
     assert_eq!(feed(&mut window, 1081, &path, &STANDING, &marked(1000)), Update::Reduced(Why::Mark));
     for at in (2000..9000).step_by(100) {
-        feed(&mut window, at, &path, &STANDING, &News { acked: Acknowledged::default(), ..LOST });
+        feed(&mut window, at, &path, &STANDING, &FeedbackOutcome { acked: Acknowledged::default(), ..LOST });
     }
     near(window.ref_wnd(), 2000.0);
 }
@@ -141,11 +147,11 @@ fn a_queue_above_half_of_the_target_counts_as_marks() {
 #[test]
 fn it_grows_by_a_packet_per_round_trip_and_a_share_of_itself() {
     let path = empty_queue();
-    let grown = |change: &dyn Fn(&mut RefWindow), standing: &Standing, news: &News| {
+    let grown = |change: &dyn Fn(&mut RefWindow), standing: &Standing, outcome: &FeedbackOutcome| {
         let mut window = window();
         window.updated_at = Some(ms(0));
         change(&mut window);
-        feed(&mut window, 60_000, &path, standing, news);
+        feed(&mut window, 60_000, &path, standing, outcome);
         window.ref_wnd() - 20_000.0
     };
     // 500 of 10 000 bytes, by 1 + 0.02·20 a long time after congestion.
@@ -219,8 +225,8 @@ fn near_the_maximum_rate_the_window_is_what_that_rate_needs() {
 fn the_window_of_the_last_congestion_is_kept_until_the_window_grows() {
     let path = empty_queue();
     let mut window = window();
-    feed(&mut window, 1000, &path, &STANDING, &News { acked: Acknowledged::default(), ..LOST });
-    feed(&mut window, 1060, &path, &STANDING, &News { acked: Acknowledged::default(), ..LOST });
+    feed(&mut window, 1000, &path, &STANDING, &FeedbackOutcome { acked: Acknowledged::default(), ..LOST });
+    feed(&mut window, 1060, &path, &STANDING, &FeedbackOutcome { acked: Acknowledged::default(), ..LOST });
     near(window.ref_wnd_i(), 20_000.0);
     feed(&mut window, 1100, &path, &STANDING, &CLEAN);
     feed(&mut window, 1200, &path, &STANDING, &LOST);

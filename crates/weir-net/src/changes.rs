@@ -1,0 +1,207 @@
+//! Changes of a link during a run, beside those of its rate.
+
+use weir_units::{DataSize, TimeDelta};
+
+use crate::config::LinkConfig;
+use crate::error::{ConfigError, not_negative};
+use crate::loss::LossModel;
+use crate::time::Time;
+
+/// A change of a link: a `None` leaves the value as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LinkChange {
+    /// When it happens.
+    pub at: Time,
+    /// Propagation delay of packets that leave the queue from then on.
+    pub delay: Option<TimeDelta>,
+    /// Random loss of packets that come out from then on.
+    pub loss: Option<LossModel>,
+    /// All limits of the queue for packets that arrive from then on.
+    pub limits: Option<QueueLimits>,
+}
+
+/// The limits of a queue, as in [`QueueConfig`](crate::QueueConfig).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueLimits {
+    /// Longest time from arrival to departure.
+    pub time: Option<TimeDelta>,
+    /// Most bytes.
+    pub bytes: Option<DataSize>,
+    /// Most bytes, as the time in which the rate of the moment sends them.
+    pub at_rate: Option<TimeDelta>,
+    /// Most packets.
+    pub packets: Option<u32>,
+}
+
+/// # Errors
+/// Changes that are not in order of time, or a value out of its range.
+pub(crate) fn validate(changes: &[LinkChange]) -> Result<(), ConfigError> {
+    if let Some(pair) = changes.windows(2).find(|pair| pair[1].at <= pair[0].at) {
+        return Err(ConfigError::ChangesNotIncreasing { at: pair[1].at });
+    }
+    for change in changes {
+        not_negative("delay", change.delay)?;
+        change.loss.unwrap_or_default().validate()?;
+        let limits = change.limits.unwrap_or_default();
+        not_negative("queue time limit", limits.time)?;
+        not_negative("queue limit at the rate", limits.at_rate)?;
+    }
+    Ok(())
+}
+
+/// Values that take effect one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Schedule<T> {
+    /// Times in ns and values; the next one is last.
+    coming: Vec<(u64, T)>,
+}
+
+impl<T: Copy> Schedule<T> {
+    /// The values that `value` finds in the changes of `config`; `None` if it finds none.
+    pub(crate) fn of(config: &LinkConfig, value: impl Fn(&LinkChange) -> Option<T>) -> Option<Self> {
+        let of_change = |change: &LinkChange| value(change).map(|value| (change.at.nanos(), value));
+        let coming: Vec<_> = config.changes.iter().rev().filter_map(of_change).collect();
+        (!coming.is_empty()).then_some(Self { coming })
+    }
+
+    /// The value that has newly taken effect by `now` ns, if any.
+    #[inline]
+    pub(crate) fn due(&mut self, now: u64) -> Option<T> {
+        let mut newest = None;
+        while let Some(&(_, value)) = self.coming.last().filter(|&&(at, _)| at <= now) {
+            self.coming.pop();
+            newest = Some(value);
+        }
+        newest
+    }
+}
+
+/// The propagation delay in ns: its least value, and how much longer it is.
+#[derive(Clone, Debug)]
+pub(crate) struct ExtraDelay {
+    least: u64,
+    extra: u64,
+    schedule: Schedule<u64>,
+}
+
+impl ExtraDelay {
+    /// `None` where the delay does not change.
+    pub(crate) fn of(config: &LinkConfig) -> Option<Self> {
+        let schedule = Schedule::of(config, |change| change.delay.map(nanos))?;
+        let least = least_delay(config);
+        Some(Self { least, extra: nanos(config.delay) - least, schedule })
+    }
+
+    /// The excess of the delay over the least one, for a packet that leaves the queue at `departure` ns.
+    pub(crate) fn at(&mut self, departure: u64) -> u64 {
+        if let Some(delay) = self.schedule.due(departure) {
+            self.extra = delay - self.least;
+        }
+        self.extra
+    }
+}
+
+/// The least propagation delay that a link ever has, in ns.
+pub(crate) fn least_delay(config: &LinkConfig) -> u64 {
+    let changed = config.changes.iter().filter_map(|change| change.delay);
+    changed.map(nanos).fold(nanos(config.delay), u64::min)
+}
+
+fn nanos(span: TimeDelta) -> u64 {
+    span.nanos().max(0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_units::DataRate;
+
+    use super::*;
+    use crate::packet::{Fate, Packet};
+    use crate::{Discipline, Link, Service};
+
+    #[derive(Debug)]
+    struct Bytes(u32);
+
+    impl Packet for Bytes {
+        fn wire_size(&self) -> u32 {
+            self.0
+        }
+    }
+
+    fn ms(ms: i64) -> TimeDelta {
+        TimeDelta::from_millis(ms)
+    }
+
+    /// A link of 1 Mbit/s and 20 ms with these changes; a packet of 125 bytes takes 1 ms.
+    fn config(changes: Vec<LinkChange>) -> LinkConfig {
+        LinkConfig { changes, ..LinkConfig::new(Service::Constant(DataRate::from_mbps(1)), ms(20)) }
+    }
+
+    fn at(ms: u64, change: LinkChange) -> LinkChange {
+        LinkChange { at: Time::from_millis(ms), ..change }
+    }
+
+    /// The same link behind a drop-tail and behind a drop-head queue.
+    fn both(config: LinkConfig) -> [Link<Bytes>; 2] {
+        let mut other = config.clone();
+        other.queue.discipline = Discipline::DropHead;
+        [config, other].map(|config| Link::new(&config, 1).unwrap())
+    }
+
+    /// Milliseconds at which packets come out that arrive at these milliseconds; those that come out.
+    fn exits(link: &mut Link<Bytes>, arrivals: &[u64]) -> Vec<u64> {
+        for &arrival in arrivals {
+            let _ = link.enqueue(Time::from_millis(arrival), Bytes(125));
+        }
+        let mut exits = Vec::new();
+        while let Some(next) = link.next_departure() {
+            let left = link.pop(next);
+            exits.extend(left.filter(|exit| exit.fate == Fate::Arrived).map(|_| next.nanos() / 1_000_000));
+        }
+        exits
+    }
+
+    #[test]
+    fn a_delay_is_that_of_the_time_at_which_a_packet_leaves_the_queue() {
+        let to = |delay| LinkChange { delay: Some(ms(delay)), ..LinkChange::default() };
+        for mut link in both(config(vec![at(11, to(50)), at(100, to(5))])) {
+            // The one that arrives at 10 ms leaves at 11; order is kept when the way becomes shorter.
+            assert_eq!(exits(&mut link, &[8, 10, 90, 98, 99, 150]), [29, 61, 141, 149, 149, 156]);
+        }
+    }
+
+    #[test]
+    fn random_loss_begins_and_ends() {
+        let share = |loss| LinkChange { loss: Some(loss), ..LinkChange::default() };
+        let changes = vec![at(50, share(LossModel::Bernoulli(1.0))), at(100, share(LossModel::None))];
+        for mut link in both(config(changes)) {
+            // Out at 49, 50, 99 and 100 ms.
+            assert_eq!(exits(&mut link, &[28, 29, 78, 79]), [49, 100]);
+        }
+    }
+
+    #[test]
+    fn a_queue_limit_is_that_of_the_time_of_arrival() {
+        let packets = |most| QueueLimits { packets: Some(most), ..QueueLimits::default() };
+        let to = |limits| LinkChange { limits: Some(limits), ..LinkChange::default() };
+        let changes = vec![at(10, to(packets(2))), at(20, to(QueueLimits::default()))];
+        let [mut tail, mut head] = both(config(changes));
+        // Four at 0 ms; of three at 10 ms two find room; four at 20 ms.
+        let arrivals = [0, 0, 0, 0, 10, 10, 10, 20, 20, 20, 20];
+        assert_eq!(exits(&mut tail, &arrivals), [21, 22, 23, 24, 31, 32, 41, 42, 43, 44]);
+        assert_eq!(exits(&mut head, &arrivals).len(), 10);
+    }
+
+    #[test]
+    fn changes_come_in_order_of_time_and_are_possible() {
+        let change =
+            |ms, delay: i64| at(ms, LinkChange { delay: Some(self::ms(delay)), ..LinkChange::default() });
+        let fails = |changes| Link::<Bytes>::new(&config(changes), 1).err();
+        assert_eq!(fails(vec![change(5, 1), change(6, 1)]), None);
+        let expected = ConfigError::ChangesNotIncreasing { at: Time::from_millis(5) };
+        assert_eq!(fails(vec![change(5, 1), change(5, 2)]), Some(expected));
+        assert_eq!(fails(vec![change(5, -1)]), Some(ConfigError::Negative { name: "delay" }));
+        let lossy = LinkChange { loss: Some(LossModel::Bernoulli(1.5)), ..LinkChange::default() };
+        assert_eq!(fails(vec![lossy]), Some(ConfigError::LossOutOfRange));
+    }
+}
