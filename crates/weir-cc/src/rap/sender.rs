@@ -168,9 +168,10 @@ impl GapRule {
         while let Some((id, at)) = self.longest_out()
             && at + timeout <= now
         {
-            match self.outstanding.front() {
-                Some(&(first, _)) if first == id => drop(self.outstanding.pop_front()),
-                _ => self.losses.forget(id),
+            if self.outstanding.front().is_some_and(|&(first, _)| first == id) {
+                self.outstanding.pop_front();
+            } else {
+                self.losses.forget(id);
             }
             if id >= self.active_from {
                 lost = lost.or(Some(at));
