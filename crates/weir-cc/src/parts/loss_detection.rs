@@ -49,7 +49,13 @@ impl LossDetection {
         }
     }
 
-    fn forget(&mut self, id: u64) {
+    /// Of the missing packets that may still come, the one that left first.
+    pub(crate) fn oldest(&self) -> Option<SentPacket> {
+        self.pending.iter().flatten().min_by_key(|packet| packet.id).copied()
+    }
+
+    /// Packet `id` is waited for no longer.
+    pub(crate) fn forget(&mut self, id: u64) {
         for slot in &mut self.pending {
             slot.take_if(|packet| packet.id == id);
         }

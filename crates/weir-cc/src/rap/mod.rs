@@ -14,9 +14,9 @@
 //! 1. The flow begins at the start rate, and the first step ends a round trip after the first acknowledgement. ns-2
 //!    sends a packet each two seconds, then one per round trip, and its first step ends after two seconds whatever the
 //!    round-trip time is: [`Config::ns2`]. Its first sample, shared by all agents of a simulation, is per flow here.
-//! 2. Acknowledgements are reports each 10 ms on single packets, not one per packet with the last hole; each packet in
-//!    them is a round-trip sample, less the time it waited where the format tells it (RFC 8888 does, transport-wide
-//!    feedback does not). The timeout is longer by that interval.
+//! 2. Acknowledgements are reports each 10 ms on single packets, not one per packet with the last hole. In [`Config::ns2`] they are
+//!    1 ms apart at least: a packet that comes so long after the one before has a report of its own. Each packet in
+//!    them is a round-trip sample, less the time it waited where the format tells it (RFC 8888 does, transport-wide feedback does not). The timeout is longer by that interval.
 //! 3. What a step has used is counted in bytes, not in packets: those of a video differ in size.
 //! 4. A packet is found lost by the timer when its time comes, not at the next packet's, and that packet is not
 //!    suppressed: packets leave when the pacer says. The timeout of ns-2 has no end; here it has, so

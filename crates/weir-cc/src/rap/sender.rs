@@ -160,19 +160,30 @@ impl GapRule {
         Computed { rate: self.packet_bits() / lowered, why, limited_by: Some(by) }
     }
 
-    /// Timer-based detection: packets of which no report told in time. Returns when the first one left of which that is news.
+    /// Timer-based detection: packets of which no report told in time, or told only that others came before them. Returns when the
+    /// first one left of which that is news.
     fn time_out(&mut self, now: SendTime) -> Option<SendTime> {
         let timeout = self.rtt.timeout(&self.config);
         let mut lost = None;
-        while let Some(&(id, at)) = self.outstanding.front()
+        while let Some((id, at)) = self.longest_out()
             && at + timeout <= now
         {
-            self.outstanding.pop_front();
+            if self.outstanding.front().is_some_and(|&(first, _)| first == id) {
+                self.outstanding.pop_front();
+            } else {
+                self.losses.forget(id);
+            }
             if id >= self.active_from {
                 lost = lost.or(Some(at));
             }
         }
         lost
+    }
+
+    /// The number of the packet whose timer runs out first, and when it left. Numbers below those outstanding are missing.
+    fn longest_out(&self) -> Option<(u64, SendTime)> {
+        let missing = self.losses.oldest().map(|packet| (packet.id, packet.at));
+        missing.or_else(|| self.outstanding.front().copied())
     }
 
     /// ns-2's RTT timer: one packet per round trip more, if the rate was used.
@@ -188,7 +199,7 @@ impl GapRule {
     }
 
     fn timeout_due(&self) -> Option<SendTime> {
-        self.outstanding.front().map(|&(_, at)| at + self.rtt.timeout(&self.config))
+        self.longest_out().map(|(_, at)| at + self.rtt.timeout(&self.config))
     }
 }
 
@@ -265,6 +276,7 @@ impl Rule for GapRule {
 
     fn on_pause(&mut self) {
         self.outstanding.clear();
+        self.losses = LossDetection::new();
         self.step_due = None;
         self.sent = 0.0;
     }

@@ -27,8 +27,9 @@ pub enum TimeoutTerm {
 pub enum RetransmissionTimeout {
     /// 4·R. RFC 5348 §3.1.
     FourRoundTrips,
-    /// SRTT + 4·RTTVAR, measured as TCP does (RFC 6298 §2) without a least value. ns-2.
-    Measured,
+    /// SRTT + 4·RTTVAR, measured as TCP does (RFC 6298 §2) in whole ticks of this length, 1 µs to 1 s, and without a least
+    /// value. ns-2, whose ticks last 100 ms (`tcp_tick_`).
+    MeasuredInTicks(TimeDelta),
 }
 
 /// How the rate follows the equation upwards.
@@ -102,7 +103,7 @@ impl Default for Config {
 
 impl Config {
     /// What of ns-2.35's TFRC bears on the steady state (its defaults, packets of 1000 bytes): the equation with a
-    /// bounded timeout term and a measured timeout, slower filters, an increase of one packet per round trip and round
+    /// bounded timeout term and a timeout measured in ticks of 100 ms, slower filters, an increase of one packet per round trip and round
     /// trip, no tolerance of reordering, discounting down to a half, and a nofeedback timer of two round trips.
     pub fn ns2() -> Self {
         Self {
@@ -110,7 +111,7 @@ impl Config {
             rtt_filter: 0.95,
             sqrt_rtt_filter: 0.95,
             timeout_term: TimeoutTerm::AtMostOne,
-            retransmission_timeout: RetransmissionTimeout::Measured,
+            retransmission_timeout: RetransmissionTimeout::MeasuredInTicks(TimeDelta::from_millis(100)),
             increase: Increase::OnePacketPerRtt,
             duplicate_threshold: 1,
             discount_threshold: 0.5,
@@ -126,10 +127,17 @@ impl Config {
     pub fn validate(&self) -> Result<(), ConfigError> {
         let filter = |v: f64| (0.0..1.0).contains(&v);
         let two_seconds = TimeDelta::from_secs(2);
+        let tick = match self.retransmission_timeout {
+            RetransmissionTimeout::FourRoundTrips => true,
+            RetransmissionTimeout::MeasuredInTicks(tick) => {
+                (TimeDelta::from_micros(1)..=TimeDelta::from_secs(1)).contains(&tick)
+            }
+        };
         check([
             ("segment_size", (1..=65_535).contains(&self.segment_size.bytes()), "1 to 65535 bytes"),
             ("rtt_filter", filter(self.rtt_filter), "in [0, 1)"),
             ("sqrt_rtt_filter", filter(self.sqrt_rtt_filter), "in [0, 1)"),
+            ("retransmission_timeout", tick, "in ticks of 1 µs to 1 s"),
             ("duplicate_threshold", (1..=1000).contains(&self.duplicate_threshold), "1 to 1000"),
             ("discount_threshold", weight(self.discount_threshold), "in (0, 1]"),
             ("nofeedback_rtts", positive(self.nofeedback_rtts), "above 0"),
@@ -159,9 +167,16 @@ mod tests {
         assert_eq!(Config::ns2().validate(), Ok(()));
         let error = Config { rtt_filter: 1.0, ..Config::default() }.validate().unwrap_err();
         assert_eq!(error.to_string(), "`rtt_filter` must be in [0, 1)");
+        let ticks = |tick| Config {
+            retransmission_timeout: RetransmissionTimeout::MeasuredInTicks(tick),
+            ..Config::default()
+        };
+        assert_eq!(ticks(TimeDelta::from_micros(1)).validate(), Ok(()));
         for wrong in [
             Config { segment_size: DataSize::ZERO, ..Config::default() },
             Config { sqrt_rtt_filter: f64::NAN, ..Config::default() },
+            ticks(TimeDelta::ZERO),
+            ticks(TimeDelta::from_millis(1001)),
             Config { duplicate_threshold: 0, ..Config::default() },
             Config { discount_threshold: 0.0, ..Config::default() },
             Config { nofeedback_rtts: f64::INFINITY, ..Config::default() },

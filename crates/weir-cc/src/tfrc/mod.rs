@@ -34,7 +34,7 @@
 //! forgets a share with the next report, as coupled-rtp-2014 has it. A factor on that rate would keep it, but flows that
 //! are coupled so lose more and carry less.
 //!
-//! Not taken over from ns-2: its slow start spread over the packets of a round trip, its round counter, its
+//! [`Config::ns2`] is held against ns-2.35's own figures (`data/ns2`). Not taken over from ns-2: its slow start spread over the packets of a round trip, its round counter, its
 //! loss times by the sender's clock, its 300 bytes/s before the first report and its receive rate in packets.
 
 mod config;
@@ -45,6 +45,7 @@ mod receive_set;
 mod receiver;
 mod round_trip;
 mod sender;
+mod tick_estimate;
 
 #[cfg(test)]
 mod closed_loop;

@@ -2,8 +2,9 @@
 
 use weir_units::TimeDelta;
 
-use super::config::Config;
-use crate::parts::rtt_estimate::{RttEstimate, bounded};
+use super::config::{Config, RetransmissionTimeout};
+use super::tick_estimate::TickEstimate;
+use crate::parts::rtt_estimate::bounded;
 
 /// The averages of a connection's round-trip time. Times in seconds.
 #[derive(Clone, Copy, Debug)]
@@ -16,22 +17,20 @@ pub(super) struct RoundTrip {
     sqrt_mean: f64,
     /// √`R_sample`.
     sqrt_latest: f64,
-    /// What TCP makes of the samples.
-    tcp: RttEstimate,
+    /// What TCP makes of the samples, where `t_RTO` is measured.
+    tcp: Option<TickEstimate>,
 }
 
 impl RoundTrip {
     /// After the first sample.
-    pub(super) fn first(sample: TimeDelta) -> Self {
+    pub(super) fn first(sample: TimeDelta, config: &Config) -> Self {
         let latest = bounded(sample);
         let r = latest.secs_f64();
-        Self {
-            r,
-            latest,
-            sqrt_mean: libm::sqrt(r),
-            sqrt_latest: libm::sqrt(r),
-            tcp: RttEstimate::first(sample),
-        }
+        let tcp = match config.retransmission_timeout {
+            RetransmissionTimeout::FourRoundTrips => None,
+            RetransmissionTimeout::MeasuredInTicks(tick) => Some(TickEstimate::first(latest, tick)),
+        };
+        Self { r, latest, sqrt_mean: libm::sqrt(r), sqrt_latest: libm::sqrt(r), tcp }
     }
 
     /// After a further sample.
@@ -45,16 +44,18 @@ impl RoundTrip {
             self.sqrt_mean = self.sqrt_latest;
         }
         self.sqrt_mean = q2 * self.sqrt_mean + (1.0 - q2) * self.sqrt_latest; // RFC 5348 §4.5
-        self.tcp.add(sample);
+        if let Some(tcp) = &mut self.tcp {
+            tcp.add(self.latest);
+        }
     }
 
     pub(super) fn smoothed(&self) -> TimeDelta {
         TimeDelta::from_secs_f64(self.r)
     }
 
-    /// SRTT + 4·RTTVAR in seconds. RFC 6298 §2.3, without the least value.
+    /// `t_RTO` over `R`. RFC 5348 §3.1.
     pub(super) fn retransmission_timeout(&self) -> f64 {
-        self.tcp.timeout()
+        self.tcp.map_or(4.0, |tcp| tcp.timeout() / self.r)
     }
 
     /// `X_inst/X` = `R_sqmean`/√`R_sample`. RFC 5348 §4.5.
@@ -77,7 +78,7 @@ mod tests {
     }
 
     fn first(sample: i64) -> RoundTrip {
-        RoundTrip::first(ms(sample))
+        RoundTrip::first(ms(sample), &Config::default())
     }
 
     #[test]
@@ -91,6 +92,14 @@ mod tests {
         let mut slow = first(100);
         slow.add(ms(200), &Config::ns2());
         assert_eq!(slow.smoothed(), ms(105));
+    }
+
+    #[test]
+    fn the_timeout_of_ns2_has_whole_ticks_of_100_ms() {
+        assert_eq!(first(20).retransmission_timeout(), 4.0);
+        // One tick: 1 + 4·0.5 = 3 ticks, fifteen round trips.
+        let rtt = RoundTrip::first(ms(20), &Config::ns2());
+        assert!((rtt.retransmission_timeout() - 15.0).abs() < 1e-9);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::config::{Config, Increase, MOST_SIZE, RetransmissionTimeout};
+use super::config::{Config, Increase, MOST_SIZE};
 use super::data_limited::DataLimited;
 use super::equation::packets_per_rtt;
 use super::receive_set::ReceiveSet;
@@ -86,7 +86,7 @@ impl EquationRule {
         if let Some(sample) = sample {
             match &mut self.rtt {
                 Some(rtt) => rtt.add(sample, &self.config),
-                None => self.rtt = Some(RoundTrip::first(sample)),
+                None => self.rtt = Some(RoundTrip::first(sample, &self.config)),
             }
         }
         let rtt = self.rtt?;
@@ -164,11 +164,8 @@ impl EquationRule {
 
     /// `X_Bps`. RFC 5348 §3.1.
     fn equation(&self, rtt: &RoundTrip) -> f64 {
-        let t_rto = match self.config.retransmission_timeout {
-            RetransmissionTimeout::FourRoundTrips => 4.0,
-            RetransmissionTimeout::Measured => rtt.retransmission_timeout() / rtt.r,
-        };
-        self.segment / rtt.r * packets_per_rtt(self.p, t_rto, self.config.timeout_term)
+        let packets = packets_per_rtt(self.p, rtt.retransmission_timeout(), self.config.timeout_term);
+        self.segment / rtt.r * packets
     }
 
     /// `W_init/R`: four segments per round trip, but at most 4380 bytes where two are less. RFC 5348 §4.2.

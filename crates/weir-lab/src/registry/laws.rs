@@ -376,7 +376,7 @@ impl Law for TfrcRfc5348 {
     fn presets() -> Vec<Preset<Self::Config>> {
         vec![Preset {
             name: "ns2",
-            summary: "what of ns-2.35's TFRC bears on the steady state",
+            summary: "what of ns-2.35's TFRC bears on the steady state, with its ticks of 100 ms",
             config: tfrc::Config::ns2(),
         }]
     }
@@ -411,7 +411,7 @@ impl Law for Rap1999 {
     fn presets() -> Vec<Preset<Self::Config>> {
         vec![Preset {
             name: "ns2",
-            summary: "ns-2.35's start and packets of 1000 bytes",
+            summary: "ns-2.35's start, a report per packet, and packets of 1000 bytes on the link",
             config: rap::Config::ns2(),
         }]
     }

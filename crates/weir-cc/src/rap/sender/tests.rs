@@ -163,6 +163,24 @@ fn packets_without_news_are_lost_after_the_timeout_and_halve_the_rate_again_and_
 }
 
 #[test]
+fn a_missing_packet_is_lost_after_its_timeout_if_no_three_later_ones_come() {
+    let mut sender = settled(Config { usage_threshold: 1.0, ..Config::default() });
+    send(&mut sender, 1..3, 200);
+    time_out(&mut sender, 210);
+    let missing = PacketResult { sent: packet(1, 200), fate: Fate::Missing };
+    assert_eq!(feed(&mut sender, 310, &[vec![missing], arrived(2..3, 200)].concat()), None);
+    time_out(&mut sender, 310);
+    // 1.2 · 100 + 10 ms after it left.
+    assert_eq!(sender.rule().timeout_due(), Some(ms(330)));
+    let decision = time_out(&mut sender, 330).unwrap();
+    assert_eq!((decision.rate, decision.why), (kbps(200), Why::Timeout));
+    assert_eq!(sender.target().limiting_factor, LimitingFactor::Loss);
+    // Three later ones do not lose it again.
+    send(&mut sender, 3..6, 340);
+    assert_eq!(ack(&mut sender, 3..6, 340), None);
+}
+
+#[test]
 fn ns2_begins_with_a_packet_each_two_seconds_and_then_one_per_round_trip() {
     let mut sender = rap(Config::ns2());
     // 8000 bits in 2 s.
