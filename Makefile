@@ -58,7 +58,7 @@ reproduce-check:
 reproduce-verdicts:
 	cargo build --release --locked
 	$(WEIR_RELEASE) reproduce --all --json > experiments/verdicts.json.new
-	jq '[.[] | { id, verdict }]' experiments/verdicts.json.new > experiments/verdicts.json
+	jq '[.claims[] | { id, verdict }]' experiments/verdicts.json.new > experiments/verdicts.json
 	rm experiments/verdicts.json.new
 
 demo:

@@ -5,7 +5,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use super::row::{Direction, Order, Range, Side};
+use super::claim::{Direction, Order, Range, Side};
 use weir_measure::results::Value;
 use weir_measure::results::stats::{Estimate, Kind, mean, sample_sd};
 

@@ -1,8 +1,10 @@
+mod tried;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::catalogue::TEMPLATES;
-use super::read::select;
+use super::named::select;
 use super::*;
 use crate::runs::{Divisible as _, Forget};
 use crate::traces::TraceStore;
