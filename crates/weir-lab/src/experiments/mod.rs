@@ -42,7 +42,7 @@ pub use reproduce::{Reproduced, Reproduction};
 pub use results::{Accepted, Basis, ClaimResult, Count, PlaceResult, counts};
 pub use row::{
     Better, Claim, Class, Direction, Further, Grid, NoMore, Order, OverPlaces, OverSeeds, Range, Reported,
-    Row, Seeds, Selection, Source, Sweep, Trend, Values, Variant,
+    Row, Seeds, Selection, Side, Source, Sweep, Trend, Values, Variant,
 };
 pub use sweep::{SweepRequest, Swept};
 pub use table::Table;

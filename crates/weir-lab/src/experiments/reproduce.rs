@@ -313,7 +313,7 @@ impl RanRow<'_> {
             let Some((_, earlier)) = before else { continue };
             let differences: Vec<Value> =
                 runs.iter().zip(earlier).map(|(now, then)| Some((*now)? - (*then)?)).collect();
-            steps.push((place.clone(), Judged::in_order(&differences, order)));
+            steps.push((place.clone(), Judged::in_order(&differences, order, 0.0)));
         }
         steps
     }
@@ -328,7 +328,7 @@ fn plots_of(experiment: &Experiment, runs: &Runs<'_>) -> Vec<PlotResult> {
 
 fn judge_runs(claim: &Claim, runs: &[Value]) -> Judged {
     if let Some(order) = claim.order {
-        return Judged::in_order(runs, order);
+        return Judged::in_order(runs, order, claim.margin.unwrap_or(0.0));
     }
     let range = claim.accept.unwrap_or_default();
     match claim.over_seeds {
@@ -349,10 +349,14 @@ fn mean_over_places(places: &[Vec<Value>]) -> Vec<Value> {
 
 fn accepted(claim: &Claim) -> Accepted {
     let order = claim.order.or_else(|| claim.trend.as_ref().map(|trend| trend.goes.order()));
+    let margin = claim.margin.unwrap_or(0.0);
     let Range { min, max } = match order {
         Some(Order::Above) => Range { min: Some(0.0), max: None },
         Some(Order::Below) => Range { min: None, max: Some(0.0) },
+        // Zero less a margin of zero would be printed as −0.
+        Some(Order::NotBelow) => Range { min: Some(0.0 - margin), max: None },
+        Some(Order::NotAbove) => Range { min: None, max: Some(margin) },
         None => claim.accept.unwrap_or_default(),
     };
-    Accepted { low: min, high: max, strict: order.is_some() }
+    Accepted { low: min, high: max, strict: order.is_some_and(Order::is_strict) }
 }

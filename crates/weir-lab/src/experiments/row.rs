@@ -254,6 +254,9 @@ pub struct Claim {
     /// On which side of zero the value lies: with a difference of two variants their order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
+    /// How far beyond zero a value that is `not-below` or `not-above` may lie, in `unit`, from 0 on; 0 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f64>,
     /// How the value goes along a sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trend: Option<Trend>,
@@ -369,7 +372,17 @@ impl Range {
     }
 }
 
-/// A side of zero.
+/// A side of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Above it.
+    Above,
+    /// Below it.
+    Below,
+}
+
+/// Where a value lies with respect to zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
@@ -377,6 +390,25 @@ pub enum Order {
     Above,
     /// Below it.
     Below,
+    /// At zero or above, or below it by the margin at most.
+    NotBelow,
+    /// At zero or below, or above it by the margin at most.
+    NotAbove,
+}
+
+impl Order {
+    /// The side of zero that is claimed, or the side towards which the value is free.
+    pub(super) const fn side(self) -> Side {
+        match self {
+            Self::Above | Self::NotBelow => Side::Above,
+            Self::Below | Self::NotAbove => Side::Below,
+        }
+    }
+
+    /// Whether zero itself does not meet it.
+    pub(super) const fn is_strict(self) -> bool {
+        matches!(self, Self::Above | Self::Below)
+    }
 }
 
 /// How a value goes along a sweep: each step from one place to the next is an order of its own.
@@ -428,7 +460,7 @@ pub enum OverPlaces {
 #[serde(deny_unknown_fields)]
 pub struct Better {
     /// On which side of the range.
-    pub side: Order,
+    pub side: Side,
     /// What must not be more than in the paper.
     pub at: Vec<NoMore>,
 }

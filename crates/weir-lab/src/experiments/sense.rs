@@ -1,6 +1,6 @@
 //! What a row says that parses and means nothing: ranges without numbers, shares of none, words that nothing reads.
 
-use super::row::{Better, Claim, Grid, Order, OverPlaces, OverSeeds, Range, Row, Selection, Values};
+use super::row::{Better, Claim, Grid, Order, OverPlaces, OverSeeds, Range, Row, Selection, Side, Values};
 use crate::form::{KeyPath, Problem};
 
 /// What is wrong with a row as a whole.
@@ -76,6 +76,7 @@ pub(super) fn of_claim(claim: &Claim, path: &KeyPath) -> Vec<Problem> {
     if claim.accept.is_none() {
         problems.extend(without_range(claim, path));
     }
+    problems.extend(of_margin(claim, &path.with("margin")));
     if claim.trend.is_some() && claim.over_places != OverPlaces::Each {
         let problem = Problem::key(&path.with("over_places"), "a trend is judged step by step");
         problems.push(problem.help("leave it out"));
@@ -91,6 +92,16 @@ fn of_share(share: f64, path: &KeyPath, otherwise: &str) -> Option<Problem> {
     (!is_one).then(|| Problem::value(path, otherwise).help("write a share above 0, at most 1"))
 }
 
+fn of_margin(claim: &Claim, path: &KeyPath) -> Option<Problem> {
+    let margin = claim.margin?;
+    if claim.order.is_none_or(Order::is_strict) {
+        let problem = Problem::key(path, "`margin` belongs to an order that equal values meet");
+        return Some(problem.help("write `order = \"not-below\"` or `\"not-above\"`, or leave it out"));
+    }
+    let is_one = margin >= 0.0 && margin.is_finite();
+    (!is_one).then(|| Problem::value(path, "this is no margin").help("write a number from 0 on, in `unit`"))
+}
+
 /// What keeps a value from ever being better, or lets it be so for nothing.
 fn of_better(better: &Better, range: Range, over: OverPlaces, path: &KeyPath) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -100,8 +111,8 @@ fn of_better(better: &Better, range: Range, over: OverPlaces, path: &KeyPath) ->
         problems.push(problem.help("a value is better at no more delay and no more loss: name both"));
     }
     let (end, key) = match better.side {
-        Order::Above => (range.max, "max"),
-        Order::Below => (range.min, "min"),
+        Side::Above => (range.max, "max"),
+        Side::Below => (range.min, "min"),
     };
     if end.is_none() {
         let problem = Problem::value(&path.with("side"), "nothing lies beyond that side of the range");
