@@ -49,8 +49,9 @@ fn a_figure_of_the_full_form_has_its_places_and_all_of_them_count() {
     let (runs, results) = trials(&figure("full", "{ min = 1.9, max = 2.1 }"));
     assert_eq!((runs, results[0].places.len(), results[0].moved), (4, 4, false));
     // Without the division it is 0.8 at the last place alone.
-    let one_place_less =
-        figure("full", "{ max = 0.7 }").replace(" * 1000 / $rate", "").replace("= 2\n", "= 0.2\n");
+    let one_place_less = figure("full", "{ max = 0.7 }")
+        .replace(" * 1000 / $rate", "")
+        .replace("expected = 2\n", "expected = 0.2\n");
     let (_, results) = trials(&one_place_less);
     assert!(results[0].moved, "{results:?}");
 }
