@@ -1,5 +1,5 @@
 # `make test` is what CI runs after `make lint`; `make demo` shows what Weir is for.
-.PHONY: test test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-verdicts fmt \
+.PHONY: test test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts fmt \
 	mutants fuzz soak
 
 test:
@@ -54,6 +54,11 @@ WEIR_RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/weir
 reproduce-check:
 	cargo build --release --locked
 	$(WEIR_RELEASE) reproduce --all --baseline experiments/verdicts.json
+
+# Whether the figures of changed settings that rows hold still stand (some two minutes on two cores).
+reproduce-tried:
+	cargo build --release --locked
+	$(WEIR_RELEASE) reproduce --tried
 
 reproduce-verdicts:
 	cargo build --release --locked
