@@ -1,5 +1,5 @@
 # `make test` is what CI runs after `make lint`; `make demo` shows what Weir is for.
-.PHONY: test test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-verdicts fmt \
+.PHONY: test test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts fmt \
 	mutants fuzz soak
 
 test:
@@ -55,10 +55,15 @@ reproduce-check:
 	cargo build --release --locked
 	$(WEIR_RELEASE) reproduce --all --baseline experiments/verdicts.json
 
+# Whether the figures of changed settings that rows hold still stand (some two minutes on two cores).
+reproduce-tried:
+	cargo build --release --locked
+	$(WEIR_RELEASE) reproduce --tried
+
 reproduce-verdicts:
 	cargo build --release --locked
 	$(WEIR_RELEASE) reproduce --all --json > experiments/verdicts.json.new
-	jq '[.[] | { id, verdict }]' experiments/verdicts.json.new > experiments/verdicts.json
+	jq '[.claims[] | { id, verdict }]' experiments/verdicts.json.new > experiments/verdicts.json
 	rm experiments/verdicts.json.new
 
 demo:

@@ -1,9 +1,12 @@
-//! Tells the crate what it was built from, so that results that were kept are not taken for those of other sources.
+//! Says what the crate was built from: by a hash of its sources, so that results that were kept are not taken for those of others, and,
+//! if it is known, by the commit, which results have beside them.
 
+use std::env;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// What results depend on, as seen from this crate: sources of the workspace and versions of libraries. Of what is not there, as in
 /// a package from a registry, the version of this crate speaks.
@@ -28,6 +31,8 @@ fn main() -> io::Result<()> {
             collect(&folder, &mut files)?;
         }
     }
+    // The rows are part of the command, though no kept run depends on their texts.
+    println!("cargo::rerun-if-changed=experiments");
     let lock = crates.join("../Cargo.lock");
     if lock.is_file() {
         println!("cargo::rerun-if-changed={}", lock.display());
@@ -40,7 +45,49 @@ fn main() -> io::Result<()> {
         fs::read(&file)?.hash(&mut hasher);
     }
     println!("cargo::rustc-env=WEIR_SOURCES={:016x}", hasher.finish());
+    // Whoever builds from sources without a repository can name the commit.
+    println!("cargo::rerun-if-env-changed=WEIR_COMMIT");
+    let given = env::var("WEIR_COMMIT").ok().filter(|commit| !commit.is_empty());
+    if let Some(commit) = given.or_else(commit_of_the_package).or_else(commit) {
+        println!("cargo::rustc-env=WEIR_COMMIT={commit}");
+    }
     Ok(())
+}
+
+/// The commit that cargo wrote into a package.
+fn commit_of_the_package() -> Option<String> {
+    let text = fs::read_to_string(".cargo_vcs_info.json").ok()?;
+    let behind = text.split_once("\"sha1\": \"")?.1;
+    let commit = behind.split('"').next()?;
+    let is_one = !commit.is_empty() && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_one.then(|| if text.contains("\"dirty\": true") { format!("{commit}+") } else { commit.to_owned() })
+}
+
+/// The commit of the clone that this crate lies in, with `+` behind it where a source, a row or a scenario is another there; `None` without
+/// git, and where the crate lies in a repository that is not Weir's.
+fn commit() -> Option<String> {
+    if git(&["rev-parse", "--show-prefix"])? != "crates/weir-lab/" {
+        return None;
+    }
+    let commit = git(&["rev-parse", "HEAD"])?;
+    let changed = git(&[
+        "status",
+        "--porcelain",
+        "--untracked-files=no",
+        "--",
+        "..",
+        "../../experiments",
+        "../../scenarios",
+    ])?;
+    Some(if changed.is_empty() { commit } else { format!("{commit}+") })
+}
+
+/// What git prints; `None` where it fails.
+fn git(arguments: &[&str]) -> Option<String> {
+    // Looking takes no lock from whoever works there.
+    let git = Command::new("git").env("GIT_OPTIONAL_LOCKS", "0").args(arguments).output();
+    let output = git.ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim_end().to_owned())
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

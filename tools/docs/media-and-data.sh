@@ -6,7 +6,7 @@ set -euo pipefail
 runs=${KEPT:-$(mktemp -d)}/media-and-data.json
 [ -f "$runs" ] || weir reproduce weir/media-and-data --full --json > "$runs"
 jq -r --arg form "${1:-plain}" '
-    (map({key: (.id | ltrimstr("weir/media-and-data/")), value: .measured.mean}) | from_entries) as $of
+    (.claims | map({key: (.id | ltrimstr("weir/media-and-data/")), value: .measured.mean}) | from_entries) as $of
     | def whole: round | tostring | sub("-"; "−");
       def percent: 1000 * . | round | "\(./10 | floor).\(. % 10)";
       def plain: ["gcc", "nada", "scream"][] as $media | ["newreno", "cubic"][] as $data

@@ -135,14 +135,17 @@ pub struct Outlook {
     pub pacing: Pacing,
     /// Bytes that may be in flight.
     pub window: Option<DataSize>,
+    /// The rate up to which padding fills what the encoder leaves; zero for none.
+    pub padding: DataRate,
     /// Whether the rule lets the queue drain.
     pub draining: bool,
 }
 
 impl Outlook {
-    /// `rate` for encoder and wire alike, without a window.
+    /// `rate` for encoder and wire alike, without a window or padding.
     pub const fn at(rate: DataRate, pacing: Pacing) -> Self {
-        Self { media_rate: rate, sending_rate: rate, pacing, window: None, draining: false }
+        let padding = DataRate::ZERO;
+        Self { media_rate: rate, sending_rate: rate, pacing, window: None, padding, draining: false }
     }
 }
 
@@ -354,9 +357,10 @@ impl<R: Rule> Controller for RateLaw<R> {
     }
 
     fn target(&self) -> Target {
-        let Outlook { media_rate, sending_rate, pacing, window, draining } = self.rule.outlook(&self.frame);
+        let Outlook { media_rate, sending_rate, pacing, window, padding, draining } =
+            self.rule.outlook(&self.frame);
         let limiting_factor = self.frame.standing.limiting_factor(draining);
-        Target { media_rate, window, ..Target::at(sending_rate, pacing, limiting_factor) }
+        Target { media_rate, window, padding, ..Target::at(sending_rate, pacing, limiting_factor) }
     }
 
     fn stamp(&self) -> Option<Stamp> {

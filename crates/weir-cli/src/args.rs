@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 mod attack;
+mod reproduce;
 mod suite;
 mod trace;
 
@@ -22,6 +23,7 @@ pub(crate) use trace::{
 };
 
 pub(crate) use attack::AttackArgs;
+pub(crate) use reproduce::{ReproduceArgs, ReproduceExtent};
 pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
 
 /// Judge congestion controllers for real-time media.
@@ -361,39 +363,6 @@ pub(crate) struct AnalyseArgs {
     pub(crate) json: bool,
 }
 
-#[derive(Debug, clap::Args)]
-pub(crate) struct ReproduceArgs {
-    /// The rows, such as `coupled-rtp-2014/fig7`, or files of your own that end in `.toml` [default: all that ship].
-    #[arg(value_name = "ID")]
-    pub(crate) rows: Vec<String>,
-    /// All rows, which is also what nothing named means.
-    #[arg(long, conflicts_with_all = ["rows", "paper"])]
-    pub(crate) all: bool,
-    /// All rows of this paper.
-    #[arg(long, value_name = "PAPER")]
-    pub(crate) paper: Option<String>,
-    #[command(flatten)]
-    pub(crate) extent: ReproduceExtent,
-    /// Threads [default: one per core]; results do not depend on them.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
-    pub(crate) jobs: Option<u32>,
-    #[command(flatten)]
-    pub(crate) form: ReproduceForm,
-    /// Directory for the report with the figures: index.html, claims.json and plots.json; some figures need runs of their own.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) parts: Parts,
-    /// Compare with what `--json` printed earlier; exit with 1 if a claim that was met there is so no longer.
-    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
-    pub(crate) baseline: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) data: DataArgs,
-    /// No progress bar.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-}
-
 /// A part of many runs for one of several machines, and all of them together.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Parts {
@@ -403,32 +372,6 @@ pub(crate) struct Parts {
     /// Take the runs that stand in these directories, those of shards, and make only what they have not.
     #[arg(long, value_name = "DIR", requires = "out", num_args = 1..)]
     pub(crate) merge: Vec<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ReproduceExtent {
-    /// The whole sweeps with all seeds, in place of the quick form.
-    #[arg(long)]
-    pub(crate) full: bool,
-    /// Seeds, whatever the rows say.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
-    pub(crate) runs: Option<u32>,
-    /// Points on each axis of a grid, such as that of `gcc-2016/fig8`, whatever the rows say.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..=1000))]
-    pub(crate) grid: Option<u32>,
-    /// Further seeds on the best places of a grid, of the rows that say which those are, such as `gcc-2016/fig8`.
-    #[arg(long, conflicts_with = "shard")]
-    pub(crate) further: bool,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ReproduceForm {
-    /// Print as JSON: an array with an object for each claim.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print as Markdown: the tables of docs/reproduction.md.
-    #[arg(long, conflicts_with_all = ["json", "shard"])]
-    pub(crate) markdown: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -501,6 +444,8 @@ pub(crate) enum SchemaOf {
     Suite,
     /// The options of a controller or coupler.
     Options,
+    /// Files of rows, what papers claim.
+    Row,
 }
 
 #[derive(Debug, clap::Args)]

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use weir_lab::experiments::row_schema;
 use weir_lab::registry::Registry;
 use weir_lab::scenario::{Scenario, scenario_schema};
 use weir_lab::traces::Listed;
@@ -71,6 +72,7 @@ pub(crate) fn schema(args: &SchemaArgs, registry: &Registry) -> Result<(), Failu
         }
         SchemaOf::Scenario => serde_json::to_string_pretty(scenario_schema()),
         SchemaOf::Results => serde_json::to_string_pretty(&results::results_schema()),
+        SchemaOf::Row => serde_json::to_string_pretty(row_schema()),
         SchemaOf::Suite => serde_json::to_string_pretty(suite::suite_schema()),
     };
     writeln!(terminal::stdout(), "{}", text.map_err(std::io::Error::from)?)?;

@@ -36,6 +36,7 @@ pub mod registry;
 mod rooms;
 pub mod runs;
 pub mod scenario;
+mod shell;
 pub mod shipped;
 pub mod suite;
 pub mod traces;

@@ -289,10 +289,8 @@ impl Rule for WindowRule {
         });
         Outlook {
             media_rate: media_rate(limits, sending_rate, frame.queued(), self.config.drain_time),
-            sending_rate,
-            pacing: Pacing::Factor(self.config.pacing_factor),
             window,
-            draining: false,
+            ..Outlook::at(sending_rate, Pacing::Factor(self.config.pacing_factor))
         }
     }
 

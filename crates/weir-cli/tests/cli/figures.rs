@@ -126,7 +126,9 @@ fn a_report_has_each_row_with_its_figures_and_claims() {
     let names: Vec<PathBuf> = place.tree("report").into_keys().collect();
     assert_eq!(names, ["claims.json", "index.html", "plots.json", "runs.log"].map(PathBuf::from));
     assert_eq!(place.read("report/claims.json"), outcome.stdout);
-    let plots: Vec<Value> = serde_json::from_str(&place.read("report/plots.json")).unwrap();
+    let plots: Value = serde_json::from_str(&place.read("report/plots.json")).unwrap();
+    assert_eq!(plots["provenance"]["command"], "weir reproduce mine/row.toml coupled-rtp-2014/alg1 --runs 2");
+    let plots = plots["plots"].as_array().unwrap();
     let kinds: Vec<&str> = plots.iter().filter_map(|plot| plot["kind"].as_str()).collect();
     assert_eq!(kinds, ["course", "cdf", "sweep", "bars", "curve", "map"]);
     assert_eq!(plots[2]["lines"][1]["y"], serde_json::json!([0.2, 0.4, 0.8]));

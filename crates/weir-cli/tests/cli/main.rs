@@ -13,6 +13,7 @@ mod open;
 mod pcap;
 mod report;
 mod reproduce;
+mod reproduce_changed;
 mod results;
 mod same_bytes;
 mod stated;

@@ -7,11 +7,17 @@ use crate::support::Place;
 /// The shortest of the rows that run.
 const SHORT: &str = "reproduce coupled-rtp-2014/fig6 coupled-rtp-2014/alg1 --runs 2 --quiet";
 
+/// The claims in what `--json` printed.
+fn claims(printed: &str) -> Vec<Value> {
+    let printed: Value = serde_json::from_str(printed).unwrap();
+    printed["claims"].as_array().unwrap().clone()
+}
+
 #[test]
 fn an_object_for_each_claim_says_what_was_reported_measured_and_accepted() {
     let outcome = Place::new().weir(&format!("{SHORT} --json"));
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
-    let claims: Vec<Value> = serde_json::from_str(&outcome.stdout).unwrap();
+    let claims = claims(&outcome.stdout);
     for claim in &claims {
         for key in [
             "id",
@@ -101,7 +107,7 @@ fn a_row_of_ones_own_is_a_file() {
         std::fs::write(folder.join(file), text).unwrap();
     }
     let outcome = place.weir("reproduce mine/row.toml --runs 1 --quiet --json");
-    let claims: Vec<Value> = serde_json::from_str(&outcome.stdout).unwrap();
+    let claims = claims(&outcome.stdout);
     assert_eq!((&claims[0]["id"], claims.len()), (&"mine/row/half".into(), 1), "{}", outcome.stderr);
     let twice = place.try_weir("reproduce mine/row.toml mine/row.toml");
     assert_eq!(twice.code, Some(2));
@@ -199,7 +205,7 @@ fn theory_is_computed_by_the_command() {
     let place = Place::new();
     place.write("paper/grid.toml", GRID);
     let outcome = place.weir("reproduce paper/grid.toml --quiet --json");
-    let claims: Vec<Value> = serde_json::from_str(&outcome.stdout).unwrap();
+    let claims = claims(&outcome.stdout);
     let theory = claims.iter().find(|claim| claim["id"] == "paper/grid/theory").unwrap();
     assert_eq!((&theory["verdict"], &theory["measured"]["runs"]), (&"reproduced".into(), &1.into()));
     place.write("paper/grid.toml", &GRID.replace("dccc-penalty", "dccc-penalti"));
@@ -216,7 +222,7 @@ fn the_best_places_have_further_seeds_where_they_are_asked_for() {
     place.write("paper/grid.toml", &text);
     let measured = |more: &str| -> (Value, Value) {
         let outcome = place.weir(&format!("reproduce paper/grid.toml --quiet --json{more}"));
-        let claims: Vec<Value> = serde_json::from_str(&outcome.stdout).unwrap();
+        let claims = claims(&outcome.stdout);
         (claims[0]["measured"]["runs"].clone(), claims[0]["measured"]["mean"].clone())
     };
     assert_eq!(measured("").0, 2);

@@ -50,8 +50,9 @@ fn json_that_breaks_the_schema_is_told_from_json_that_keeps_it() {
     }
 }
 
-/// The part of JSON Schema that results use; objects have no keys that the schema does not name.
-fn conforms(json: &Value, schema: &Value, root: &Value) -> Result<(), String> {
+/// The part of JSON Schema that results and rows use; objects have no keys that the schema does not name, unless it says what
+/// others hold.
+pub(crate) fn conforms(json: &Value, schema: &Value, root: &Value) -> Result<(), String> {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = root.pointer(reference.trim_start_matches('#')).ok_or("dangling reference")?;
         return conforms(json, target, root);
@@ -88,7 +89,12 @@ fn conforms(json: &Value, schema: &Value, root: &Value) -> Result<(), String> {
         object.get(required).ok_or(format!("{required} is missing"))?;
     }
     for (key, value) in object {
-        let property = schema["properties"].get(key).ok_or(format!("{key} is unknown"))?;
+        let others = &schema["additionalProperties"];
+        if others == true {
+            continue;
+        }
+        let property = schema["properties"].get(key).or(others.is_object().then_some(others));
+        let property = property.ok_or(format!("{key} is unknown"))?;
         conforms(value, property, root).map_err(|error| format!("{key}: {error}"))?;
     }
     Ok(())

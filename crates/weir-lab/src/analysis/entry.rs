@@ -131,6 +131,14 @@ impl Entry {
         self.analyse(set, seed).map(|analysed| analysed.results)
     }
 
+    /// Whether `set` names parameters of it, with values of their kind.
+    ///
+    /// # Errors
+    /// A parameter that does not exist, or a value of another kind.
+    pub(crate) fn check(&'static self, set: &[String]) -> Result<(), ScenarioError> {
+        self.table(set, None).map(drop)
+    }
+
     /// [`run`](Self::run), with the parameters that were in force.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::judge::Verdict;
 use super::results::ClaimResult;
@@ -41,14 +42,19 @@ pub struct VerdictBaselineError {
 }
 
 impl VerdictBaseline {
-    /// The claims in a file, an array with an object for each, of which `id` and `verdict` are read.
+    /// The claims in a file: what `--json` prints, or an array with an object for each claim, of which `id` and `verdict` are read.
     ///
     /// # Errors
-    /// It cannot be read, or is none.
+    /// It cannot be read, is none, or is of rows that were changed.
     pub fn read(path: &Path) -> Result<Self, VerdictBaselineError> {
         let error = |problem: String| VerdictBaselineError { path: path.to_owned(), problem };
         let text = text_of(path, MOST_PRINTED).map_err(|source| error(source.to_string()))?;
-        serde_json::from_str(&text).map(Self).map_err(|source| error(source.to_string()))
+        let mut whole: Value = serde_json::from_str(&text).map_err(|source| error(source.to_string()))?;
+        if whole.pointer("/provenance/changed").is_some() {
+            return Err(error("its rows were changed by `--set`".to_owned()));
+        }
+        let claims = whole.get_mut("claims").map(Value::take).unwrap_or(whole);
+        serde_json::from_value(claims).map(Self).map_err(|source| error(source.to_string()))
     }
 
     /// Which claims were met that `results` have not, of the rows (`PAPER/ROW`) that were `asked` for, whether they are still there or
@@ -120,6 +126,15 @@ mod tests {
         let all = VerdictBaseline::read(&path).unwrap().lost(|_| true, &now);
         assert_eq!(all.last().map(|lost| (lost.id.as_str(), lost.is)), Some(("paper/unasked/a", None)));
 
+        // What `--json` prints holds the claims and more.
+        fs::write(&path, format!(r#"{{ "provenance": {{ "weir": "1" }}, "claims": {then} }}"#)).unwrap();
+        assert_eq!(VerdictBaseline::read(&path).unwrap().lost(|row| row == "paper/row", &now), expected);
+        let changed = r#"{ "provenance": { "changed": ["duration=1s"] }, "claims": [] }"#;
+        fs::write(&path, changed).unwrap();
+        let error = VerdictBaseline::read(&path).unwrap_err().to_string();
+        assert!(error.contains("its rows were changed by `--set`"), "{error}");
+        fs::write(&path, "{}").unwrap();
+        assert!(VerdictBaseline::read(&path).is_err());
         fs::write(&path, "[{}]").unwrap();
         let error = VerdictBaseline::read(&path).unwrap_err().to_string();
         assert!(error.contains("base.json") && error.contains("missing field `id`"), "{error}");

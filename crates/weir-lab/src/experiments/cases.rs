@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::catalogue::TEMPLATES;
 use super::formula::{Formula, Harvested, Known, Leaf, evaluate, fill};
-use super::read::Experiment;
+use super::read::{Experiment, Setting};
 use super::row::Source;
 use super::values::Place;
 use crate::analysis::Entry;
@@ -50,26 +50,55 @@ impl Case<'_> {
     }
 }
 
-/// What is laid over the source of a variant at a place.
-pub(super) fn overrides(
-    experiment: &Experiment,
-    variant: &str,
-    place: &Place,
-) -> Result<Vec<String>, ScenarioError> {
+/// What the row lays over the source of a variant at a place.
+fn settings(experiment: &Experiment, variant: &str, place: &Place) -> Result<Vec<Setting>, ScenarioError> {
     let row = &experiment.row;
+    let mut laid = Vec::new();
+    let mut lay = |set: &[String], path: &KeyPath| {
+        let setting = |(index, text): (usize, &String)| Setting {
+            text: text.clone(),
+            at: Some(path.with("set").item(index)),
+        };
+        laid.extend(set.iter().enumerate().map(setting));
+    };
+    if !row.is_by_itself(variant) {
+        lay(&row.set, &KeyPath::default());
+        row.sweeps.iter().for_each(|(name, sweep)| lay(&sweep.set, &KeyPath::of(&["sweeps", name])));
+    }
+    row.layers(variant).for_each(|(name, layer)| lay(&layer.set, &KeyPath::of(&["variants", name])));
+    laid.into_iter().map(|setting| filled(experiment, setting, place)).collect()
+}
+
+/// The setting with the numbers that follow from the axes.
+fn filled(experiment: &Experiment, setting: Setting, place: &Place) -> Result<Setting, ScenarioError> {
     let nothing = |_: &Leaf| None;
     let axes = |name: &str| place.get(name).copied().map(Harvested::Number);
     let value = |formula: &Formula| evaluate(formula, &Known { axes: &axes, measured: &nothing });
-    let by_itself = row.is_by_itself(variant);
-    let sweeps = row.sweeps.iter().flat_map(|(_, sweep)| &sweep.set);
-    let of_the_row = row.set.iter().chain(sweeps).filter(|_| !by_itself);
-    let fill = |text: &String| {
-        fill(text, value).map_err(|mistake| {
-            let problem = Problem::value(&KeyPath::of(&["set"]), mistake.message);
-            experiment.origin.error(problem.help(mistake.help))
-        })
-    };
-    of_the_row.chain(row.layers(variant).flat_map(|layer| &layer.set)).map(fill).collect()
+    match fill(&setting.text, value) {
+        Ok(text) => Ok(Setting { text, ..setting }),
+        Err(mistake) => Err(experiment.refuse(&setting, &mistake.message, &mistake.help)),
+    }
+}
+
+/// What is laid over all scenarios of the row, behind all else.
+fn laid(experiment: &Experiment, place: &Place) -> Result<Vec<Setting>, ScenarioError> {
+    experiment.laid.iter().cloned().map(|setting| filled(experiment, setting, place)).collect()
+}
+
+/// The parameters of the analysis that a variant is. What is laid over the scenarios of a row is a parameter where it has none.
+pub(super) fn parameters(
+    experiment: &Experiment,
+    entry: &'static Entry,
+    variant: &str,
+    place: &Place,
+) -> Result<Vec<String>, ScenarioError> {
+    let mut all = settings(experiment, variant, place)?;
+    if experiment.row.has_analyses_alone() {
+        all.extend(laid(experiment, place)?);
+    }
+    let set: Vec<String> = all.iter().map(|setting| setting.text.clone()).collect();
+    entry.check(&set).map_err(|error| placed(experiment, &all, &error))?;
+    Ok(set)
 }
 
 /// The scenario of a variant at a place.
@@ -93,21 +122,39 @@ pub(super) fn scenario(
 
 /// The same as the row has it.
 fn of_the_row(experiment: &Experiment, variant: &str, place: &Place) -> Result<Scenario, ScenarioError> {
+    let mut all = settings(experiment, variant, place)?;
+    all.extend(windows(experiment));
+    all.extend(laid(experiment, place)?);
+    let overrides: Vec<String> = all.iter().map(|setting| setting.text.clone()).collect();
+    source(experiment, variant, &overrides).map_err(|error| placed(experiment, &all, &error))
+}
+
+/// The error, each part of it that is about a setting of the row's file at its place there.
+fn placed(experiment: &Experiment, settings: &[Setting], error: &ScenarioError) -> ScenarioError {
+    let place = |error: ScenarioError| {
+        let is_it = |setting: &&Setting| error.assignment() == Some(setting.text.as_str());
+        // The last one counts.
+        let at = settings.iter().rev().find(is_it).and_then(|setting| setting.at.as_ref());
+        at.map_or_else(|| error.clone(), |at| experiment.origin.error(error.problem_at(at)))
+    };
+    ScenarioError::together(error.each().into_iter().map(place).collect()).unwrap_or_else(|| error.clone())
+}
+
+/// The scenario that a variant stands on, with so much laid over it.
+fn source(experiment: &Experiment, variant: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
     let row = &experiment.row;
-    let mut overrides = overrides(experiment, variant, place)?;
-    overrides.extend(windows(experiment));
     let own = row.own_scenario(variant);
     let of_the_row = row.scenario.as_ref().and_then(|source| match source {
         Source::Name(name) => Some(name.as_str()),
         Source::Inline(_) => None,
     });
     match (own.or(of_the_row), &experiment.inline) {
-        (Some(name), _) => named(experiment, name, &overrides),
+        (Some(name), _) => named(experiment, name, overrides),
         (None, Some(text)) => Scenario::parse_in(
             &experiment.registry,
             &format!("experiments/{}.toml", experiment.name),
             text,
-            &overrides,
+            overrides,
         ),
         (None, None) => {
             let problem = Problem::key(&KeyPath::of(&["variants"]), "there is no scenario to be run");
@@ -136,13 +183,16 @@ fn named(experiment: &Experiment, name: &str, overrides: &[String]) -> Result<Sc
     Err(experiment.origin.error(problem.help(advice(name, names))))
 }
 
-/// The row's windows as a `path=value`.
-fn windows(experiment: &Experiment) -> Option<String> {
+/// The row's windows as a setting.
+fn windows(experiment: &Experiment) -> Option<Setting> {
     let own = &experiment.row.windows;
     let window = |(name, window): (&str, &crate::scenario::FurtherWindow)| {
         let to = window.to.map_or_else(String::new, |to| format!(", to = \"{to}\""));
         format!("\"{name}\" = {{ from = \"{}\"{to} }}", window.from)
     };
     let windows: Vec<String> = own.iter().map(window).collect();
-    (!windows.is_empty()).then(|| format!("measure.windows={{ {} }}", windows.join(", ")))
+    (!windows.is_empty()).then(|| Setting {
+        text: format!("measure.windows={{ {} }}", windows.join(", ")),
+        at: Some(KeyPath::of(&["windows"])),
+    })
 }

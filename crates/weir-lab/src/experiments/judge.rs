@@ -5,7 +5,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use super::row::{Direction, Order, Range};
+use super::claim::{Direction, Order, Range, Side};
 use weir_measure::results::Value;
 use weir_measure::results::stats::{Estimate, Kind, mean, sample_sd};
 
@@ -133,25 +133,25 @@ impl Judged {
         Self { measured: Measured { runs: values.len(), ..one.measured }, ..one }
     }
 
-    /// Whether the runs' values, differences run by run, lie on a side of zero beyond chance.
-    pub(super) fn in_order(runs: &[Value], order: Order) -> Self {
+    /// Whether the runs' values, differences run by run, lie on a side of zero beyond chance. Of an order that equal values meet
+    /// the side is that of its `margin`, in the unit of the values: the whole interval and most runs do not lie beyond it.
+    pub(super) fn in_order(runs: &[Value], order: Order, margin: f64) -> Self {
         let measured = Measured::of(runs);
-        let sign = if order == Order::Above { 1.0 } else { -1.0 };
-        let inside = share(runs, |value| sign * value > 0.0);
-        let estimate = Estimate::of(&known(runs));
-        let verdict = match estimate {
+        let sign = if order.side() == Side::Above { 1.0 } else { -1.0 };
+        let strict = order.is_strict();
+        // How far a value is on the side that is claimed.
+        let above = |value: f64| if strict { sign * value } else { sign * value + margin };
+        let holds = |value: f64| if strict { above(value) > 0.0 } else { above(value) >= 0.0 };
+        let inside = share(runs, holds);
+        let verdict = match Estimate::of(&known(runs)) {
             None => Verdict::NotReproduced,
-            Some(estimate) if !estimate.excludes_zero() => Verdict::Undecided,
-            Some(estimate) if sign * estimate.mean < 0.0 => Verdict::NotReproduced,
-            Some(_) if inside < RUNS_ON_THE_SIDE => Verdict::Undecided,
-            Some(_) => Verdict::Reproduced,
+            Some(Estimate { mean, half_width, .. }) => match half_width {
+                Some(half) if holds(mean - sign * half) && inside >= RUNS_ON_THE_SIDE => Verdict::Reproduced,
+                Some(half) if above(mean + sign * half) < 0.0 => Verdict::NotReproduced,
+                _ => Verdict::Undecided,
+            },
         };
-        Self {
-            verdict,
-            measured,
-            inside,
-            margin: measured.mean.map_or(f64::NEG_INFINITY, |mean| sign * mean),
-        }
+        Self { verdict, measured, inside, margin: measured.mean.map_or(f64::NEG_INFINITY, above) }
     }
 
     /// The same, but better than the paper where the mean lies on that side of `range` and what must not be more,
@@ -161,12 +161,12 @@ impl Judged {
         self,
         runs: &[Value],
         range: Range,
-        side: Order,
+        side: Side,
         no_more: &[(Vec<Value>, f64)],
     ) -> Self {
         let is_beyond = |value: f64| match side {
-            Order::Above => range.max.is_some_and(|max| value > max),
-            Order::Below => range.min.is_some_and(|min| value < min),
+            Side::Above => range.max.is_some_and(|max| value > max),
+            Side::Below => range.min.is_some_and(|min| value < min),
         };
         let so_good = share(runs, |value| range.has(value) || is_beyond(value)) >= RUNS_INSIDE;
         let beyond = so_good && self.measured.mean.is_some_and(is_beyond);

@@ -1,16 +1,25 @@
 //! The table of `docs/reproduction.md`.
 
 use super::judge::Verdict;
+use super::overview::{self, WordTable, classes_in_words, numbers_in_words};
 use super::read::Experiment;
 use super::results::{ClaimResult, Count, counts};
+use super::trials::{TriedWords, tried_in_words};
 use crate::page::markdown_cell;
 
-/// Every claim of these rows in a table per paper, with a summary above; below, why what is not met is not, and what the paper
-/// leaves open.
+/// Every claim of these rows in a table per paper, with a summary above; below, why what is not met is not, what was tried, and
+/// what the paper leaves open. Several papers have a table before them of how much of each is met.
 pub fn markdown(experiments: &[Experiment], results: &[ClaimResult]) -> String {
     let mut text = String::new();
     let mut papers: Vec<&str> = results.iter().map(ClaimResult::paper).collect();
     papers.dedup();
+    if papers.len() > 1 {
+        let papers = overview::summary(results);
+        text.push_str(&words(&classes_in_words(&papers)));
+        text.push('\n');
+        text.push_str(&words(&numbers_in_words(&papers)));
+        text.push('\n');
+    }
     for paper in papers {
         let own: Vec<&ClaimResult> = results.iter().filter(|result| result.paper() == paper).collect();
         text.extend(["## ", paper, "\n\n"]);
@@ -22,6 +31,7 @@ pub fn markdown(experiments: &[Experiment], results: &[ClaimResult]) -> String {
         text.push('\n');
         text.push_str(&causes(&own));
         let rows: Vec<&Experiment> = experiments.iter().filter(|row| row.paper() == paper).collect();
+        text.push_str(&tried(&rows));
         text.push_str(&left_open(&rows));
     }
     text
@@ -36,6 +46,15 @@ fn head(names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
     let rule: Vec<String> = names.iter().map(|_| "---".to_owned()).collect();
     line(&names) + &line(&rule)
+}
+
+fn words(table: &WordTable) -> String {
+    let mut text =
+        head(&["paper"].into_iter().chain(table.head.iter().map(String::as_str)).collect::<Vec<_>>());
+    for (name, cells) in &table.rows {
+        text.push_str(&line(&[std::slice::from_ref(name), cells].concat()));
+    }
+    text
 }
 
 fn summary(counts: &[Count]) -> String {
@@ -99,6 +118,23 @@ fn causes(results: &[&ClaimResult]) -> String {
         Some((format!("`{name}` ({})", result.verdict.words()), result.cause.clone()?))
     };
     list("Why claims are not met:", results.iter().filter_map(cause))
+}
+
+/// The figures that rows have with settings changed.
+fn tried(rows: &[&Experiment]) -> String {
+    let mut text = String::new();
+    for row in rows {
+        let name = row.name.trim_start_matches(row.paper()).trim_start_matches('/');
+        for TriedWords { set, of, figure } in tried_in_words(&row.row) {
+            let set: Vec<String> = set.iter().map(|text| format!("`{text}`")).collect();
+            text.push_str(&line(&[name.to_owned(), set.join(", "), of, figure]));
+        }
+    }
+    if text.is_empty() {
+        return text;
+    }
+    let begun = "What was tried beside, and gave (`weir reproduce --tried` runs it again):";
+    format!("{begun}\n\n{}{text}\n", head(&["row", "with", "of", "figure (range)"]))
 }
 
 fn left_open(rows: &[&Experiment]) -> String {

@@ -8,14 +8,18 @@ mod asked;
 mod baseline;
 mod cases;
 mod catalogue;
+mod claim;
 mod formula;
 mod further;
 mod harvest;
 mod judge;
 mod markdown;
+mod named;
+mod overview;
 mod paths;
 mod plan;
 mod plots;
+mod provenance;
 mod read;
 mod report;
 mod reproduce;
@@ -26,23 +30,29 @@ mod sweep;
 mod table;
 #[cfg(test)]
 mod tests;
+mod trials;
 mod values;
 
 pub use baseline::{Lost, VerdictBaseline, VerdictBaselineError};
 pub use catalogue::{ROWS, ShippedRow};
+pub use claim::{
+    Better, Claim, Class, Direction, NoMore, Order, OverPlaces, OverSeeds, Range, Reported, Selection, Side,
+    Trend,
+};
 pub use harvest::Harvest;
 pub use judge::{Measured, Verdict};
 pub use markdown::markdown;
+pub use named::open;
+pub use overview::{PaperSummary, WordTable, classes_in_words, numbers_in_words, summary};
 pub use plan::Extent;
 pub use plots::{Axis, Drawn, LineOf, Plot, PlotKind, PlotLine, PlotResult};
-pub use read::{Experiment, open};
+pub use provenance::Provenance;
+pub use read::Experiment;
 pub(crate) use report::figure;
 pub use report::{figures, report};
 pub use reproduce::{Reproduced, Reproduction};
 pub use results::{Accepted, Basis, ClaimResult, Count, PlaceResult, counts};
-pub use row::{
-    Better, Claim, Class, Direction, Further, Grid, NoMore, Order, OverPlaces, OverSeeds, Range, Reported,
-    Row, Seeds, Selection, Source, Sweep, Trend, Values, Variant,
-};
+pub use row::{Further, Grid, Row, RowForm, Seeds, Source, Sweep, Tried, Values, Variant, row_schema};
 pub use sweep::{SweepRequest, Swept};
 pub use table::Table;
+pub use trials::{TrialResult, Trials};

@@ -3,11 +3,11 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cases::{Case, CaseSource, overrides, scenario};
+use super::cases::{Case, CaseSource, parameters, scenario};
+use super::claim::{Claim, Selection};
 use super::formula::{Formula, Leaf};
 use super::plots::{is_drawn, needed};
-use super::read::{Experiment, claim_path, plot_path};
-use super::row::Claim;
+use super::read::{Experiment, plot_path};
 use super::values::Place;
 use crate::analysis;
 use crate::build::RunOptions;
@@ -84,9 +84,8 @@ impl PlannedRow<'_> {
 
 /// Whether `claim` is made at `place`.
 pub(super) fn is_claimed(claim: &Claim, place: &Place) -> bool {
-    let meant = |(name, selection): (&String, &super::row::Selection)| {
-        place.get(name).is_some_and(|&value| selection.has(value))
-    };
+    let meant =
+        |(name, selection): (&String, &Selection)| place.get(name).is_some_and(|&value| selection.has(value));
     claim.selection.iter().all(meant)
 }
 
@@ -132,7 +131,28 @@ impl<'e> Planner<'e, '_> {
             }
             cases.push(own);
         }
+        let used: BTreeSet<usize> = cases.iter().flat_map(BTreeMap::values).copied().collect();
+        self.takes_what_is_laid(experiment, &used)?;
         Ok(PlannedRow { experiment, places, cases, seeds })
+    }
+
+    /// Refuses settings laid over a row of which nothing that is run takes them.
+    fn takes_what_is_laid(
+        &self,
+        experiment: &Experiment,
+        used: &BTreeSet<usize>,
+    ) -> Result<(), ScenarioError> {
+        let Some(setting) = experiment.laid.first() else { return Ok(()) };
+        let takes = |case: &usize| match self.cases[*case].source {
+            CaseSource::Analysis { .. } => experiment.row.has_analyses_alone(),
+            CaseSource::Scenario(_) | CaseSource::OfGrid { .. } => true,
+        };
+        if used.iter().any(takes) {
+            return Ok(());
+        }
+        let message = format!("no run of {} has a scenario that takes this", experiment.name);
+        let help = "leave it out: tests and, beside scenarios, analyses take no setting";
+        Err(experiment.refuse(setting, &message, help))
     }
 
     /// Looks up what claims and plots name on a grid, each at the first place where it is asked for: the inner points of a grid are
@@ -143,10 +163,10 @@ impl<'e> Planner<'e, '_> {
         places: &[Place],
         extent: Extent,
     ) -> Result<(), ScenarioError> {
-        let claims = experiment.row.claims.iter().zip(&experiment.formulas).enumerate();
-        for (index, (claim, formulas)) in claims {
+        let claims = experiment.row.claims.iter().zip(&experiment.formulas);
+        for (claim, formulas) in claims {
             let place = places.iter().find(|place| is_claimed(claim, place));
-            self.names_at(experiment, place, formulas.leaves(), &claim_path(index).with("of"))?;
+            self.names_at(experiment, place, formulas.leaves(), &formulas.at)?;
         }
         let plots = experiment.row.plots.iter().zip(&experiment.plots).enumerate();
         for (index, (plot, formulas)) in plots.filter(|_| extent.plots) {
@@ -192,12 +212,12 @@ impl<'e> Planner<'e, '_> {
     ) -> Result<BTreeMap<String, usize>, ScenarioError> {
         let Spot { experiment, place, .. } = *spot;
         let mut cases = BTreeMap::new();
-        for (index, (claim, formulas)) in experiment.row.claims.iter().zip(&experiment.formulas).enumerate() {
+        for (claim, formulas) in experiment.row.claims.iter().zip(&experiment.formulas) {
             if !is_claimed(claim, place) {
                 continue;
             }
             for leaf in formulas.leaves() {
-                self.want(spot, leaf, seeds, &claim_path(index).with("of"), &mut cases)?;
+                self.want(spot, leaf, seeds, &formulas.at, &mut cases)?;
             }
         }
         let asked = experiment.asked.iter().flat_map(|asked| &asked.measured);
@@ -255,12 +275,13 @@ impl<'e> Planner<'e, '_> {
     fn case(&mut self, spot: &Spot<'e, '_>, variant: &str) -> Result<usize, ScenarioError> {
         let Spot { experiment, place, .. } = *spot;
         if let Some(entry) = experiment.row.own_analysis(variant).and_then(analysis::find) {
-            let set = overrides(experiment, variant, place)?;
+            let set = parameters(experiment, entry, variant, place)?;
             let name = format!("{}\n{set:?}", entry.name());
             return Ok(self.known_or(name, || (CaseSource::Analysis { entry, set }, None)));
         }
         if spot.unread {
-            let name = format!("{}\n{variant}\n{place:?}", experiment.name);
+            let Experiment { name, laid, .. } = experiment;
+            let name = format!("{name}\n{variant}\n{place:?}\n{laid:?}");
             let source =
                 || CaseSource::OfGrid { experiment, variant: variant.to_owned(), place: place.clone() };
             return Ok(self.known_or(name, || (source(), None)));

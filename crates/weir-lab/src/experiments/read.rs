@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 use super::asked::Asked;
-use super::catalogue::{ROWS, ShippedRow};
+use super::catalogue::ShippedRow;
+use super::claim::{Claim, Class, OverPlaces, Trend};
 use super::formula::{Formula, Kind, Leaf, Reading, Scope, fill, parse_any, parse_as};
 use super::paths;
 use super::plots::{self, PlotFormulas};
-use super::row::{Claim, Class, OverPlaces, Row, Source, Sweep, Trend, Values, row_shape};
+use super::row::{Row, Source, Sweep, Tried, Values, row_shape};
 use crate::analysis::{self, Entry};
-use crate::form::{
-    self, KeyPath, MOST_WRITTEN, Origin, Problem, ScenarioError, advice, advice_of_many, list, text_of,
-};
+use crate::form::{self, KeyPath, MOST_WRITTEN, Origin, Problem, SET, ScenarioError, advice, list, text_of};
 use crate::registry::Registry;
 
 /// A row of a paper that makes sense.
@@ -28,10 +27,14 @@ pub struct Experiment {
     pub(super) formulas: Vec<Formulas>,
     /// The formulas of its plots, in their order.
     pub(super) plots: Vec<PlotFormulas>,
+    /// The formulas of what was tried, in their order.
+    pub(super) tried: Vec<Formulas>,
     /// By what further seeds go, if the row has them.
     pub(super) further: Option<Formula>,
     /// What a command line asks for in place of the row's scenario and of what is laid over it.
     pub(super) asked: Option<Asked>,
+    /// What is laid over the scenarios of all variants, behind all else.
+    pub(super) laid: Vec<Setting>,
     /// The text of the scenario that stands in it, each line where it was.
     pub(super) inline: Option<String>,
     /// Where the templates are that it may name besides those that ship: of a row that is a file.
@@ -41,9 +44,20 @@ pub struct Experiment {
     pub(super) registry: Registry,
 }
 
+/// A `path=value` that is laid over a scenario.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    /// What is laid over it.
+    pub(super) text: String,
+    /// Where in the row's file it stands; `None` of what a command line says.
+    pub(super) at: Option<KeyPath>,
+}
+
 /// The formulas of a claim.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Formulas {
+    /// Where in the row's file the claim's formula stands, or what names it.
+    pub(super) at: KeyPath,
     /// What is claimed; none where a test shows it.
     pub(super) of: Option<Formula>,
     /// What must not be more than in the paper where a value is better.
@@ -81,6 +95,12 @@ impl Experiment {
             .enumerate()
             .map(|(index, claim)| read_claim(&row, claim, &claim_path(index), &mut problems))
             .collect();
+        let tried: Vec<Formulas> = row
+            .tried
+            .iter()
+            .enumerate()
+            .map(|(index, tried)| read_tried(&row, tried, &tried_path(index), &mut problems))
+            .collect();
         let plots = plots::read(&row, &|text, scope, path| read_any(&row, text, scope, path), &mut problems);
         let further = read_further(&row, &mut problems);
         problems.extend(further.iter().flat_map(|by| not_run_further(&row, &formulas, by)));
@@ -97,8 +117,10 @@ impl Experiment {
             row,
             formulas,
             plots,
+            tried,
             further,
             asked: None,
+            laid: Vec::new(),
             inline: None,
             templates: None,
             origin,
@@ -138,6 +160,23 @@ impl Experiment {
         Ok(Self { templates, ..Self::parse(&name, &file, &text)? })
     }
 
+    /// The same with `set` laid over the scenarios of all variants, behind all else: each a `path=value`, as after `--set`.
+    #[must_use]
+    pub fn changed(mut self, set: &[String]) -> Self {
+        self.laid.extend(set.iter().map(|text| Setting { text: text.clone(), at: None }));
+        self
+    }
+
+    /// The error of a setting, where it stands.
+    pub(super) fn refuse(&self, setting: &Setting, message: &str, help: &str) -> ScenarioError {
+        let problem = |path: &KeyPath| Problem::value(path, message).help(help);
+        let text = &setting.text;
+        setting.at.as_ref().map_or_else(
+            || ScenarioError::new(SET, text, Some((0, text.len())), problem(&KeyPath::default())),
+            |at| self.origin.error(problem(at)),
+        )
+    }
+
     /// Whether one of its sweeps is the axis of a grid.
     pub fn has_a_grid(&self) -> bool {
         let is_grid = |sweep: &Sweep| matches!(sweep.quick, Values::Grid(_));
@@ -150,76 +189,12 @@ impl Experiment {
     }
 }
 
-/// The rows that ship, of these names or of this paper, in order, all of them without either; then those that are files, whose
-/// names end in `.toml`. Their scenarios can name the controllers of `registry`.
-///
-/// # Errors
-/// A name, a file or a paper that is not there; a file that makes no sense; two rows of one name.
-pub fn open(
-    registry: &Registry,
-    names: &[String],
-    paper: Option<&str>,
-) -> Result<Vec<Experiment>, ScenarioError> {
-    let is_file = |name: &&String| Path::new(name).extension().is_some_and(|end| end == "toml");
-    let (files, named): (Vec<&String>, Vec<&String>) = names.iter().partition(is_file);
-    let named: Vec<String> = named.into_iter().cloned().collect();
-    let shipped = if named.is_empty() && !files.is_empty() && paper.is_none() {
-        Vec::new()
-    } else {
-        select(&named, paper)?
-    };
-    let files = files.into_iter().map(|file| Experiment::open(Path::new(file)));
-    let rows = shipped.into_iter().map(Experiment::shipped).chain(files);
-    let among = |row: Experiment| Experiment { registry: registry.clone(), ..row };
-    let rows: Vec<Experiment> = rows.map(|row| row.map(among)).collect::<Result<_, _>>()?;
-    match rows
-        .iter()
-        .enumerate()
-        .find(|(index, row)| rows[..*index].iter().any(|other| other.name == row.name))
-    {
-        None => Ok(rows),
-        Some((_, twice)) => {
-            let problem =
-                Problem::value(&KeyPath::default(), format!("two rows are called `{}`", twice.name));
-            let help = "a row that is a file is called as its folder and itself: rename one, or leave it out";
-            Err(ScenarioError::new("row", &twice.name, None, problem.help(help)))
-        }
-    }
-}
-
-/// The rows that ship, of these names or of this paper, in order; all of them without either.
-///
-/// # Errors
-/// A name or a paper that is not there.
-pub(super) fn select(
-    names: &[String],
-    paper: Option<&str>,
-) -> Result<Vec<&'static ShippedRow>, ScenarioError> {
-    let missing = |option: &str, name: &str, known: Vec<&str>| {
-        let problem = Problem::value(&KeyPath::default(), format!("there is no `{name}`"));
-        let problem = problem.help(advice_of_many(name, known, "docs/reproduction.md has all"));
-        ScenarioError::new(option, name, Some((0, name.len())), problem)
-    };
-    let all = || ROWS.iter().map(|row| row.name);
-    if let Some(wrong) = names.iter().find(|name| !all().any(|own| own == **name)) {
-        return Err(missing("row", wrong, all().collect()));
-    }
-    let of_paper = |row: &str, paper: &str| row.split('/').next() == Some(paper);
-    if let Some(wrong) = paper.filter(|paper| !all().any(|row| of_paper(row, paper))) {
-        let mut papers: Vec<&str> = all().filter_map(|row| row.split('/').next()).collect();
-        papers.dedup();
-        return Err(missing("--paper", wrong, papers));
-    }
-    let wanted = |row: &&ShippedRow| {
-        let all = names.is_empty() && paper.is_none();
-        all || names.iter().any(|name| name == row.name)
-            || paper.is_some_and(|paper| of_paper(row.name, paper))
-    };
-    Ok(ROWS.iter().filter(wanted).collect())
-}
-
-pub(super) fn claim_path(index: usize) -> KeyPath {
+fn claim_path(index: usize) -> KeyPath {
     KeyPath::of(&["claims"]).item(index)
+}
+
+pub(super) fn tried_path(index: usize) -> KeyPath {
+    KeyPath::of(&["tried"]).item(index)
 }
 
 pub(super) fn plot_path(index: usize) -> KeyPath {
@@ -242,7 +217,25 @@ fn read_claim(row: &Row, claim: &Claim, path: &KeyPath, problems: &mut Vec<Probl
     let better = claim.better.iter().flat_map(|better| better.at.iter().enumerate());
     let at = path.with("better").with("at");
     let no_more = better.filter_map(|(index, own)| read(&own.of, &at.item(index).with("of"))).collect();
-    Formulas { of, no_more }
+    Formulas { at: path.with("of"), of, no_more }
+}
+
+fn read_tried(row: &Row, tried: &Tried, path: &KeyPath, problems: &mut Vec<Problem>) -> Formulas {
+    let before = problems.len();
+    problems.extend(super::sense::of_tried(row, tried, path));
+    let own = tried.row(row);
+    let claim = &own.claims[0];
+    problems.extend(places(&own, claim, path));
+    let at = path.with(if tried.of.is_some() { "of" } else { "claim" });
+    let text = claim.of.as_ref().filter(|_| problems.len() == before);
+    let of = text.map(|text| read_formula(&own, text, claim.over_places == OverPlaces::All, &at));
+    match of.transpose() {
+        Ok(of) => Formulas { at, of, no_more: Vec::new() },
+        Err(problem) => {
+            problems.push(problem);
+            Formulas::default()
+        }
+    }
 }
 
 pub(super) fn read_formula(
@@ -430,6 +423,9 @@ fn settings(row: &Row) -> Vec<Problem> {
     look(&row.set, &KeyPath::of(&["set"]));
     for (name, sweep) in row.sweeps.iter() {
         look(&sweep.set, &KeyPath::of(&["sweeps", name, "set"]));
+    }
+    for (index, tried) in row.tried.iter().enumerate() {
+        look(&tried.set, &tried_path(index).with("set"));
     }
     for (name, variant) in row.variants.iter() {
         look(&variant.set, &KeyPath::of(&["variants", name, "set"]));

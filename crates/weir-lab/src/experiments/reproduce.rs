@@ -1,9 +1,10 @@
 //! Running rows and judging what they claim.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cases::Case;
 use super::catalogue::is_known_test;
+use super::claim::{Claim, Order, OverPlaces, OverSeeds, Range};
 use super::formula::{Formula, Leaf};
 use super::further::Best;
 use super::harvest::{Harvest, Harvests};
@@ -12,7 +13,6 @@ use super::plan::{Extent, Plan, PlannedRow, is_claimed};
 use super::plots::{self, PlotResult};
 use super::read::{Experiment, Formulas};
 use super::results::{Accepted, ClaimResult, PlaceResult};
-use super::row::{Claim, Order, OverPlaces, OverSeeds, Range};
 use super::table::Table;
 use super::values::{Place, Runs};
 use crate::form::ScenarioError;
@@ -62,6 +62,11 @@ impl<'e> Reproduction<'e> {
     pub fn without_further_runs(&self) -> impl Iterator<Item = &str> {
         let rows = self.plan.rows.iter().filter(|row| self.further && row.most_further_runs() == Some(0));
         rows.map(|row| row.experiment.name.as_str())
+    }
+
+    /// How many seeds each row has, by `PAPER/ROW`; without further ones.
+    pub fn seeds(&self) -> BTreeMap<String, u32> {
+        self.plan.rows.iter().map(|row| (row.experiment.name.clone(), row.seeds)).collect()
     }
 
     fn tasks(&self, shard: Shard) -> Vec<OneRun> {
@@ -149,6 +154,13 @@ struct OneRun {
     seed: u64,
 }
 
+/// A place with the value of each seed, judged.
+struct JudgedPlace {
+    at: Place,
+    values: Vec<Value>,
+    judged: Judged,
+}
+
 /// A row with what came out of its runs.
 struct RanRow<'r> {
     experiment: &'r Experiment,
@@ -221,25 +233,28 @@ impl RanRow<'_> {
             Some(of) => self.judge_places(claim, of, &formulas.no_more),
             None => Vec::new(),
         };
-        let verdicts: Vec<Verdict> = judged.iter().map(|(_, judged)| judged.verdict).collect();
+        let verdicts: Vec<Verdict> = judged.iter().map(|own| own.judged.verdict).collect();
         let verdict = match claim.tests.as_slice() {
             [] => together(&verdicts, claim.share),
             tests if tests.iter().all(|test| is_known_test(test)) => Verdict::Tested,
             // Nothing here knows that they are there and ran.
             _ => Verdict::Undecided,
         };
-        let mut worst_last: Vec<&(Place, Judged)> = judged.iter().collect();
-        worst_last
-            .sort_by(|(_, a), (_, b)| a.verdict.cmp(&b.verdict).then_with(|| b.margin.total_cmp(&a.margin)));
+        let mut worst_last: Vec<&Judged> = judged.iter().map(|own| &own.judged).collect();
+        worst_last.sort_by(|a, b| a.verdict.cmp(&b.verdict).then_with(|| b.margin.total_cmp(&a.margin)));
         // The worst of those that have to hold.
         let deciding = needed(judged.len(), claim.share).checked_sub(1).map(|last| worst_last[last]);
-        let place = |(at, judged): &(Place, Judged)| PlaceResult {
-            at: at.clone(),
+        let measured = deciding.map(|judged| judged.measured);
+        let place = |JudgedPlace { at, values, judged }| PlaceResult {
+            at,
             measured: judged.measured,
+            values,
             inside: judged.inside,
             verdict: judged.verdict,
         };
         let cause = claim.cause.clone().or_else(|| row.cause.clone());
+        // A cause is one of the row as it stands.
+        let has_cause = !verdict.is_met() && self.experiment.laid.is_empty();
         ClaimResult {
             id: format!("{name}/{}", claim.id),
             row: name.clone(),
@@ -247,40 +262,41 @@ impl RanRow<'_> {
             claim: claim.claim.clone(),
             reported: claim.paper.clone(),
             unit: claim.unit.clone(),
-            measured: deciding.map(|(_, judged)| judged.measured),
+            measured,
             accepted: accepted(claim),
             verdict,
             stand_in: claim.stand_in.clone().or_else(|| row.stand_in.clone()),
             calibration: claim.calibration.unwrap_or(row.calibration),
             derived: claim.derived,
             beside: claim.beside,
-            cause: cause.filter(|_| !verdict.is_met()),
+            cause: cause.filter(|_| has_cause),
             tests: claim.tests.clone(),
-            places: judged.iter().map(place).collect(),
+            places: judged.into_iter().map(place).collect(),
         }
     }
 
-    fn judge_places(&self, claim: &Claim, of: &Formula, no_more: &[Formula]) -> Vec<(Place, Judged)> {
+    fn judge_places(&self, claim: &Claim, of: &Formula, no_more: &[Formula]) -> Vec<JudgedPlace> {
         let runs = self.runs;
         let claimed = (0..runs.places.len()).filter(|&index| is_claimed(claim, &runs.places[index]));
         if claim.over_places == OverPlaces::All {
             let values = runs.numbers_over(of, &claimed.collect::<Vec<_>>());
-            return vec![(Place::new(), judge_runs(claim, &values))];
+            return vec![JudgedPlace { at: Place::new(), judged: judge_runs(claim, &values), values }];
         }
         let values: Vec<(usize, Vec<Value>)> =
             claimed.map(|index| (index, runs.numbers(of, index))).collect();
         if claim.over_places == OverPlaces::Mean {
             let runs: Vec<Vec<Value>> = values.into_iter().map(|(_, runs)| runs).collect();
-            return vec![(Place::new(), judge_runs(claim, &mean_over_places(&runs)))];
+            let values = mean_over_places(&runs);
+            return vec![JudgedPlace { at: Place::new(), judged: judge_runs(claim, &values), values }];
         }
         if let Some(trend) = &claim.trend {
             return self.judge_steps(&values, &trend.along, trend.goes.order());
         }
-        let judge = |(index, values): &(usize, Vec<Value>)| {
-            let judged = self.unless_better(judge_runs(claim, values), values, claim, no_more, *index);
-            (runs.places[*index].clone(), judged)
+        let judge = |(index, values): (usize, Vec<Value>)| {
+            let judged = self.unless_better(judge_runs(claim, &values), &values, claim, no_more, index);
+            JudgedPlace { at: runs.places[index].clone(), values, judged }
         };
-        values.iter().map(judge).collect()
+        values.into_iter().map(judge).collect()
     }
 
     fn unless_better(
@@ -298,7 +314,7 @@ impl RanRow<'_> {
     }
 
     /// Each step from a place to the next one along an axis, the other axes being the same.
-    fn judge_steps(&self, values: &[(usize, Vec<Value>)], along: &str, order: Order) -> Vec<(Place, Judged)> {
+    fn judge_steps(&self, values: &[(usize, Vec<Value>)], along: &str, order: Order) -> Vec<JudgedPlace> {
         let places = self.runs.places;
         let elsewhere = |place: &Place| {
             let mut rest = place.clone();
@@ -313,7 +329,8 @@ impl RanRow<'_> {
             let Some((_, earlier)) = before else { continue };
             let differences: Vec<Value> =
                 runs.iter().zip(earlier).map(|(now, then)| Some((*now)? - (*then)?)).collect();
-            steps.push((place.clone(), Judged::in_order(&differences, order)));
+            let judged = Judged::in_order(&differences, order, 0.0);
+            steps.push(JudgedPlace { at: place.clone(), values: differences, judged });
         }
         steps
     }
@@ -328,7 +345,7 @@ fn plots_of(experiment: &Experiment, runs: &Runs<'_>) -> Vec<PlotResult> {
 
 fn judge_runs(claim: &Claim, runs: &[Value]) -> Judged {
     if let Some(order) = claim.order {
-        return Judged::in_order(runs, order);
+        return Judged::in_order(runs, order, claim.margin.unwrap_or(0.0));
     }
     let range = claim.accept.unwrap_or_default();
     match claim.over_seeds {
@@ -349,10 +366,14 @@ fn mean_over_places(places: &[Vec<Value>]) -> Vec<Value> {
 
 fn accepted(claim: &Claim) -> Accepted {
     let order = claim.order.or_else(|| claim.trend.as_ref().map(|trend| trend.goes.order()));
+    let margin = claim.margin.unwrap_or(0.0);
     let Range { min, max } = match order {
         Some(Order::Above) => Range { min: Some(0.0), max: None },
         Some(Order::Below) => Range { min: None, max: Some(0.0) },
+        // Zero less a margin of zero would be printed as −0.
+        Some(Order::NotBelow) => Range { min: Some(0.0 - margin), max: None },
+        Some(Order::NotAbove) => Range { min: None, max: Some(margin) },
         None => claim.accept.unwrap_or_default(),
     };
-    Accepted { low: min, high: max, strict: order.is_some() }
+    Accepted { low: min, high: max, strict: order.is_some_and(Order::is_strict) }
 }

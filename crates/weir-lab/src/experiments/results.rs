@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::claim::{Class, Range, Reported};
 use super::judge::{Measured, Verdict};
-use super::row::{Class, Reported};
 use weir_measure::results::Value;
 use weir_measure::results::stats::kinds_in_words;
 
@@ -67,6 +67,9 @@ pub struct PlaceResult {
     pub at: BTreeMap<String, f64>,
     /// What was measured.
     pub measured: Measured,
+    /// What it was measured of: the value of each seed, from 1 on, null where a seed has none.
+    #[serde(default)]
+    pub values: Vec<Value>,
     /// The share of the runs that lie in the range, or on the side that is claimed.
     pub inside: f64,
     /// The verdict.
@@ -90,23 +93,12 @@ impl ClaimResult {
 
     /// What was measured, in words: `0.199 ± 0.001`, and both kinds of runs where they are of two.
     pub fn measured_in_words(&self) -> String {
-        let Some(measured) = &self.measured else { return "–".to_owned() };
-        let Some(mean) = measured.mean else { return "no value".to_owned() };
-        let digits = digits(mean, measured.ci95);
-        let half = measured.ci95.map_or_else(String::new, |half| format!(" ± {half:.digits$}"));
-        let kinds = kinds_in_words(measured.kinds, digits).map(|kinds| format!("; two kinds: {kinds}"));
-        with_unit(&format!("{mean:.digits$}{half}"), &self.unit) + &kinds.unwrap_or_default()
+        measured_in_words(self.measured.as_ref(), &self.unit)
     }
 
     /// The range, in words.
     pub fn accepted_in_words(&self) -> String {
-        let or_equal = |strict: &'static str, or_equal| if self.accepted.strict { strict } else { or_equal };
-        match (self.accepted.low, self.accepted.high) {
-            (None, None) => String::new(),
-            (Some(low), None) => format!("{} {low}", or_equal(">", "≥")),
-            (None, Some(high)) => format!("{} {high}", or_equal("<", "≤")),
-            (Some(low), Some(high)) => format!("{low} to {high}"),
-        }
+        self.accepted.in_words()
     }
 
     /// What there is to know of it beside its verdict.
@@ -132,7 +124,36 @@ impl ClaimResult {
     }
 }
 
-fn with_unit(text: &str, unit: &str) -> String {
+impl From<Range> for Accepted {
+    fn from(Range { min, max }: Range) -> Self {
+        Self { low: min, high: max, strict: false }
+    }
+}
+
+impl Accepted {
+    /// The range, in words: `≥ 2`, or `1 to 2`; empty without a bound.
+    pub fn in_words(self) -> String {
+        let or_equal = |strict: &'static str, or_equal| if self.strict { strict } else { or_equal };
+        match (self.low, self.high) {
+            (None, None) => String::new(),
+            (Some(low), None) => format!("{} {low}", or_equal(">", "≥")),
+            (None, Some(high)) => format!("{} {high}", or_equal("<", "≤")),
+            (Some(low), Some(high)) => format!("{low} to {high}"),
+        }
+    }
+}
+
+/// What was measured, in words, with its interval, its unit, and both kinds of runs where they are of two.
+pub(super) fn measured_in_words(measured: Option<&Measured>, unit: &str) -> String {
+    let Some(measured) = measured else { return "–".to_owned() };
+    let Some(mean) = measured.mean else { return "no value".to_owned() };
+    let digits = digits(mean, measured.ci95);
+    let half = measured.ci95.map_or_else(String::new, |half| format!(" ± {half:.digits$}"));
+    let kinds = kinds_in_words(measured.kinds, digits).map(|kinds| format!("; two kinds: {kinds}"));
+    with_unit(&format!("{mean:.digits$}{half}"), unit) + &kinds.unwrap_or_default()
+}
+
+pub(super) fn with_unit(text: &str, unit: &str) -> String {
     if unit.is_empty() { text.to_owned() } else { format!("{text} {unit}") }
 }
 

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
+use super::claim::{Claim, Range, Selection};
 use super::plots::Plot;
 use crate::form::Shape;
 use crate::scenario::{FurtherWindow, Named};
@@ -60,6 +61,9 @@ pub struct Row {
     /// The paper's figures, drawn from our runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plots: Vec<Plot>,
+    /// Figures that the row has with settings changed: what causes rest on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Tried>,
 }
 
 /// Where a scenario comes from.
@@ -122,26 +126,32 @@ pub struct Variant {
 }
 
 impl Row {
-    /// The variant of this name behind the one that it stands on, if it does.
-    pub(super) fn layers(&self, name: &str) -> impl DoubleEndedIterator<Item = &Variant> + Clone {
-        let own = self.variants.get(name);
-        let below = own.and_then(|own| own.on.as_ref()).and_then(|on| self.variants.get(on));
+    /// The variant of this name behind the one that it stands on, if it does, with their names.
+    pub(super) fn layers(&self, name: &str) -> impl DoubleEndedIterator<Item = (&str, &Variant)> + Clone {
+        let named = |name: &str| self.variants.iter().find(|(own, _)| *own == name);
+        let own = named(name);
+        let below = own.and_then(|(_, own)| own.on.as_deref()).and_then(named);
         below.into_iter().chain(own)
     }
 
     /// The scenario that stands in place of the row's.
     pub(super) fn own_scenario(&self, variant: &str) -> Option<&str> {
-        self.layers(variant).rev().find_map(|layer| layer.scenario.as_deref())
+        self.layers(variant).rev().find_map(|(_, layer)| layer.scenario.as_deref())
     }
 
     /// The analysis that stands in place of a scenario.
     pub(super) fn own_analysis(&self, variant: &str) -> Option<&str> {
-        self.layers(variant).rev().find_map(|layer| layer.analysis.as_deref())
+        self.layers(variant).rev().find_map(|(_, layer)| layer.analysis.as_deref())
     }
 
     /// The controller that takes over its media flows.
     pub(super) fn own_controller(&self, variant: &str) -> Option<&str> {
-        self.layers(variant).rev().find_map(|layer| layer.controller.as_deref())
+        self.layers(variant).rev().find_map(|(_, layer)| layer.controller.as_deref())
+    }
+
+    /// Whether none of its variants has a scenario.
+    pub(super) fn has_analyses_alone(&self) -> bool {
+        self.variants.names().all(|name| self.own_analysis(name).is_some())
     }
 
     /// Whether a variant is run by itself, without what the row says of its scenario.
@@ -215,235 +225,90 @@ impl Values {
     }
 }
 
-/// What a paper claims.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A figure that a row has with settings changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Claim {
-    /// Its name within the row.
-    pub id: String,
-    /// Its class.
-    pub class: Class,
-    /// What is claimed, in a line.
-    pub claim: String,
-    /// The paper's value, or its words.
+pub struct Tried {
+    /// What is laid over the scenario of each variant, behind all else: each a `path=value`, as of the row.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// The claim of the row whose formula, places and unit the figure has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paper: Option<Reported>,
-    /// What is computed of each seed: a formula.
+    pub claim: Option<String>,
+    /// The formula of the figure, in place of the claim's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// Unit of the paper's value and ours.
-    #[serde(default)]
-    pub unit: String,
-    /// Where on the sweeps it is claimed; everywhere unless given.
+    /// Unit of the figure, in place of the claim's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// Where on the sweeps the figure is taken, in place of the claim's places.
     #[serde(default, rename = "where", skip_serializing_if = "BTreeMap::is_empty")]
     pub selection: BTreeMap<String, Selection>,
-    /// The share of the places at which it has to hold.
-    #[serde(default = "everywhere")]
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub share: f64,
-    /// Whether each of the places is judged, or the mean over them.
+    /// The figure that is expected: the mean over the seeds, at each of the places.
+    pub expected: f64,
+    /// The range outside of which the figure has moved.
+    pub accept: Range,
+    /// How many seeds, from 1 on.
+    #[serde(default = "five")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub seeds: u32,
+    /// Whose values the sweeps have.
     #[serde(default)]
-    pub over_places: OverPlaces,
-    /// Whether further seeds of the best places count in it, where they were asked for: with each of them the other places have
-    /// the values of the first seed.
-    #[serde(default)]
-    pub further: bool,
-    /// The range that is accepted; exactly at an end is inside.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub accept: Option<Range>,
-    /// On which side of zero the value lies: with a difference of two variants their order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub order: Option<Order>,
-    /// How the value goes along a sweep.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trend: Option<Trend>,
-    /// What is made of the seeds' values; their mean unless given.
-    #[serde(default)]
-    pub over_seeds: OverSeeds,
-    /// When a value outside the range is better than the paper's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub better: Option<Better>,
-    /// The tests that show it, each as `crate::path`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tests: Vec<String>,
-    /// Whether it is told and not counted: another claim counts the same, or the paper does not claim it.
-    #[serde(default)]
-    pub beside: bool,
-    /// Whether what the paper reports is not printed in it but follows from its equations or its set-up; counted apart.
-    #[serde(default)]
-    pub derived: bool,
-    /// As of the row.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stand_in: Option<String>,
-    /// As of the row.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub calibration: Option<bool>,
-    /// As of the row.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cause: Option<String>,
+    pub form: RowForm,
 }
 
-const fn everywhere() -> f64 {
-    1.0
-}
-
-/// What kind of claim it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Class {
-    /// A number with a tolerance.
+/// How much of a row is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RowForm {
+    /// The quick values of the sweeps, and the quick number of seeds.
     #[default]
-    Num,
-    /// An order or a logical claim.
-    Exact,
-    /// How something goes over time.
-    Shape,
-    /// A closed form or a numerical proof.
-    Theory,
-    /// A mechanism that is there and has a test.
-    Struct,
+    Quick,
+    /// The full ones.
+    Full,
 }
 
-impl Class {
-    /// Every class.
-    pub const ALL: [Self; 5] = [Self::Num, Self::Exact, Self::Shape, Self::Theory, Self::Struct];
-
-    /// As files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Num => "NUM",
-            Self::Exact => "EXACT",
-            Self::Shape => "SHAPE",
-            Self::Theory => "THEORY",
-            Self::Struct => "STRUCT",
+impl Tried {
+    /// The row that has the figure as its only claim, which is judged by the range.
+    pub(super) fn row(&self, row: &Row) -> Row {
+        let claimed = self.claim.as_ref().and_then(|id| row.claims.iter().find(|claim| claim.id == *id));
+        let claimed = claimed.cloned().unwrap_or_else(|| Claim { share: 1.0, ..Claim::default() });
+        let selection = if self.selection.is_empty() { claimed.selection } else { self.selection.clone() };
+        let claim = Claim {
+            of: self.of.clone().or(claimed.of),
+            unit: self.unit.clone().unwrap_or(claimed.unit),
+            selection,
+            id: claimed.id,
+            claim: claimed.claim,
+            share: claimed.share,
+            over_places: claimed.over_places,
+            over_seeds: claimed.over_seeds,
+            accept: Some(self.accept),
+            ..Claim::default()
+        };
+        let sweep = |(name, sweep): (&str, &Sweep)| {
+            let full = sweep.full.as_ref().filter(|_| self.form == RowForm::Full);
+            let quick = full.unwrap_or(&sweep.quick).clone();
+            (name.to_owned(), Sweep { set: sweep.set.clone(), quick, full: None })
+        };
+        Row {
+            seeds: Seeds { quick: self.seeds, full: self.seeds },
+            sweeps: row.sweeps.iter().map(sweep).collect(),
+            claims: vec![claim],
+            further: None,
+            plots: Vec::new(),
+            tried: Vec::new(),
+            ..row.clone()
         }
     }
 }
 
-/// What a paper reports.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Reported {
-    /// A value.
-    Value(f64),
-    /// Words.
-    Words(String),
-}
-
-/// Which places of a sweep.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Selection {
-    /// These.
-    These(Vec<f64>),
-    /// Those of a range.
-    Within(Range),
-}
-
-impl Selection {
-    pub(super) fn has(&self, value: f64) -> bool {
-        match self {
-            // Both were read from the same text.
-            Self::These(values) => values.iter().any(|own| own.to_bits() == value.to_bits()),
-            Self::Within(range) => range.has(value),
-        }
-    }
-}
-
-/// From one number to another, both included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Range {
-    /// The least; no bound unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min: Option<f64>,
-    /// The greatest; no bound unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max: Option<f64>,
-}
-
-impl Range {
-    /// Whether `value` is in it.
-    pub fn has(self, value: f64) -> bool {
-        self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
-    }
-}
-
-/// A side of zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Order {
-    /// Above it.
-    Above,
-    /// Below it.
-    Below,
-}
-
-/// How a value goes along a sweep: each step from one place to the next is an order of its own.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Trend {
-    /// Along which sweep.
-    pub along: String,
-    /// Whether it rises or falls.
-    pub goes: Direction,
-}
-
-/// Up or down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// Up.
-    Up,
-    /// Down.
-    Down,
-}
-
-/// What is made of the seeds' values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum OverSeeds {
-    /// Their mean.
-    #[default]
-    Mean,
-    /// Their standard deviation over their mean.
-    Variation,
-}
-
-/// What is made of the places of a sweep.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum OverPlaces {
-    /// Each is judged.
-    #[default]
-    Each,
-    /// The mean over them is judged, seed by seed.
-    Mean,
-    /// The formula speaks of all of them at once: each value and each axis is several numbers in it, one for each place.
-    All,
-}
-
-/// When a value outside the range is better than the paper's: at no more delay and no more loss.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Better {
-    /// On which side of the range.
-    pub side: Order,
-    /// What must not be more than in the paper.
-    pub at: Vec<NoMore>,
-}
-
-/// Something that must not be more than in the paper.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NoMore {
-    /// A formula.
-    pub of: String,
-    /// The paper's value.
-    pub than: f64,
+/// JSON Schema of files of rows.
+pub fn row_schema() -> &'static serde_json::Value {
+    static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Row).to_value());
+    &SCHEMA
 }
 
 pub(super) fn row_shape() -> Shape<'static> {
-    static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Row).to_value());
-    Shape::new(&SCHEMA)
+    Shape::new(row_schema())
 }

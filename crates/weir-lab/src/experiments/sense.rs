@@ -1,7 +1,8 @@
 //! What a row says that parses and means nothing: ranges without numbers, shares of none, words that nothing reads.
 
-use super::row::{Better, Claim, Grid, Order, OverPlaces, OverSeeds, Range, Row, Selection, Values};
-use crate::form::{KeyPath, Problem};
+use super::claim::{Better, Claim, Order, OverPlaces, OverSeeds, Range, Selection, Side};
+use super::row::{Grid, Row, Tried, Values};
+use crate::form::{KeyPath, Problem, advice};
 
 /// What is wrong with a row as a whole.
 pub(super) fn of_row(row: &Row) -> Vec<Problem> {
@@ -76,6 +77,7 @@ pub(super) fn of_claim(claim: &Claim, path: &KeyPath) -> Vec<Problem> {
     if claim.accept.is_none() {
         problems.extend(without_range(claim, path));
     }
+    problems.extend(of_margin(claim, &path.with("margin")));
     if claim.trend.is_some() && claim.over_places != OverPlaces::Each {
         let problem = Problem::key(&path.with("over_places"), "a trend is judged step by step");
         problems.push(problem.help("leave it out"));
@@ -91,6 +93,49 @@ fn of_share(share: f64, path: &KeyPath, otherwise: &str) -> Option<Problem> {
     (!is_one).then(|| Problem::value(path, otherwise).help("write a share above 0, at most 1"))
 }
 
+/// What is wrong with what was tried, so far as it does not need the scenario.
+pub(super) fn of_tried(row: &Row, tried: &Tried, path: &KeyPath) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    problems.extend(of_range(tried.accept, &path.with("accept")));
+    for (name, selection) in &tried.selection {
+        if let Selection::Within(range) = selection {
+            problems.extend(of_range(*range, &path.with("where").with(name)));
+        }
+    }
+    if problems.is_empty() && !(tried.expected.is_finite() && tried.accept.has(tried.expected)) {
+        let problem = Problem::value(&path.with("expected"), "the figure lies outside of its own range");
+        problems.push(problem.help("write a range around it in `accept`"));
+    }
+    let claimed = tried.claim.as_ref().map(|id| (id, row.claims.iter().find(|claim| claim.id == *id)));
+    match (claimed, &tried.of) {
+        (None, None) => {
+            let problem = Problem::key(path, "nothing is measured");
+            problems.push(problem.help("add `claim`, the `id` of one of this row, or `of`: a formula"));
+        }
+        (Some((id, None)), _) => {
+            let problem = Problem::value(&path.with("claim"), format!("there is no claim `{id}`"));
+            problems.push(problem.help(advice(id, row.claims.iter().map(|claim| claim.id.as_str()))));
+        }
+        (Some((id, Some(claim))), None) if claim.trend.is_some() || claim.of.is_none() => {
+            let message = format!("`{id}` is judged by no figure");
+            let problem = Problem::value(&path.with("claim"), message);
+            problems.push(problem.help("add `of`: a formula"));
+        }
+        _ => {}
+    }
+    problems
+}
+
+fn of_margin(claim: &Claim, path: &KeyPath) -> Option<Problem> {
+    let margin = claim.margin?;
+    if claim.order.is_none_or(Order::is_strict) {
+        let problem = Problem::key(path, "`margin` belongs to an order that equal values meet");
+        return Some(problem.help("write `order = \"not-below\"` or `\"not-above\"`, or leave it out"));
+    }
+    let is_one = margin >= 0.0 && margin.is_finite();
+    (!is_one).then(|| Problem::value(path, "this is no margin").help("write a number from 0 on, in `unit`"))
+}
+
 /// What keeps a value from ever being better, or lets it be so for nothing.
 fn of_better(better: &Better, range: Range, over: OverPlaces, path: &KeyPath) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -100,8 +145,8 @@ fn of_better(better: &Better, range: Range, over: OverPlaces, path: &KeyPath) ->
         problems.push(problem.help("a value is better at no more delay and no more loss: name both"));
     }
     let (end, key) = match better.side {
-        Order::Above => (range.max, "max"),
-        Order::Below => (range.min, "min"),
+        Side::Above => (range.max, "max"),
+        Side::Below => (range.min, "min"),
     };
     if end.is_none() {
         let problem = Problem::value(&path.with("side"), "nothing lies beyond that side of the range");

@@ -141,6 +141,7 @@ impl SweepRequest<'_> {
             further: None,
             formulas: BTreeMap::new(),
             claims: Vec::new(),
+            tried: Vec::new(),
             plots: self.plots(),
         }
     }

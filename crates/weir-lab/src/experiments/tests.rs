@@ -1,8 +1,10 @@
+mod tried;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::catalogue::TEMPLATES;
-use super::read::select;
+use super::named::select;
 use super::*;
 use crate::runs::{Divisible as _, Forget};
 use crate::traces::TraceStore;
@@ -267,6 +269,14 @@ fn what_parses_and_means_nothing_is_refused() {
     let trend = "trend = { along = \"rate\", goes = \"up\" }";
     let (_, message, _) = refused(trend, &format!("{trend}\nover_seeds = \"variation\""));
     assert_eq!(message, "`over_seeds` belongs to `accept`");
+    let (_, message, help) = refused(trend, "order = \"above\"\nmargin = 1");
+    assert_eq!(message, "`margin` belongs to an order that equal values meet");
+    assert!(help.contains("`order = \"not-below\"`"), "{help}");
+    let (_, message, help) = refused(trend, "order = \"not-below\"\nmargin = -1");
+    assert_eq!(
+        (message.as_str(), help.as_str()),
+        ("this is no margin", "write a number from 0 on, in `unit`")
+    );
 }
 
 #[test]
@@ -314,6 +324,23 @@ fn what_is_told_beside_is_not_counted_and_what_is_derived_is_counted_apart() {
         "{text}"
     );
     assert_eq!(results[0].accepted_in_words(), "> 0");
+}
+
+#[test]
+fn an_order_that_equal_values_meet_is_shown_by_its_margin() {
+    let trend =
+        "of = \"plain:links.bottleneck.utilisation.bits\"\ntrend = { along = \"rate\", goes = \"up\" }";
+    assert!(SMALL.contains(trend));
+    let of = "of = \"plain:links.bottleneck.utilisation.bits - plain:links.bottleneck.utilisation.bits\"";
+    let judged = |order: &str| {
+        let text = SMALL.replacen(trend, &format!("{of}\n{order}"), 1);
+        let result = results(&text, Extent { runs: Some(2), ..Extent::default() }).swap_remove(0);
+        (result.verdict, result.accepted_in_words())
+    };
+    assert_eq!(judged("order = \"above\""), (Verdict::Undecided, "> 0".to_owned()));
+    assert_eq!(judged("order = \"not-below\""), (Verdict::Reproduced, "≥ 0".to_owned()));
+    assert_eq!(judged("order = \"not-above\"\nmargin = 0.5"), (Verdict::Reproduced, "≤ 0.5".to_owned()));
+    assert_eq!(judged("order = \"not-below\"\nmargin = 0.5"), (Verdict::Reproduced, "≥ -0.5".to_owned()));
 }
 
 #[test]

@@ -129,6 +129,11 @@ impl ScenarioError {
         (self.0.source.name() == SET).then(|| self.0.source.inner().as_str())
     }
 
+    /// The same problem with the value at another path.
+    pub(crate) fn problem_at(&self, path: &KeyPath) -> Problem {
+        Problem { path: path.clone(), at_key: false, ..self.0.problem.clone() }
+    }
+
     /// What is wrong, without the place.
     pub fn message(&self) -> &str {
         &self.0.problem.message

@@ -15,7 +15,7 @@ mod varied;
 
 pub(crate) use check::{OptionsOf, check};
 pub use describe::{ChoiceInfo, KeyInfo, keys};
-pub(crate) use error::{KeyPath, Problem, list, nearest};
+pub(crate) use error::{KeyPath, Problem, SET, list, nearest};
 pub use error::{ScenarioError, advice, advice_of_many};
 pub(crate) use given::read;
 pub(crate) use origin::Origin;

@@ -1,7 +1,6 @@
 //! The matrix of a suite as a page: cases by controllers, each cell with its verdict, and below it each case with the
 //! checks, the course of the first run and the command that repeats it.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -13,6 +12,7 @@ use super::run::SuiteRun;
 use crate::chart::CHART_CSS;
 use crate::experiments::figure;
 use crate::page::{COMPETITOR, IDEAL, PLACED_CSS, PlacedTable, colour_of, palette_css, placed};
+use crate::shell::command_line;
 use weir_measure::metrics::FairShares;
 use weir_measure::results::FlowKind;
 
@@ -174,17 +174,7 @@ fn command(begun: &[String], result: &SuiteResult, case: &CaseResult, own: &Cont
     if let Some(first) = result.seeds.first().filter(|&&first| first != 1) {
         option("--seed", first.to_string());
     }
-    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// The word as a shell takes it, in quotes where it has to be.
-fn shell_word(word: &str) -> Cow<'_, str> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        Cow::Borrowed(word)
-    } else {
-        Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
-    }
+    command_line(&words)
 }
 
 /// The sum of the media flows' shares, in Mbit/s.

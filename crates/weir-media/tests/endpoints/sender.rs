@@ -1,12 +1,15 @@
 //! The sending end by what leaves it and when.
 
 use proptest::prelude::*;
+use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::{Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, Target};
 use weir_media::{EncoderConfig, Heard, KeyFrames, MediaConfig, MediaPacket, MediaSender};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::rtcp::{Ccfb, Metric, Nada, ReceiverReport, Remb, ReportBlock, Twcc, TwccHeader};
 
-use crate::rig::{Call, RECEIVER, SENDER, config, gcc_2016, limits, media_receiver, media_sender, nada};
+use crate::rig::{
+    Call, Event, Halves, RECEIVER, SENDER, config, gcc_2016, limits, media_receiver, media_sender, nada,
+};
 
 /// A controller that always wants the same.
 #[derive(Debug)]
@@ -353,4 +356,37 @@ fn the_perfect_source_keeps_to_any_rate() {
         // A packet of 1000 bytes more or less.
         assert!(bytes.abs_diff(expected) <= 2000, "{rate}: {bytes} instead of {expected}");
     }
+}
+
+#[test]
+fn padding_of_gcc_2016_makes_the_mean_rate_the_target() {
+    let encoder = EncoderConfig { max_rate: DataRate::from_kbps(400), ..EncoderConfig::papers() };
+    let ratio = |padding| {
+        let law = remb::Config { padding, ..remb::Config::default() };
+        let halves: Halves = (
+            Box::new(GccSender::new(law, limits()).unwrap()),
+            Box::new(GccReceiver::new(law, limits()).unwrap()),
+        );
+        let mut call = Call::new(halves, &MediaConfig { encoder, ..config() }, DataRate::from_mbps(1));
+        call.run(TimeDelta::from_secs(20));
+        call.events.clear();
+        let steps = 300;
+        let targets: Vec<f64> = (0..steps)
+            .map(|_| {
+                call.run(TimeDelta::from_millis(100));
+                call.target_kbps()
+            })
+            .collect();
+        let payload = |event: &Event| match event {
+            Event::Media(packet) => u64::from(packet.payload),
+            _ => 0,
+        };
+        let arrived: u64 = call.events.iter().map(|(_, event)| payload(event)).sum();
+        let seconds = f64::from(steps) / 10.0;
+        (arrived as f64 * 8.0 / 1000.0 / seconds) / (targets.iter().sum::<f64>() / f64::from(steps))
+    };
+    let (with, without) = (ratio(true), ratio(false));
+    assert!((0.95..1.05).contains(&with), "{with}");
+    // A_r is at most 1.5 times what arrives.
+    assert!((0.6..0.8).contains(&without), "{without}");
 }

@@ -85,6 +85,8 @@ pub struct Config {
     pub fast_start: bool,
     /// The pacer drains at this multiple of `A`. gcc-2016 §3.5.
     pub pacing_factor: f64,
+    /// Whether padding fills up what the encoder leaves of `A`. gcc-2016 §3.5; divergence 12.
+    pub padding: bool,
     /// Without feedback for so long the rate is halved, then each second. Divergence 7.
     pub feedback_timeout: TimeDelta,
 }
@@ -120,6 +122,7 @@ impl Default for Config {
             grow_on: GrowOn::Report,
             fast_start: true,
             pacing_factor: 1.5,
+            padding: false,
             feedback_timeout: TimeDelta::from_secs(3),
         }
     }

@@ -165,7 +165,9 @@ impl Rule for RembRule {
     }
 
     fn outlook(&self, frame: &Frame) -> Outlook {
-        Outlook::at(frame.data_rate(), Pacing::Factor(self.config.pacing_factor))
+        let rate = frame.data_rate();
+        let padding = if self.config.padding { rate } else { DataRate::ZERO };
+        Outlook { padding, ..Outlook::at(rate, Pacing::Factor(self.config.pacing_factor)) }
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -275,6 +277,15 @@ mod tests {
         let target = s.target();
         assert_eq!(target.pacing, Pacing::Factor(1.5));
         assert_eq!((target.sending_rate, target.padding), (kbps(1050), DataRate::ZERO));
+    }
+
+    #[test]
+    fn padding_is_an_option_and_fills_up_to_the_target() {
+        let mut s = sender(Config { padding: true, ..Config::default() });
+        assert_eq!((report(&mut s, 0), s.target().padding), (kbps(1050), kbps(1050)));
+        // 64/256 = 25 % of loss: 1050 · (1 − 0.125) = 918.75.
+        report(&mut s, 64);
+        assert_eq!(s.target().padding, DataRate::from_bps(918_750));
     }
 
     #[test]

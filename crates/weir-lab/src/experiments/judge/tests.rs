@@ -13,7 +13,7 @@ fn verdict(values: &[f64], range: Range) -> Verdict {
 }
 
 fn order(values: &[f64], order: Order) -> Verdict {
-    Judged::in_order(&runs(values), order).verdict
+    Judged::in_order(&runs(values), order, 0.0).verdict
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_run_without_a_value_does_not_lie_in_the_range() {
     let values = [Some(1.0), Some(1.0), None, None];
     assert_eq!(Judged::in_range(&values, range(0.9, 1.1)).verdict, Verdict::TwoKinds);
     assert_eq!(Judged::in_range(&[None, None], range(0.9, 1.1)).verdict, Verdict::NotReproduced);
-    assert_eq!(Judged::in_order(&[None, None], Order::Above).verdict, Verdict::NotReproduced);
+    assert_eq!(Judged::in_order(&[None, None], Order::Above, 0.0).verdict, Verdict::NotReproduced);
 }
 
 #[test]
@@ -69,10 +69,39 @@ fn an_order_needs_an_interval_without_zero() {
 }
 
 #[test]
+fn equal_values_meet_an_order_that_is_not_strict() {
+    let not_below = |values: &[f64], margin| Judged::in_order(&runs(values), Order::NotBelow, margin).verdict;
+    let not_above = |values: &[f64], margin| Judged::in_order(&runs(values), Order::NotAbove, margin).verdict;
+    assert_eq!(not_below(&[0.0, 0.0, 0.0], 0.0), Verdict::Reproduced);
+    assert_eq!(not_above(&[0.0, 0.0, 0.0], 0.0), Verdict::Reproduced);
+    assert_eq!(not_below(&[0.0], 0.0), Verdict::Undecided, "one run tells nothing");
+    assert_eq!(not_below(&[], 0.0), Verdict::NotReproduced);
+
+    // −1.0 ± 0.4968 (t = 2.7764, s = 0.4): the interval ends at −1.4968.
+    let below = [-0.5, -1.0, -1.5, -0.8, -1.2];
+    assert_eq!(not_below(&below, 1.5), Verdict::Reproduced);
+    assert_eq!(not_below(&below, 1.4), Verdict::Undecided, "the interval reaches beyond the margin");
+    assert_eq!(not_below(&below, 1.0), Verdict::Undecided);
+    assert_eq!(not_below(&below, 0.5), Verdict::NotReproduced, "all of the interval is beyond the margin");
+    assert_eq!(not_below(&below, 0.0), Verdict::NotReproduced);
+    assert_eq!(not_above(&below, 0.0), Verdict::Reproduced, "below is not above");
+    let above = below.map(|value| -value);
+    assert_eq!(not_above(&above, 1.5), Verdict::Reproduced);
+    assert_eq!(not_above(&above, 0.5), Verdict::NotReproduced);
+
+    // The mean 5.6 ± 4.2 is above zero, but four of ten runs are below it.
+    let six_of_ten = [10.0, 10.0, 10.0, 10.0, 10.0, 10.0, -1.0, -1.0, -1.0, -1.0];
+    assert_eq!(not_below(&six_of_ten, 0.0), Verdict::Undecided);
+    assert_eq!(not_below(&six_of_ten, 1.0), Verdict::Reproduced);
+    let judged = Judged::in_order(&runs(&six_of_ten), Order::NotBelow, 1.0);
+    assert_eq!((judged.inside, judged.margin), (1.0, 5.6 + 1.0));
+}
+
+#[test]
 fn a_sign_in_six_of_ten_runs_is_no_order() {
     // The mean 5.6 ± 4.2 excludes zero, but four runs say the contrary.
     let values = [10.0, 10.0, 10.0, 10.0, 10.0, 10.0, -1.0, -1.0, -1.0, -1.0];
-    let judged = Judged::in_order(&runs(&values), Order::Above);
+    let judged = Judged::in_order(&runs(&values), Order::Above, 0.0);
     assert!(judged.measured.mean.unwrap() > judged.measured.ci95.unwrap());
     assert_eq!((judged.verdict, judged.inside), (Verdict::Undecided, 0.6));
     assert!(!judged.verdict.is_met());
@@ -84,7 +113,7 @@ fn two_kinds_of_runs_are_not_better() {
     let mixed = runs(&[1.2, 1.2, 1.25, 0.5, 0.5]);
     let judged = Judged::in_range(&mixed, range(0.79, 0.92));
     let no_more = [(runs(&[1.0]), 20.0), (runs(&[0.0]), 0.1)];
-    let verdict = judged.unless_better(&mixed, range(0.79, 0.92), Order::Above, &no_more).verdict;
+    let verdict = judged.unless_better(&mixed, range(0.79, 0.92), Side::Above, &no_more).verdict;
     assert_eq!(verdict, Verdict::NotReproduced);
 }
 
@@ -100,7 +129,7 @@ fn a_better_rate_counts_at_no_more_delay_and_loss_only() {
     assert_eq!(utilisation.verdict, Verdict::NotReproduced);
     let delay = |ms: f64| (runs(&[ms, ms, ms]), 20.0);
     let better = |no_more: &[(Vec<Value>, f64)]| {
-        utilisation.unless_better(&high, range(0.79, 0.92), Order::Above, no_more).verdict
+        utilisation.unless_better(&high, range(0.79, 0.92), Side::Above, no_more).verdict
     };
     assert_eq!(better(&[delay(19.0), delay(20.0)]), Verdict::Better);
     assert_eq!(better(&[delay(19.0), delay(30.6)]), Verdict::NotReproduced);
@@ -115,7 +144,7 @@ fn a_better_rate_counts_at_no_more_delay_and_loss_only() {
     let low = runs(&[0.7, 0.7, 0.7]);
     let worse = Judged::in_range(&low, range(0.79, 0.92));
     assert_eq!(
-        worse.unless_better(&low, range(0.79, 0.92), Order::Above, &[delay(1.0)]).verdict,
+        worse.unless_better(&low, range(0.79, 0.92), Side::Above, &[delay(1.0)]).verdict,
         Verdict::NotReproduced
     );
 }

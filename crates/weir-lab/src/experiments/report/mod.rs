@@ -1,15 +1,18 @@
 //! What came out of rows as one HTML page that needs nothing else: no network, no script, no other file.
 //!
-//! The page holds a table of what is met, and of each row what the paper says, what was taken for what it leaves open, our
-//! version of its figures, the claims with their verdicts, and why what is not met is not. The same results give the same bytes.
+//! The page holds what is met of each paper, by which command, and of each row what the paper says, what was taken for what it
+//! leaves open, our version of its figures, the claims with their verdicts, why what is not met is not, and what was tried. The same
+//! results give the same bytes.
 
 mod chart;
 mod claims;
 mod summary;
+mod tried;
 
 use core::fmt::{self, Write};
 
 use super::plots::PlotResult;
+use super::provenance::Provenance;
 use super::read::Experiment;
 use super::results::ClaimResult;
 use crate::chart::{CHART_CSS, escape_html as html};
@@ -19,10 +22,15 @@ use crate::page::{PLACED_CSS, PlacedTable, placed};
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 /// The page of `experiments`, whose claims and plots came out as they did.
-pub fn report(experiments: &[Experiment], claims: &[ClaimResult], plots: &[PlotResult]) -> String {
+pub fn report(
+    experiments: &[Experiment],
+    claims: &[ClaimResult],
+    plots: &[PlotResult],
+    provenance: &Provenance,
+) -> String {
     let mut page = String::new();
     // Writing to a string does not fail.
-    let _ = write_page(&mut page, experiments, claims, plots);
+    let _ = write_page(&mut page, experiments, claims, plots, provenance);
     page
 }
 
@@ -75,9 +83,10 @@ fn write_page(
     experiments: &[Experiment],
     claims: &[ClaimResult],
     plots: &[PlotResult],
+    provenance: &Provenance,
 ) -> fmt::Result {
     write_head(out, "What papers claim, and what came out")?;
-    summary::write(out, claims)?;
+    summary::write(out, claims, provenance)?;
     let mut papers: Vec<&str> = Vec::new();
     for experiment in experiments {
         if !papers.contains(&experiment.paper()) {
@@ -178,6 +187,7 @@ impl<'r> Section<'r> {
             out.push_str("</div>\n");
         }
         claims::write(out, &self.claims)?;
+        tried::write(out, row)?;
         out.push_str("</section>\n");
         Ok(())
     }

@@ -1,58 +1,55 @@
-//! How much is met, by paper and class.
+//! How much of each paper is met, and where the results come from.
 
 use core::fmt::{self, Write};
 
-use super::super::judge::Verdict;
-use super::super::results::{ClaimResult, Count, counts};
+use super::super::overview::{WordTable, classes_in_words, numbers_in_words, summary};
+use super::super::provenance::Provenance;
+use super::super::results::{ClaimResult, Count};
 use crate::chart::escape_html as html;
 
-const HEAD: [&str; 8] =
-    ["paper", "class", "kind", "met", "claims", "undecided", "two kinds of runs", "not reproduced"];
-
-pub(super) fn write(out: &mut String, claims: &[ClaimResult]) -> fmt::Result {
-    let counts = counts(claims);
-    let met: usize = counts.iter().map(Count::met).sum();
-    let all: usize = counts.iter().map(Count::claims).sum();
-    write!(
+pub(super) fn write(out: &mut String, claims: &[ClaimResult], provenance: &Provenance) -> fmt::Result {
+    let papers = summary(claims);
+    let counts = || papers.iter().flat_map(|paper| &paper.classes);
+    let (met, all): (usize, usize) = (counts().map(Count::met).sum(), counts().map(Count::claims).sum());
+    writeln!(out, "<h1>What papers claim, and what came out</h1>")?;
+    if let Some(change) = provenance.change_in_words() {
+        writeln!(out, "<p class=\"mark unmet changed\">{}</p>", html(&change))?;
+    }
+    writeln!(out, "<p><small>{}</small></p>", html(&provenance.in_words()))?;
+    writeln!(
         out,
-        "<h1>What papers claim, and what came out</h1>\n<p>{met} of {all} claims are met. Calibration are those on which \
-         open parameters were chosen, derived those whose number follows from the paper's equations and is not printed in it. \
-         What is told beside another claim is not counted.</p>\n<div class=\"wide\"><table class=\"summary\">\n<thead><tr>"
+        "<p>{met} of {all} claims are met. Calibration are those on which open parameters were chosen, derived those whose \
+         number follows from the paper's equations and is not printed in it. What is told beside another claim is not \
+         counted.</p>"
     )?;
-    for name in HEAD {
-        write!(out, "<th>{name}</th>")?;
-    }
-    out.push_str("</tr></thead>\n<tbody>\n");
-    for paper in counts.chunk_by(|a, b| a.paper == b.paper) {
-        for (index, count) in paper.iter().enumerate() {
-            line(out, count, (index == 0).then_some(paper.len()))?;
-        }
-    }
-    out.push_str("</tbody>\n</table></div>\n");
-    Ok(())
+    table(out, &classes_in_words(&papers))?;
+    out.push_str("<p>Of the claims with a number that the paper prints:</p>\n");
+    table(out, &numbers_in_words(&papers))
 }
 
-/// A line of the table; the first of a paper has its name, beside so many lines.
-fn line(out: &mut String, count: &Count, lines: Option<usize>) -> fmt::Result {
-    out.push_str(if lines.is_some() { "<tr class=\"first\">" } else { "<tr>" });
-    if let Some(lines) = lines {
-        let paper = html(&count.paper);
-        write!(out, "<th rowspan=\"{lines}\"><a href=\"#{paper}\">{paper}</a></th>")?;
+fn table(out: &mut String, table: &WordTable) -> fmt::Result {
+    out.push_str("<div class=\"wide\"><table class=\"summary\">\n<thead><tr><th>paper</th>");
+    for name in &table.head {
+        // The class, and below it what its claims rest on.
+        match name.split_once(", ") {
+            Some((class, basis)) => write!(out, "<th>{}<small>{}</small></th>", html(class), html(basis))?,
+            None => write!(out, "<th>{}</th>", html(name))?,
+        }
     }
-    let kind = count.basis.words();
-    let all = if count.met() == count.claims() { "met" } else { "unmet" };
-    write!(
-        out,
-        "<td>{}</td><td>{kind}</td><td class=\"n {all}\">{}</td><td class=\"n\">{}</td>",
-        count.class.name(),
-        count.met(),
-        count.claims()
-    )?;
-    for verdict in [Verdict::Undecided, Verdict::TwoKinds, Verdict::NotReproduced] {
-        let number = count.of(verdict);
-        let number = if number == 0 { String::new() } else { number.to_string() };
-        write!(out, "<td class=\"n\">{number}</td>")?;
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for (index, (name, cells)) in table.rows.iter().enumerate() {
+        let is_sum = index > 0 && index + 1 == table.rows.len();
+        let name = html(name);
+        if is_sum {
+            write!(out, "<tr class=\"first\"><th>{name}</th>")?;
+        } else {
+            write!(out, "<tr><th><a href=\"#{name}\">{name}</a></th>")?;
+        }
+        for cell in cells {
+            write!(out, "<td class=\"n\">{}</td>", html(cell))?;
+        }
+        out.push_str("</tr>\n");
     }
-    out.push_str("</tr>\n");
+    out.push_str("</tbody>\n</table></div>\n");
     Ok(())
 }

@@ -1,0 +1,101 @@
+//! Arguments of `weir reproduce`.
+
+use std::path::PathBuf;
+
+use clap::value_parser;
+
+use super::{DataArgs, Parts};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReproduceArgs {
+    /// The rows, such as `coupled-rtp-2014/fig7`, or files of your own that end in `.toml` [default: all that ship].
+    #[arg(value_name = "ID")]
+    pub(crate) rows: Vec<String>,
+    /// All rows, which is also what nothing named means.
+    #[arg(long, conflicts_with_all = ["rows", "paper"])]
+    pub(crate) all: bool,
+    /// All rows of this paper.
+    #[arg(long, value_name = "PAPER")]
+    pub(crate) paper: Option<String>,
+    #[command(flatten)]
+    pub(crate) extent: ReproduceExtent,
+    /// Threads [default: one per core]; results do not depend on them.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+    #[command(flatten)]
+    pub(crate) form: ReproduceForm,
+    /// Directory for the report with the figures: index.html, claims.json and plots.json; some figures need runs of their own.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) parts: Parts,
+    /// Lay a value over the scenarios of the rows that are named, behind all that they set, such as `flows.tcp.every=15s`; may be given
+    /// often. No verdict is then one on the paper.
+    #[arg(long, value_name = "PATH=VALUE", requires = "rows", conflicts_with = "baseline")]
+    pub(crate) set: Vec<String>,
+    /// Run the figures that rows have with settings changed, their `[[tried]]`, and print those that moved out of their ranges; exit
+    /// with 1 if one did. Seeds and sweeps are those of each figure.
+    #[arg(long, conflicts_with_all = ["full", "runs", "grid", "further", "markdown", "out", "baseline", "set"])]
+    pub(crate) tried: bool,
+    /// Compare with what `--json` printed earlier; exit with 1 if a claim that was met there is so no longer.
+    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
+    pub(crate) baseline: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReproduceExtent {
+    /// The whole sweeps with all seeds, in place of the quick form.
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Seeds, whatever the rows say.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
+    pub(crate) runs: Option<u32>,
+    /// Points on each axis of a grid, such as that of `gcc-2016/fig8`, whatever the rows say.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..=1000))]
+    pub(crate) grid: Option<u32>,
+    /// Further seeds on the best places of a grid, of the rows that say which those are, such as `gcc-2016/fig8`.
+    #[arg(long, conflicts_with = "shard")]
+    pub(crate) further: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReproduceForm {
+    /// Print as JSON: an object with where the results come from, a summary, and the claims.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print as Markdown: the tables of docs/reproduction.md.
+    #[arg(long, conflicts_with_all = ["json", "shard"])]
+    pub(crate) markdown: bool,
+}
+
+impl ReproduceArgs {
+    /// The words of the command, with the options on which results depend: none that says where or in what form they go.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let ReproduceExtent { full, runs, grid, further } = self.extent;
+        let mut words = vec!["weir".to_owned(), "reproduce".to_owned()];
+        words.extend(self.rows.iter().cloned());
+        let mut option = |name: &str, value: Option<String>| {
+            words.push(name.to_owned());
+            words.extend(value);
+        };
+        let flags = [
+            ("--all", self.rows.is_empty() && self.paper.is_none()),
+            ("--tried", self.tried),
+            ("--full", full),
+            ("--further", further),
+        ];
+        flags.iter().filter(|(_, given)| *given).for_each(|(name, _)| option(name, None));
+        let numbers = [("--runs", runs), ("--grid", grid)];
+        let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, number?.to_string())));
+        let paper = self.paper.iter().map(|paper| ("--paper", paper.clone()));
+        let set = self.set.iter().map(|set| ("--set", set.clone()));
+        let data = self.data.given().iter().map(|data| ("--data", data.to_string_lossy().into_owned()));
+        paper.chain(numbers).chain(set).chain(data).for_each(|(name, value)| option(name, Some(value)));
+        words
+    }
+}
