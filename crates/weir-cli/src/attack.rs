@@ -33,7 +33,7 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
             problem: format!("no attack is called so; there are {}", each_once(&names).join(", ")),
         });
     }
-    let request = AttackRequest { registry, laws, attacks, jobs: threads(args.table.jobs) };
+    let request = AttackRequest { registry, laws, attacks, from: args.from, jobs: threads(args.table.jobs) };
     let bar = progress::bar(args.table.quiet);
     progress::expect(&bar, "attack", request.len());
     let outcomes = request.run(&|| bar.inc(1)).map_err(|error| match error {

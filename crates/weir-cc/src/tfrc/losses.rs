@@ -7,6 +7,9 @@ use weir_units::TimeDelta;
 use crate::parts::loss_intervals::LossIntervals;
 use crate::time::ArrivalTime;
 
+/// A leap of more numbers than this is a new beginning, not a loss: `MAX_DROPOUT` of RFC 3550 §A.1. Behind
+/// [`AtReceiver`](crate::AtReceiver) there is none; it bounds the work of an observer that is used by itself.
+const MAX_DROPOUT: u64 = 3000;
 /// Holes open at once beyond which the oldest is given up as lost.
 const MOST_HOLES: usize = 64;
 
@@ -113,6 +116,12 @@ impl LossHistory {
             // Earlier than its event: the clock was set back, and the round trip begins anew.
             event.at = event.at.min(packet.at);
         }
+        if packet.id - before.id > MAX_DROPOUT {
+            self.holes.clear();
+            self.intervals.extend(1);
+            self.event = None;
+            return;
+        }
         self.intervals.extend(packet.id - before.id);
         if packet.id > before.id + 1 {
             let (first, last) = (before.id + 1, packet.id - 1);
@@ -165,6 +174,8 @@ impl LossHistory {
         let open = newest.saturating_sub(loss.id).saturating_add(1);
         let length = match self.event {
             Some(event) => loss.id - event.id,
+            // After a leap the history goes on with what the open interval had grown to.
+            None if self.intervals.average_closed().is_some() => self.intervals.open(),
             // To the nearest: cut off, a short one would miss the rate by a fifth and more (§6.3.1: by 5 %).
             None => libm::round(first_interval()) as u64,
         };
@@ -263,5 +274,14 @@ mod tests {
         assert!(history.on_arrival(32, ms(320), true, RTT, || 50.0));
         assert_eq!(history.average_interval(), f64::midpoint(21.0, 50.0));
         assert!(arrive(&mut history, 33..40).is_empty(), "31 is not lost twice");
+    }
+
+    #[test]
+    fn a_leap_of_numbers_is_a_new_beginning() {
+        let mut history = history();
+        arrive(&mut history, 0..10);
+        arrive(&mut history, [5000, 5001, 5002, 5003, 5004, u64::MAX]);
+        assert_eq!(history.loss_event_rate(), 0.0);
+        assert!(history.holes.is_empty());
     }
 }

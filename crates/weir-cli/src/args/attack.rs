@@ -2,6 +2,7 @@
 
 use clap::builder::PossibleValuesParser;
 use weir_lab::attack::Role;
+use weir_units::TimeDelta;
 
 use super::TableArgs;
 
@@ -16,6 +17,20 @@ pub(crate) struct AttackArgs {
     /// Only attacks whose name has this in it, such as `early`.
     #[arg(long, value_name = "PART")]
     pub(crate) attack: Option<String>,
+    /// When attacks begin, from the start of the call, up to an hour; they last 40 s.
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = begin)]
+    pub(crate) from: TimeDelta,
     #[command(flatten)]
     pub(crate) table: TableArgs,
+}
+
+/// The beginning of an attack.
+fn begin(text: &str) -> Result<TimeDelta, String> {
+    let from: TimeDelta = text.parse().map_err(|error| format!("{error}"))?;
+    let most = TimeDelta::from_secs(3600);
+    if (TimeDelta::ZERO..=most).contains(&from) {
+        Ok(from)
+    } else {
+        Err("write a time from 0s to 3600s".to_owned())
+    }
 }

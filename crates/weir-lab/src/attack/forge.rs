@@ -12,12 +12,13 @@ use weir_wire::rtcp::{Dccc, Nada, NadaDelay, ReceiverReport, Remb, ReportBlock, 
 
 use super::attacks::{Attack, Role, What};
 use super::seen::{Seen, number_before};
-use super::setting::{CLOCK, FROM, ONE_WAY, RECEIVER, SENDER, TO, clock};
+use super::setting::{CLOCK, ONE_WAY, RECEIVER, SENDER, Span, clock};
 
 /// Sends what an attack is made of.
 #[derive(Debug)]
 pub(super) struct Forger {
     attack: Attack,
+    span: Span,
     due: SendTime,
     rng: Pcg64Mcg,
     rounds: u64,
@@ -29,14 +30,15 @@ pub(super) struct Forger {
 }
 
 impl Forger {
-    pub(super) fn new(attack: Attack) -> Self {
+    pub(super) fn new(attack: Attack, span: Span) -> Self {
         let rng = Pcg64Mcg::seed_from_u64(7);
         Self {
             attack,
-            due: FROM,
+            span,
+            due: span.from,
             rng,
             rounds: 0,
-            told: FROM,
+            told: span.from,
             waiting: VecDeque::new(),
             writer: None,
             number: 0,
@@ -47,13 +49,13 @@ impl Forger {
         self.attack.role
     }
 
-    pub(super) fn is_active(now: SendTime) -> bool {
-        (FROM..TO).contains(&now)
+    pub(super) fn is_active(&self, now: SendTime) -> bool {
+        self.span.contains(now)
     }
 
     /// When it wants to be asked.
     pub(super) fn next(&self, now: SendTime) -> Option<SendTime> {
-        (self.due < TO && self.due > now).then_some(self.due)
+        (self.due < self.span.to && self.due > now).then_some(self.due)
     }
 
     /// What becomes of an honest report where the receiver is the attacker.
@@ -63,9 +65,9 @@ impl Forger {
 
     /// The next datagram that comes at `now`.
     pub(super) fn poll(&mut self, now: SendTime, seen: &Seen) -> Option<Vec<u8>> {
-        if self.due <= now && Self::is_active(now) {
+        if self.due <= now && self.is_active(now) {
             self.due = match self.attack.every_ms {
-                0 => TO,
+                0 => self.span.to,
                 every => self.due + TimeDelta::from_millis(every),
             };
             if !seen.packets.is_empty() {
@@ -143,7 +145,7 @@ impl Forger {
                 self.tell(now, seen, now - ONE_WAY * 2, |at| Some(clock(at) + ONE_WAY + hour));
             }
             What::Drift => {
-                let ahead = TimeDelta::from_nanos((now - FROM).nanos() * 60);
+                let ahead = TimeDelta::from_nanos((now - self.span.from).nanos() * 60);
                 self.tell(now, seen, now - ONE_WAY * 2, |at| Some(clock(at) + ONE_WAY + ahead));
             }
             What::Leap => self.leap(now, seen),

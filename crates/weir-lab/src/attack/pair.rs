@@ -10,7 +10,7 @@ use weir_wire::rtcp::Nada;
 
 use super::path::{ROOM, Wires, due, limits, wire_bytes};
 use super::seen::{Seen, number_before};
-use super::setting::{FROM, ONE_WAY, RECEIVER, SENDER, TO, clock};
+use super::setting::{ONE_WAY, RECEIVER, SENDER, Span, clock};
 use crate::registry::{Registry, RegistryError};
 
 /// Twice that of one flow.
@@ -30,6 +30,7 @@ pub(super) struct Pair<'a> {
     pub(super) coupled: bool,
     /// From one forged report to the next.
     pub(super) every: TimeDelta,
+    pub(super) span: Span,
 }
 
 impl Pair<'_> {
@@ -64,8 +65,8 @@ impl Pair<'_> {
         }
         let mut seen = Seen::new(PacketFormat::default());
         let mut path = Wires::<(usize, MediaPacket)>::default();
-        let (mut bytes, mut forged, mut room) = (0, FROM, [0; ROOM]);
-        while now < TO {
+        let (mut bytes, mut forged, mut room) = (0, self.span.from, [0; ROOM]);
+        while now < self.span.to {
             while let Some((_, (place, packet))) = due(&mut path.there, now) {
                 let receiver = &mut receivers[place];
                 receiver.on_packet(clock(now), &packet.header, packet.payload, Ecn::NotEct);
@@ -91,7 +92,7 @@ impl Pair<'_> {
                 coupled.on_output(now, &mut session, &output).expect("the flow has joined");
                 match output {
                     Output::Packet(id, packet) => {
-                        if now >= FROM + SETTLING {
+                        if now >= self.span.from + SETTLING {
                             bytes += u64::from(packet.payload);
                         }
                         if id.number() == 1 {
@@ -109,10 +110,10 @@ impl Pair<'_> {
             let reports = receivers.iter().filter_map(MediaReceiver::next_timeout);
             let reports = reports.map(|at| now + (at - clock(now)));
             let waits = [wake, coupled.next_timeout(), path.next(), Some(forged)];
-            let next = waits.into_iter().flatten().chain(reports).min().unwrap_or(TO);
+            let next = waits.into_iter().flatten().chain(reports).min().unwrap_or(self.span.to);
             now = next.max(now + TimeDelta::from_micros(10));
         }
-        Ok(bytes as f64 * 8e-3 / (TO - FROM - SETTLING).secs_f64())
+        Ok(bytes as f64 * 8e-3 / (self.span.to - self.span.from - SETTLING).secs_f64())
     }
 }
 

@@ -8,7 +8,7 @@ use weir_media::{Alarm, EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, 
 use super::attacks::Role;
 use super::forge::Forger;
 use super::seen::Seen;
-use super::setting::{CAPACITY, FROM, ONE_WAY, RECEIVER, SENDER, TO, clock};
+use super::setting::{CAPACITY, ONE_WAY, RECEIVER, SENDER, Span, clock};
 use crate::registry::{Registry, RegistryError};
 
 const QUEUE: TimeDelta = TimeDelta::from_millis(300);
@@ -53,11 +53,13 @@ impl Course {
 pub(super) struct Call<'a> {
     pub(super) registry: &'a Registry,
     pub(super) law: &'a str,
-    /// Until then, in seconds.
-    pub(super) end_s: i64,
+    /// Time after the attack until the call ends.
+    pub(super) afterwards: TimeDelta,
+    /// When it is attacked.
+    pub(super) span: Span,
     /// Whether circuit breakers are on.
     pub(super) breakers: bool,
-    /// The capacity between 20 and 60 s; of the whole path else.
+    /// The capacity while it is attacked; as at other times unless given.
     pub(super) narrowed: Option<DataRate>,
 }
 
@@ -86,7 +88,7 @@ impl Call<'_> {
         let mut receiver = MediaReceiver::new(halves.receiver, config, RECEIVER, SENDER, 3);
         let mut path = Wires::<MediaPacket>::default();
         let mut seen = Seen::new(halves.packet_format);
-        let (end, mut now) = (SendTime::ZERO + TimeDelta::from_secs(self.end_s), SendTime::ZERO);
+        let (end, mut now) = (self.span.to + self.afterwards, SendTime::ZERO);
         let (mut step_end, mut room) = (SendTime::ZERO + STEP, [0; ROOM]);
         let mut resume = None;
         course.sent.push(0);
@@ -111,7 +113,7 @@ impl Call<'_> {
             // The way back: honest reports, unless the receiver is the attacker, and forged ones.
             let alone = forger
                 .as_ref()
-                .is_some_and(|forger| Forger::is_active(now) && forger.role() == Role::Receiver);
+                .is_some_and(|forger| forger.is_active(now) && forger.role() == Role::Receiver);
             while let Some((_, bytes)) = due(&mut path.back, now) {
                 seen.on_report(now, &bytes);
                 let replaced = forger.as_mut().filter(|_| alone).map(|forger| forger.replace(&bytes));
@@ -130,7 +132,7 @@ impl Call<'_> {
             while let Some(packet) = sender.poll_packet(now) {
                 *course.sent.last_mut().expect("a step is open") += u64::from(packet.payload);
                 seen.on_packet(now, &packet);
-                let under_attack = (FROM..TO).contains(&now);
+                let under_attack = self.span.contains(now);
                 let capacity = self.narrowed.filter(|_| under_attack).unwrap_or(CAPACITY);
                 path.send(now, capacity, wire_bytes(&packet), packet);
             }

@@ -9,9 +9,11 @@ use super::attacks::{Attack, Role, What};
 use super::forge::Forger;
 use super::pair::Pair;
 use super::path::{Call, Course, STEP};
-use super::setting::{FROM, TO};
+use super::setting::Span;
 use crate::registry::{Registry, RegistryError};
 
+/// A call goes on so long after the attack.
+const AFTERWARDS: TimeDelta = TimeDelta::from_secs(65);
 /// Seconds in which a law must be back.
 const LONGEST_RECOVERY: f64 = 60.0;
 /// A blind attacker changes no rate by more.
@@ -79,6 +81,8 @@ pub struct AttackRequest<'a> {
     pub laws: Vec<&'static str>,
     /// The attacks.
     pub attacks: Vec<Attack>,
+    /// When they begin, from the start of the call: 0 s to an hour.
+    pub from: TimeDelta,
     /// Threads.
     pub jobs: usize,
 }
@@ -111,7 +115,8 @@ impl AttackRequest<'_> {
     /// [`AttackError`].
     pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<Outcome>, AttackError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
-        let call = |law| Call { registry: self.registry, law, end_s: 125, breakers: true, narrowed: None };
+        let (registry, span) = (self.registry, Span::beginning(self.from));
+        let call = |law| Call { registry, law, afterwards: AFTERWARDS, span, breakers: true, narrowed: None };
         // Who trips a breaker without an attack is judged without them.
         let alone = |law| -> Result<(Call<'_>, Course), RegistryError> {
             let course = call(law).run(None)?;
@@ -144,13 +149,13 @@ fn outcome(
     if matches!(attack.what, What::Slander) {
         return of_pair(call, law, attack);
     }
-    let course = call.run(Some(Forger::new(*attack)))?;
-    let (from, to) = attacked();
+    let course = call.run(Some(Forger::new(*attack, call.span)))?;
+    let (from, to) = call.span.seconds();
     let honest_kbps = Course::rate(&honest.sent, from, to);
     let rate_kbps = Course::rate(&course.sent, from, to);
-    let peak_ratio = peak(&course.sent) / peak(&honest.sent);
+    let peak_ratio = peak(&course.sent, call.span) / peak(&honest.sent, call.span);
     let level = BACK * Course::rate(&honest.arrived, from, to);
-    let recovery_s = recovery(&course, level);
+    let recovery_s = recovery(&course, to, level);
     // Its last reports are still answered when it is over.
     let left = (-2..=3).map(|s| Course::rate(&course.arrived, to + f64::from(s), to + f64::from(s + 2)));
     let left = left.fold(f64::INFINITY, f64::min);
@@ -159,7 +164,7 @@ fn outcome(
     } else {
         // Without an attack a path so narrow leaves the law there as well.
         let narrowed = Some(DataRate::from_bps_f64((left * 1.05e3).max(30e3)));
-        recovery(&Call { narrowed, ..*call }.run(None)?, level).unwrap_or(f64::INFINITY)
+        recovery(&Call { narrowed, ..*call }.run(None)?, to, level).unwrap_or(f64::INFINITY)
     };
     let mut missed = Vec::new();
     if course.outside {
@@ -218,7 +223,7 @@ fn outcome(
 /// What an attack on one flow does to a pair that is coupled, beside one that is not.
 fn of_pair(call: &Call<'_>, law: &'static str, attack: &Attack) -> Result<Outcome, RegistryError> {
     let every = TimeDelta::from_millis(attack.every_ms);
-    let pair = |coupled| Pair { registry: call.registry, law, coupled, every }.run();
+    let pair = |coupled| Pair { registry: call.registry, law, coupled, every, span: call.span }.run();
     let (rate_kbps, honest_kbps) = (pair(true)?, pair(false)?);
     let share = rate_kbps / honest_kbps;
     let missed = if share < COUPLED {
@@ -244,21 +249,15 @@ fn of_pair(call: &Call<'_>, law: &'static str, attack: &Attack) -> Result<Outcom
     })
 }
 
-/// Seconds of the call between which the attack goes on.
-fn attacked() -> (f64, f64) {
-    ((FROM - SendTime::ZERO).secs_f64(), (TO - SendTime::ZERO).secs_f64())
-}
-
 /// The greatest rate over five seconds of the attack.
-fn peak(bytes: &[u64]) -> f64 {
-    let (from, to) = attacked();
+fn peak(bytes: &[u64], span: Span) -> f64 {
+    let (from, to) = span.seconds();
     let starts = (from as u32)..(to as u32 - 4);
     starts.map(|s| Course::rate(bytes, f64::from(s), f64::from(s + 5))).fold(0.0, f64::max)
 }
 
-/// Seconds from the end of the attack until two seconds of arrivals are at `level` (kbit/s).
-fn recovery(course: &Course, level: f64) -> Option<f64> {
-    let (_, end) = attacked();
+/// Seconds from `end`, that of the attack, until two seconds of arrivals are at `level` (kbit/s).
+fn recovery(course: &Course, end: f64, level: f64) -> Option<f64> {
     let steps = (LONGEST_RECOVERY / STEP.secs_f64()) as u32;
     (0..=steps)
         .map(|step| f64::from(step) * STEP.secs_f64())

@@ -2,16 +2,22 @@
 
 use weir_lab::attack::{ATTACKS, Aim, AttackRequest, Outcome, Role};
 use weir_lab::registry::Registry;
+use weir_units::TimeDelta;
 
 /// One of each kind: by single packets in both forms, by a report of its own, by a ceiling.
 const SHORT: [&str; 4] = ["gcc", "scream-v2", "nada", "gcc-2016"];
 
+/// Attacks of `role` that begin when the rate of a call has settled.
 fn outcomes(role: Role) -> Vec<Outcome> {
+    outcomes_from(role, TimeDelta::from_secs(20))
+}
+
+fn outcomes_from(role: Role, from: TimeDelta) -> Vec<Outcome> {
     let registry = Registry::standard();
     let attacks = ATTACKS.into_iter().filter(|attack| attack.role == role).collect();
     let long = std::env::var_os("WEIR_LONG").is_some();
     let laws = registry.controller_names().filter(|law| long || SHORT.contains(law)).collect();
-    let request = AttackRequest { registry: &registry, laws, attacks, jobs: 2 };
+    let request = AttackRequest { registry: &registry, laws, attacks, from, jobs: 2 };
     let outcomes = request.run(&|| ()).unwrap();
     assert_eq!(outcomes.len(), request.len());
     outcomes
@@ -19,7 +25,8 @@ fn outcomes(role: Role) -> Vec<Outcome> {
 
 #[test]
 fn who_is_off_the_path_changes_no_law() {
-    for own in outcomes(Role::Blind) {
+    let at_the_start = outcomes_from(Role::Blind, TimeDelta::from_millis(200));
+    for own in outcomes(Role::Blind).into_iter().chain(at_the_start) {
         assert_eq!(own.aim, Aim::Met, "{own:?}");
     }
 }
@@ -33,6 +40,11 @@ fn a_reader_brings_no_law_that_hears_of_packets_beyond_its_rate_and_most_recover
         ("nada-at-sender", "arrivals that creep ahead"),
         ("nada-2016", "all arrived"),
         ("dccc", "all arrived"),
+        ("gcc", "slander of a coupled nada each 5 s"),
+        ("gcc-dccc", "slander of a coupled nada each 100 ms"),
+        ("nada-dccc", "slander of a coupled nada each 100 ms"),
+        ("nada-dccc", "slander of a coupled nada each 1 s"),
+        ("nada-dccc", "slander of a coupled nada each 5 s"),
     ];
     for own in outcomes(Role::Reader) {
         assert!(!own.per_packet || own.peak_ratio <= 1.25, "{own:?}");

@@ -46,7 +46,7 @@ fn two_bad_crystals_leave_the_rate_as_it_is() {
             "flows.video.rates.max=2.5Mbps".to_owned(),
             "flows.video.encoder.max_rate=2.5Mbps".to_owned(),
             format!("flows.video.receiver_clock.drift_ppm={ppm}"),
-            format!("measure.windows.last.from={}s", if long() { 900 } else { 600 }),
+            format!("measure.windows={{ last = {{ from = \"{}s\" }} }}", if long() { 900 } else { 600 }),
         ];
         sets.to_vec()
     };

@@ -112,9 +112,9 @@ fn delay_loss_and_limits_may_change() {
     let (message, _) = wrong(r#"{ at = "5s", delay = "1ms" }, { at = "5s", delay = "2ms" }"#);
     assert!(message.contains("the change at 5s comes after the one at 5s"), "{message}");
     let (message, advice) = wrong(r#"{ at = "5s" }"#);
-    assert!(message.contains("links.there.changes[0]` changes nothing"), "{message}");
+    assert!(message.contains("links.there.changes.0` changes nothing"), "{message}");
     assert!(advice.contains("`delay`, `loss` or `queue`"), "{advice}");
-    assert!(wrong(r#"{ at = "-5s", loss = 0.1 }"#).0.contains("changes[0].at"));
+    assert!(wrong(r#"{ at = "-5s", loss = 0.1 }"#).0.contains("changes.0.at"));
 }
 
 #[test]
