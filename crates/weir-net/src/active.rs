@@ -10,13 +10,14 @@ use rand_pcg::Pcg64;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::backlog::{Backlog, latest, size_of, span};
-use crate::changes::{ExtraDelay, QueueLimits, Schedule, least_delay};
+use crate::changes::{ExtraDelay, QueueLimits, least_delay, schedule};
 use crate::config::{InService, Limits, LinkConfig, Order};
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Dropped, Exit, Fate, Packet};
 use crate::queue::{Overflow, PerFlow, Waiting};
 use crate::random::{JitterSource, Streams};
 use crate::records::{Record, Records};
+use crate::schedule::Schedule;
 use crate::server::{Constant, NEVER, Opening, Server, Slot, work};
 use crate::service::NANOBITS_PER_BYTE;
 use crate::time::Time;
@@ -97,9 +98,13 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
     /// `queue` makes its queue, before a server of the given rate and with a generator of its own.
     pub(crate) fn new(config: &LinkConfig, seed: u64, queue: impl FnOnce(DataRate, Pcg64) -> Q) -> Self {
         let streams = Streams::new(seed);
-        let jitter = JitterSource::new(config.jitter.clone(), ExtraDelay::of(config), streams.jitter);
+        let jitter = JitterSource::new(
+            config.jitter.clone(),
+            ExtraDelay::of(config.delay, &config.changes),
+            streams.jitter,
+        );
         let way = Way {
-            delay: least_delay(config),
+            delay: least_delay(config.delay, &config.changes),
             order: config.order,
             overtakes: config.order != Order::Link && jitter.is_some(),
             jitter,
@@ -111,14 +116,14 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
         Self {
             server: Server::new(&config.service),
             limits: config.queue.limits(),
-            coming: Schedule::of(config, |change| change.limits),
+            coming: schedule(&config.changes, |change| change.limits),
             records: Records::default(),
             packets: Vec::new(),
             queue: queue(config.service.nominal_rate(), streams.queue),
             state: State::Idle,
             due: NEVER,
             way,
-            loss: LossSource::new(config.loss, Schedule::of(config, |change| change.loss), streams.loss),
+            loss: LossSource::new(config.loss, schedule(&config.changes, |change| change.loss), streams.loss),
             now: 0,
         }
     }

@@ -2,9 +2,9 @@
 
 use weir_units::{DataSize, TimeDelta};
 
-use crate::config::LinkConfig;
 use crate::error::{ConfigError, not_negative};
 use crate::loss::LossModel;
+use crate::schedule::Schedule;
 use crate::time::Time;
 
 /// A change of a link: a `None` leaves the value as it is.
@@ -49,31 +49,12 @@ pub(crate) fn validate(changes: &[LinkChange]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Values that take effect one after the other.
-#[derive(Clone, Debug)]
-pub(crate) struct Schedule<T> {
-    /// Times in ns and values; the next one is last.
-    coming: Vec<(u64, T)>,
-}
-
-impl<T: Copy> Schedule<T> {
-    /// The values that `value` finds in the changes of `config`; `None` if it finds none.
-    pub(crate) fn of(config: &LinkConfig, value: impl Fn(&LinkChange) -> Option<T>) -> Option<Self> {
-        let of_change = |change: &LinkChange| value(change).map(|value| (change.at.nanos(), value));
-        let coming: Vec<_> = config.changes.iter().rev().filter_map(of_change).collect();
-        (!coming.is_empty()).then_some(Self { coming })
-    }
-
-    /// The value that has newly taken effect by `now` ns, if any.
-    #[inline]
-    pub(crate) fn due(&mut self, now: u64) -> Option<T> {
-        let mut newest = None;
-        while let Some(&(_, value)) = self.coming.last().filter(|&&(at, _)| at <= now) {
-            self.coming.pop();
-            newest = Some(value);
-        }
-        newest
-    }
+/// The values that `value` finds in `changes`; `None` if it finds none.
+pub(crate) fn schedule<T: Copy>(
+    changes: &[LinkChange],
+    value: impl Fn(&LinkChange) -> Option<T>,
+) -> Option<Schedule<T>> {
+    Schedule::new(changes.iter().filter_map(|change| value(change).map(|value| (change.at.nanos(), value))))
 }
 
 /// The propagation delay in ns: its least value, and how much longer it is.
@@ -86,10 +67,10 @@ pub(crate) struct ExtraDelay {
 
 impl ExtraDelay {
     /// `None` where the delay does not change.
-    pub(crate) fn of(config: &LinkConfig) -> Option<Self> {
-        let schedule = Schedule::of(config, |change| change.delay.map(nanos))?;
-        let least = least_delay(config);
-        Some(Self { least, extra: nanos(config.delay) - least, schedule })
+    pub(crate) fn of(delay: TimeDelta, changes: &[LinkChange]) -> Option<Self> {
+        let schedule = schedule(changes, |change| change.delay.map(nanos))?;
+        let least = least_delay(delay, changes);
+        Some(Self { least, extra: nanos(delay) - least, schedule })
     }
 
     /// The excess of the delay over the least one, for a packet that leaves the queue at `departure` ns.
@@ -101,10 +82,10 @@ impl ExtraDelay {
     }
 }
 
-/// The least propagation delay that a link ever has, in ns.
-pub(crate) fn least_delay(config: &LinkConfig) -> u64 {
-    let changed = config.changes.iter().filter_map(|change| change.delay);
-    changed.map(nanos).fold(nanos(config.delay), u64::min)
+/// The least propagation delay that a link ever has, in ns; `delay` is the first one.
+pub(crate) fn least_delay(delay: TimeDelta, changes: &[LinkChange]) -> u64 {
+    let changed = changes.iter().filter_map(|change| change.delay);
+    changed.map(nanos).fold(nanos(delay), u64::min)
 }
 
 fn nanos(span: TimeDelta) -> u64 {
@@ -117,7 +98,7 @@ mod tests {
 
     use super::*;
     use crate::packet::{Fate, Packet};
-    use crate::{Discipline, Link, Service};
+    use crate::{Discipline, Link, LinkConfig, Service};
 
     #[derive(Debug)]
     struct Bytes(u32);

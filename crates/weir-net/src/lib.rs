@@ -45,6 +45,7 @@ mod passive;
 mod queue;
 mod random;
 mod records;
+mod schedule;
 mod server;
 mod service;
 mod time;

@@ -3,8 +3,8 @@
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use crate::changes::Schedule;
 use crate::error::ConfigError;
+use crate::schedule::Schedule;
 
 /// Random loss after the queue: a lost packet has used the link. Probabilities lie in [0, 1].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

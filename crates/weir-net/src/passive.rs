@@ -6,11 +6,12 @@ use std::collections::VecDeque;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::backlog::{Backlog, latest, size_of, span};
-use crate::changes::{ExtraDelay, QueueLimits, Schedule, least_delay};
+use crate::changes::{ExtraDelay, QueueLimits, least_delay, schedule};
 use crate::config::{InService, Limits, LinkConfig};
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Dropped, Exit, Fate, Packet};
 use crate::random::{JitterSource, Streams};
+use crate::schedule::Schedule;
 use crate::server::{Constant, NEVER, Server, Slot, work};
 use crate::service::NANOBITS_PER_BYTE;
 use crate::time::Time;
@@ -54,8 +55,13 @@ struct Chance {
 impl Chance {
     fn of(config: &LinkConfig, seed: u64) -> Option<Box<Self>> {
         let streams = Streams::new(seed);
-        let jitter = JitterSource::new(config.jitter.clone(), ExtraDelay::of(config), streams.jitter);
-        let loss = LossSource::new(config.loss, Schedule::of(config, |change| change.loss), streams.loss);
+        let jitter = JitterSource::new(
+            config.jitter.clone(),
+            ExtraDelay::of(config.delay, &config.changes),
+            streams.jitter,
+        );
+        let loss =
+            LossSource::new(config.loss, schedule(&config.changes, |change| change.loss), streams.loss);
         let mark_above = config.queue.mark_above;
         let any = jitter.is_some() || loss.is_some() || mark_above.is_some();
         any.then(|| Box::new(Self { jitter, loss, mark_above }))
@@ -107,11 +113,11 @@ impl<P: Packet> Passive<P> {
     /// An idle link by a description that is valid.
     pub(crate) fn new(config: &LinkConfig, seed: u64) -> Self {
         let queue = config.queue.limits();
-        let limits = Schedule::of(config, |change| change.limits).map(Box::new);
+        let limits = schedule(&config.changes, |change| change.limits).map(Box::new);
         Self {
             now: 0,
             server: Server::new(&config.service),
-            delay: least_delay(config),
+            delay: least_delay(config.delay, &config.changes),
             next_exit: NEVER,
             last_exit: 0,
             ring: VecDeque::new(),

@@ -36,7 +36,7 @@ const ROOM: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
     /// Those in the history, in order.
-    numbers: VecDeque<Number>,
+    numbers: VecDeque<Skipped>,
     /// How many of them the history has forgotten.
     forgotten: u64,
     /// In order of time.
@@ -45,7 +45,7 @@ pub(super) struct LeftOut {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Number {
+struct Skipped {
     number: u64,
     /// When a report first had it arrived.
     claimed: Option<SendTime>,
@@ -67,7 +67,7 @@ impl LeftOut {
             self.numbers.reserve(ROOM);
             self.claims.reserve(REMEMBERED);
         }
-        self.numbers.push_back(Number { number, claimed: None, denied: false });
+        self.numbers.push_back(Skipped { number, claimed: None, denied: false });
     }
 
     /// The history forgets all before `oldest`.

@@ -127,12 +127,10 @@ impl NadaObserver {
         // A packet that comes late says nothing of the queue (RFC 8698 §5.1.2).
         if let Some(missing) = missing {
             self.count_losses(missing, at);
-            // Without any sample the queue would be empty: the delay of the packet before is nearer.
-            if timed {
-                if let Some(steps) = &mut self.steps {
-                    steps.on_delay(delay);
-                }
+            if let Some(steps) = self.steps.as_mut().filter(|_| timed) {
+                steps.on_delay(delay);
             }
+            // Without any sample the queue would be empty: the delay of the packet before is nearer.
             if timed || self.delays.min().is_none() {
                 self.delays.push(delay);
             }

@@ -84,7 +84,8 @@
 //! 19. A queue that never empties is drained by the C++'s rule: a slow average of the least queue delay above an eighth
 //!     of the target gives the encoder half of the rate for five round trips, 100 ms at least, each 60 s at most; then the
 //!     base delay is learnt anew. The base delay itself is kept as by version 1, over ten minutes instead of 500 s. It is learnt
-//!     anew, too, where a longer path or a clock that was set shows as it does to [NADA](crate::nada) (divergence 13 there).
+//!     anew, too, where a longer path or a clock that was set shows as it does to [NADA](crate::nada), divergence 13 there
+//!     ([`v2::Config::believes_steps`]).
 //! 20. The queue-delay target under competition is that of RFC 8298 §4.1.2.3. [`v2::Config::compensation`] is off, as in
 //!     the C++.
 //!

@@ -72,7 +72,9 @@ impl Pair<'_> {
                 receiver.on_packet(clock(now), &packet.header, packet.payload, Ecn::NotEct);
             }
             while let Some((_, report)) = due(&mut path.reports, now) {
-                receivers.iter_mut().for_each(|receiver| receiver.on_rtcp(clock(now), &report));
+                for receiver in &mut receivers {
+                    receiver.on_rtcp(clock(now), &report);
+                }
             }
             for receiver in &mut receivers {
                 while let Some(length) = receiver.poll_rtcp(clock(now), &mut room) {

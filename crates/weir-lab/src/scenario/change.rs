@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use weir_net::ConfigError;
 use weir_units::{DataSize, TimeDelta};
 
-use super::link::Loss;
+use super::loss::Loss;
 
 /// A change of a link, of which nobody is informed. Values that are not given stay as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -10,6 +10,7 @@ mod coupling;
 mod encoder;
 mod flow;
 mod link;
+mod loss;
 mod media;
 mod multipath;
 mod named;
@@ -39,9 +40,8 @@ pub use encoder::{
     NoBurst, NoKeyFrames, NoSkip, SkipChoice, TALKING_HEAD,
 };
 pub use flow::{Carried, Clock, ClockStep, Flow};
-pub use link::{
-    Bucket, Dumbbell, Jitter, Link, LinkModel, Loss, LossModel, Order, RandomOffset, Step, TraceOffset,
-};
+pub use link::{Bucket, Dumbbell, Jitter, Link, LinkModel, Order, RandomOffset, Step, TraceOffset};
+pub use loss::{Loss, LossModel};
 pub use media::{EcnField, Media, Options, Rates};
 pub use multipath::Multipath;
 pub use named::Named;

@@ -353,9 +353,13 @@ fn sparse_packets_are_no_silence() {
 #[test]
 fn the_spacing_of_packets_is_that_of_the_last_second_or_two() {
     let mut spacing = Spacing::default();
-    [0, 400, 800, 990].into_iter().for_each(|ms| spacing.on_sent(at(ms)));
+    for ms in [0, 400, 800, 990] {
+        spacing.on_sent(at(ms));
+    }
     // Each 10 ms from then on: the longest is of the second before.
-    (100..200).for_each(|n| spacing.on_sent(at(10 * n)));
+    for n in 100..200 {
+        spacing.on_sent(at(10 * n));
+    }
     assert_eq!(spacing.get(), ms(400));
     spacing.on_sent(at(2000));
     assert_eq!(spacing.get(), ms(10));

@@ -84,6 +84,8 @@ pub struct Config {
     pub drain_round_trips: f64,
     /// Shortest length of a drain.
     pub least_drain_time: TimeDelta,
+    /// Whether the base delay is learnt anew where the path becomes longer, or a clock is set, without notice. Divergence 19.
+    pub believes_steps: bool,
     /// Without feedback for so long the rate is halved, then each second. Divergence 9.
     pub feedback_timeout: TimeDelta,
 }
@@ -124,6 +126,7 @@ impl Default for Config {
             drain_share: drain::SHARE,
             drain_round_trips: drain::ROUNDS,
             least_drain_time: TimeDelta::from_millis(100),
+            believes_steps: true,
             feedback_timeout: TimeDelta::from_millis(1000),
         }
     }

@@ -116,7 +116,7 @@ impl Path {
         };
         let loss_event = self.losses.on_feedback(results, &rule);
         self.measure_acked(now, acked.bytes.unwrap_or(0));
-        if config.drain_after.is_some()
+        if config.believes_steps
             && let Some((_, at)) = acked.newest
             && self.steps.on_report(at, self.acked_rate, loss_event).is_some()
         {

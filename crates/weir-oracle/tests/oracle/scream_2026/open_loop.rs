@@ -19,12 +19,13 @@ fn limits() -> RateLimits {
     RateLimits::new(min, start, max).expect("in order")
 }
 
-/// What the C++ could not know, and its rule for losses beside delay (divergence 17).
+/// What the C++ could not know, its rule for losses beside delay (divergence 17), and no rule for longer paths (19).
 fn as_fed() -> Config {
     Config {
         mss_span: TimeDelta::from_secs(1000),
         yielded_below: 0.0,
         delay_puts_off_loss: true,
+        believes_steps: false,
         ..Config::default()
     }
 }
