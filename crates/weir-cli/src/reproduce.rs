@@ -21,7 +21,7 @@ use crate::{browser, terminal};
 /// The name of the file with the report, in the output directory.
 const REPORT: &str = "index.html";
 
-/// What `--json` prints, and what stands in claims.json.
+/// Output of `--json`, and contents of claims.json.
 #[derive(Serialize)]
 struct Document<'a> {
     provenance: &'a Provenance,

@@ -10,7 +10,7 @@ use rand_pcg::Pcg64;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::backlog::{Backlog, latest, size_of, span};
-use crate::changes::{ExtraDelay, QueueLimits, least_delay, schedule};
+use crate::changes::{ExtraDelay, QueueLimits, nanos, schedule};
 use crate::config::{InService, Limits, LinkConfig, Order};
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Dropped, Exit, Fate, Packet};
@@ -100,11 +100,11 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
         let streams = Streams::new(seed);
         let jitter = JitterSource::new(
             config.jitter.clone(),
-            ExtraDelay::of(config.delay, &config.changes),
+            ExtraDelay::of(config.least_delay(), config.delay, &config.changes),
             streams.jitter,
         );
         let way = Way {
-            delay: least_delay(config.delay, &config.changes),
+            delay: nanos(config.least_delay()),
             order: config.order,
             overtakes: config.order != Order::Link && jitter.is_some(),
             jitter,

@@ -66,10 +66,10 @@ pub(crate) struct ExtraDelay {
 }
 
 impl ExtraDelay {
-    /// `None` where the delay does not change.
-    pub(crate) fn of(delay: TimeDelta, changes: &[LinkChange]) -> Option<Self> {
+    /// `least` is the least delay of all, `delay` the first one; `None` where the delay does not change.
+    pub(crate) fn of(least: TimeDelta, delay: TimeDelta, changes: &[LinkChange]) -> Option<Self> {
         let schedule = schedule(changes, |change| change.delay.map(nanos))?;
-        let least = least_delay(delay, changes);
+        let least = nanos(least);
         Some(Self { least, extra: nanos(delay) - least, schedule })
     }
 
@@ -82,13 +82,8 @@ impl ExtraDelay {
     }
 }
 
-/// The least propagation delay that a link ever has, in ns; `delay` is the first one.
-pub(crate) fn least_delay(delay: TimeDelta, changes: &[LinkChange]) -> u64 {
-    let changed = changes.iter().filter_map(|change| change.delay);
-    changed.map(nanos).fold(nanos(delay), u64::min)
-}
-
-fn nanos(span: TimeDelta) -> u64 {
+/// A delay, which is not negative, in ns.
+pub(crate) fn nanos(span: TimeDelta) -> u64 {
     span.nanos().max(0) as u64
 }
 

@@ -43,6 +43,11 @@ impl LinkConfig {
         }
     }
 
+    /// The least propagation delay that the link ever has.
+    pub fn least_delay(&self) -> TimeDelta {
+        self.changes.iter().filter_map(|change| change.delay).fold(self.delay, TimeDelta::min)
+    }
+
     /// Whether a packet's departure is known when it arrives.
     pub(crate) fn is_passive(&self) -> bool {
         self.queue.discipline == Discipline::DropTail && self.order == Order::Link

@@ -119,7 +119,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// The propagation delay, without serialisation, queue and jitter.
+    /// The propagation delay, without serialisation, queue and jitter; the least one where it changes.
     pub fn propagation(&self) -> TimeDelta {
         match &self.kind {
             Kind::Passive(link) => link.propagation(),

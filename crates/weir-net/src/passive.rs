@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::backlog::{Backlog, latest, size_of, span};
-use crate::changes::{ExtraDelay, QueueLimits, least_delay, schedule};
+use crate::changes::{ExtraDelay, QueueLimits, nanos, schedule};
 use crate::config::{InService, Limits, LinkConfig};
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Dropped, Exit, Fate, Packet};
@@ -57,7 +57,7 @@ impl Chance {
         let streams = Streams::new(seed);
         let jitter = JitterSource::new(
             config.jitter.clone(),
-            ExtraDelay::of(config.delay, &config.changes),
+            ExtraDelay::of(config.least_delay(), config.delay, &config.changes),
             streams.jitter,
         );
         let loss =
@@ -117,7 +117,7 @@ impl<P: Packet> Passive<P> {
         Self {
             now: 0,
             server: Server::new(&config.service),
-            delay: least_delay(config.delay, &config.changes),
+            delay: nanos(config.least_delay()),
             next_exit: NEVER,
             last_exit: 0,
             ring: VecDeque::new(),

@@ -1,7 +1,7 @@
 //! Numbers that were left out: no packet has them, so a report that has one arrived does not tell what was seen.
 //!
-//! It is numbers that convict, not reports. A receiver that lies has numbers arrived which no other report denies. Beside an honest
-//! receiver that is so of the few alone whose denial was lost.
+//! Numbers convict, not reports. A receiver that lies claims numbers which no other report denies. Beside an honest receiver only a
+//! claim whose denial was lost stands so.
 
 use alloc::collections::VecDeque;
 
@@ -10,26 +10,25 @@ use weir_units::TimeDelta;
 use crate::report::Record;
 use crate::time::SendTime;
 
-/// Claims of so long count, and a conviction lasts so long beyond the last one that nobody denied.
+/// Age up to which a claim counts, and length of a conviction beyond the last claim that nobody denied.
 const WINDOW: TimeDelta = TimeDelta::from_secs(90);
 
-/// Numbers that are claimed within so long are one claim: one report may tell of all of them, and be lost.
+/// Time within which all claimed numbers are one claim: one report may deny all of them, and be lost.
 const ONE_CLAIM: TimeDelta = TimeDelta::from_secs(1);
 
-/// So long after a claim whoever denies it has been heard.
+/// Age from which a claim counts: a denial has come by then.
 const ANSWERED: TimeDelta = TimeDelta::from_secs(2);
 
-/// So many claims convict. Of eight beside a receiver that loses a tenth of its reports seven are not denied once in a million times;
-/// a reader who claims four numbers in 90 s and no more had it convicted in ten minutes nine times in a thousand.
+/// Claims that convict. Beside a receiver that loses a tenth of its reports, seven of eight go undenied with a probability of 7·10⁻⁷.
 const CLAIMS: usize = 8;
 
-/// One claim of so many may be denied.
+/// Claims of which one may be denied.
 const DENIED: usize = 5;
 
-/// So many claims are remembered.
+/// Claims that are remembered.
 const REMEMBERED: usize = 64;
 
-/// Made for so many numbers, which are more than a history holds unless they are left out more often than one in 500.
+/// Numbers that the list is made for, which are more than a history holds unless they are left out more often than one in 500.
 const ROOM: usize = 256;
 
 /// The numbers that no packet has, and what reports say of them.

@@ -1,8 +1,8 @@
-//! Whether a law's own reports are of one receiver: the congestion that they tell does not come and go as no path's does.
+//! Contradictions among a law's own reports: a congestion that comes and goes as that of no path does.
 //!
 //! The delay of a path falls by no more than the time that passes. Losses end it sooner where a law counts a long queue for less after
-//! a loss, and a queue may fill at once; but neither takes the signal back to where it was shortly before. Who forges reports beside the
-//! receiver's has it go there and back with each.
+//! a loss, and a queue may fill at once; but neither takes the signal back to where it was shortly before. Reports that are forged beside
+//! the receiver's do so with each.
 
 use weir_units::TimeDelta;
 
@@ -11,16 +11,16 @@ use crate::time::SendTime;
 
 /// Reports that are remembered, by the packets that they echo.
 const REMEMBERED: usize = 32;
-/// There and back within so long.
+/// Time within which a signal goes there and back.
 const SHORTLY: TimeDelta = TimeDelta::from_secs(1);
-/// Falls from less than this do not count: laws that weigh a long queue by less than a short one tell of less while it grows.
+/// Least congestion from which a fall counts: laws that weigh a long queue by less than a short one tell of less while it grows.
 const LEAST: TimeDelta = TimeDelta::from_millis(500);
-/// By so much beyond the time that passes delays fall: clocks tick, and reports are of several packets.
+/// Fall beyond the time that passes that is no contradiction: clocks tick, and reports are of several packets.
 const MARGIN: TimeDelta = TimeDelta::from_millis(25);
-/// It happened twice within so long: once it may have been chance.
+/// Time within which two swings are a contradiction: one may be chance.
 const TWICE: TimeDelta = TimeDelta::from_secs(10);
 
-/// What a report tells of congestion.
+/// The congestion of one report.
 #[derive(Clone, Copy, Debug)]
 struct Told {
     /// When the echoed packet left.
@@ -69,7 +69,7 @@ impl OwnReports {
         before.is_some_and(|before| now - before <= TWICE)
     }
 
-    /// What `report` tells of congestion, as a time; `None` if it is not known what it tells.
+    /// Congestion by `report`, as a time; `None` of a report whose signal is not comparable.
     fn congestion(report: &LawReport) -> Option<TimeDelta> {
         match report {
             LawReport::Nada(report) => Some(report.congestion),

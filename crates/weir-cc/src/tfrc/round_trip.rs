@@ -17,7 +17,7 @@ pub(super) struct RoundTrip {
     sqrt_mean: f64,
     /// √`R_sample`.
     sqrt_latest: f64,
-    /// What TCP makes of the samples, where `t_RTO` is measured.
+    /// TCP's estimate of the timeout, where `t_RTO` is measured.
     tcp: Option<TickEstimate>,
 }
 

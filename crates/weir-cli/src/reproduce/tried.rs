@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::kept::Kept;
 use crate::{table, terminal};
 
-/// What `--json` prints.
+/// Output of `--json`.
 #[derive(Serialize)]
 struct Document<'a> {
     provenance: &'a Provenance,

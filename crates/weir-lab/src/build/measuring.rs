@@ -55,7 +55,7 @@ fn flow_plan(spec: &FlowSpec, known: &Known<'_>) -> FlowPlan {
         start: spec.start,
         stop: spec.stop,
         pauses: spec.pauses.clone(),
-        propagation: spec.forward.iter().map(|&link| links[link].config.delay).sum(),
+        propagation: spec.forward.iter().map(|&link| links[link].config.least_delay()).sum(),
         route: spec.forward.iter().map(|&link| shared.of(link)).collect(),
         bottleneck: bottleneck.map(|link| shared.of(link)),
         max_rate: flow.max_rate(),

@@ -77,27 +77,10 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::experiments::{Accepted, Class};
+    use crate::experiments::Class;
 
     fn result(id: &str, verdict: Verdict) -> ClaimResult {
-        ClaimResult {
-            id: id.to_owned(),
-            row: "paper/row".to_owned(),
-            class: Class::Num,
-            claim: String::new(),
-            reported: None,
-            unit: String::new(),
-            measured: None,
-            accepted: Accepted::default(),
-            verdict,
-            stand_in: None,
-            calibration: false,
-            derived: false,
-            beside: false,
-            cause: None,
-            tests: Vec::new(),
-            places: Vec::new(),
-        }
+        ClaimResult::unmeasured(id, Class::Num, verdict)
     }
 
     #[test]

@@ -165,29 +165,7 @@ fn with_sum(
 #[cfg(test)]
 mod tests {
     use super::super::judge::Measured;
-    use super::super::results::Accepted;
     use super::*;
-
-    fn claim(id: &str, class: Class, verdict: Verdict) -> ClaimResult {
-        ClaimResult {
-            id: id.to_owned(),
-            row: id.rsplit_once('/').unwrap().0.to_owned(),
-            class,
-            claim: String::new(),
-            reported: None,
-            unit: String::new(),
-            measured: None,
-            accepted: Accepted::default(),
-            verdict,
-            stand_in: None,
-            calibration: false,
-            derived: false,
-            beside: false,
-            cause: None,
-            tests: Vec::new(),
-            places: Vec::new(),
-        }
-    }
 
     fn number(id: &str, verdict: Verdict, paper: f64, ours: Option<f64>) -> ClaimResult {
         let measured = Measured { mean: ours, ci95: None, runs: 1, kinds: None };
@@ -207,8 +185,8 @@ mod tests {
             words,
             number("one/b/missed", NotReproduced, -10.0, Some(-9.0)),
             number("one/b/none", NotReproduced, 10.0, None),
-            claim("one/c/order", Class::Exact, Reproduced),
-            claim("one/c/open", Class::Exact, Undecided),
+            ClaimResult::unmeasured("one/c/order", Class::Exact, Reproduced),
+            ClaimResult::unmeasured("one/c/open", Class::Exact, Undecided),
             // What is derived is no number of the paper, and what is told beside is not counted.
             ClaimResult { derived: true, ..number("two/a/derived", Reproduced, 1.0, Some(1.0)) },
             ClaimResult { beside: true, ..number("two/a/beside", NotReproduced, 1.0, Some(1.0)) },

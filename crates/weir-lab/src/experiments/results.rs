@@ -77,6 +77,29 @@ pub struct PlaceResult {
 }
 
 impl ClaimResult {
+    /// A claim of a test, without range and figures.
+    #[cfg(test)]
+    pub(super) fn unmeasured(id: &str, class: Class, verdict: Verdict) -> Self {
+        Self {
+            id: id.to_owned(),
+            row: id.rsplit_once('/').map_or(id, |(row, _)| row).to_owned(),
+            class,
+            claim: String::new(),
+            reported: None,
+            unit: String::new(),
+            measured: None,
+            accepted: Accepted::default(),
+            verdict,
+            stand_in: None,
+            calibration: false,
+            derived: false,
+            beside: false,
+            cause: None,
+            tests: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+
     /// The paper of its row.
     pub fn paper(&self) -> &str {
         self.row.split('/').next().unwrap_or_default()

@@ -106,8 +106,8 @@ impl Fse {
         }
     }
 
-    /// A flow's entry goes, and what it had goes with it: it still sends that. What it was told of the path cannot be believed: the
-    /// others have again what they had before it last cut the sum, and the timer of that cut ends.
+    /// Removes a flow's entry with its share, which the flow goes on sending. Its reports are not believed: the others get back the
+    /// rate from before its last cuts of the sum, and the timer of the last one ends.
     pub(super) fn withdraw(&mut self, now: SendTime, slot: u32) {
         let place = self.seated(slot).map(|(flow, seat)| (seat.group, flow.others_before_cuts(now)));
         self.give_up_seat(slot);

@@ -64,11 +64,11 @@ pub(super) struct Flow {
     pub(super) tells_rates: bool,
     /// Whether an order waits.
     pub(super) ordered: bool,
-    /// When it first cut the sum of late, and what the others had before that, in bit/s.
+    /// Time of the first of the recent cuts of the sum, and the rate of the others before it in bit/s.
     cut: Option<(SendTime, f64)>,
 }
 
-/// Cuts of so long before a flow withdraws are taken back: what it was told of the path was not true.
+/// Age up to which cuts are taken back when a flow withdraws: its reports were not true.
 const TAKEN_BACK: TimeDelta = TimeDelta::from_secs(10);
 
 /// A flow's place.
@@ -79,14 +79,14 @@ pub(super) struct Seat {
 }
 
 impl Flow {
-    /// It cuts the sum; until now the others had `others` of it.
+    /// The flow cuts the sum, of which the others had `others` bit/s until now.
     pub(super) fn note_cut(&mut self, now: SendTime, others: f64) {
         if self.others_before_cuts(now).is_none() {
             self.cut = Some((now, others));
         }
     }
 
-    /// What the others had before it cut the sum; `None` if it has not of late.
+    /// Rate of the others in bit/s before the flow cut the sum; `None` if no cut is ten seconds old or younger.
     pub(super) fn others_before_cuts(&self, now: SendTime) -> Option<f64> {
         self.cut.filter(|&(at, _)| now - at <= TAKEN_BACK).map(|(_, others)| others)
     }

@@ -29,7 +29,7 @@
 //! 11. The receiver does not hear coupling's word: a share above its ceiling raises that by a factor, and a ceiling that
 //!     comes down to a lesser share is no decrease. A decrease by what was received before the word counts on its scale,
 //!     and ends the factor.
-//! 12. What the encoder leaves of `A` stays free unless [`Config::padding`] fills it. By §3.5 padding or FEC might be added;
+//! 12. The rate that the encoder leaves of `A` stays free unless [`Config::padding`] fills it. By §3.5 padding or FEC might be added;
 //!     by §6.1 the encoder's highest rate bounds the flow. There is no FEC.
 
 mod config;

@@ -460,3 +460,30 @@ fn queues_and_losses_of_one_path_contradict_nobody() {
     };
     assert_eq!(own_reports(60, None, 0, penalty), none);
 }
+
+/// Whether a base delay is refuted in four seconds of a call on which one arrival of the first half second was reported `early` ms
+/// before its time, and in the four after that.
+fn refuted(early: Option<i64>) -> [bool; 2] {
+    let mut call = Call::new();
+    let mut seconds = || {
+        let mut refuted = false;
+        call.hear(80, |history, ms| {
+            if ms == 200
+                && let Some(early) = early
+            {
+                let number = (history.next_number() - 8) as u16;
+                history.join(at(ms), &Report::packets(&[record(number, Some(ms - 40 - early))], 200));
+            }
+            refuted |= history.take_refuted_delay();
+        });
+        refuted
+    };
+    [seconds(), seconds()]
+}
+
+#[test]
+fn an_arrival_before_the_round_trip_was_known_is_refuted_once_it_is() {
+    assert_eq!(refuted(None), [false; 2]);
+    assert_eq!(refuted(Some(250)), [true, false], "once");
+    assert_eq!(refuted(Some(20)), [false; 2], "a way that is possible");
+}

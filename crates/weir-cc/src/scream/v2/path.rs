@@ -45,7 +45,8 @@ pub(super) struct Path {
     /// Whether the last feedback shortened the smoothed round-trip time.
     shortens: bool,
     delay: QueueDelay,
-    steps: PathSteps,
+    /// Where the configuration believes steps.
+    steps: Option<PathSteps>,
     averages: QueueDelayAverages,
     l4s_alpha: L4sAlpha,
     losses: Losses,
@@ -56,7 +57,7 @@ pub(super) struct Path {
 }
 
 impl Path {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(config: &Config) -> Self {
         Self {
             network: Network::new(),
             rtt: SmoothedRtt::default(),
@@ -64,7 +65,7 @@ impl Path {
             s_rtt_at: None,
             shortens: false,
             delay: QueueDelay::default(),
-            steps: PathSteps::new(LESS),
+            steps: config.believes_steps.then(|| PathSteps::new(LESS)),
             averages: QueueDelayAverages::default(),
             l4s_alpha: L4sAlpha::default(),
             losses: Losses::new(),
@@ -99,7 +100,9 @@ impl Path {
         for PacketResult { sent, fate } in results {
             if let Fate::Arrived { at: Some(at), .. } = *fate {
                 let delay = ApparentDelay::between(sent.at, at);
-                self.steps.on_delay(delay);
+                if let Some(steps) = &mut self.steps {
+                    steps.on_delay(delay);
+                }
                 self.delay.on_packet(at, delay);
                 self.averages.on_packet(self.delay.get(), qdelay_target);
             }
@@ -116,9 +119,9 @@ impl Path {
         };
         let loss_event = self.losses.on_feedback(results, &rule);
         self.measure_acked(now, acked.bytes.unwrap_or(0));
-        if config.believes_steps
+        if let Some(steps) = &mut self.steps
             && let Some((_, at)) = acked.newest
-            && self.steps.on_report(at, self.acked_rate, loss_event).is_some()
+            && steps.on_report(at, self.acked_rate, loss_event).is_some()
         {
             self.forget_base_delay();
         }
@@ -247,7 +250,7 @@ mod tests {
     }
 
     fn path() -> Path {
-        let mut path = Path::new();
+        let mut path = Path::new(&Config::default());
         for sent in &ten_sent() {
             path.on_sent(&Config::default(), sent);
         }

@@ -50,7 +50,7 @@ impl ScreamV2 {
         Ok(Self {
             config,
             standing: Standing::new(limits),
-            path: Path::new(),
+            path: Path::new(&config),
             window: None,
             qdelay_target: QdelayTarget::new(config.competition()),
             loss_events: LossEventRate::new(),
@@ -210,7 +210,7 @@ impl Controller for ScreamV2 {
             }
             PathEvent::RouteChanged => {
                 let limits = self.standing.limits;
-                self.path = Path::new();
+                self.path = Path::new(&self.config);
                 self.window = None;
                 self.qdelay_target = QdelayTarget::new(self.config.competition());
                 self.loss_events = LossEventRate::new();

@@ -3,8 +3,9 @@
 use super::verdict::{Finding, assert_as_said, judge};
 use super::{rate, simulate};
 
-/// The controllers that an embedder is recommended.
-pub(super) const RECOMMENDED: [&str; 5] = ["gcc", "nada", "nada-at-sender", "scream-v2", "dccc"];
+/// The controllers that an embedder is recommended, and DCCC's other form.
+pub(super) const RECOMMENDED: [&str; 6] =
+    ["gcc", "nada", "nada-at-sender", "scream-v2", "dccc", "dccc-at-sender"];
 
 /// Property, and the settings that make the step at 60 s.
 const STEPS: [(&str, &[&str]); 6] = [

@@ -20,7 +20,7 @@ fn near(value: f64, expected: f64) {
 
 /// A path on which packets of 1000 bytes leave each 10 ms, and each came after `qdelay(ms)` s, with `ecn`.
 fn path(until: i64, qdelay: impl Fn(i64) -> f64, ecn: Ecn) -> Path {
-    let mut path = Path::new();
+    let mut path = Path::new(&config());
     for (id, at) in (0..until).step_by(10).enumerate() {
         let sent = SentPacket::new(id as u64, ms(at), DataSize::from_bytes(1000));
         path.on_sent(&config(), &sent);
