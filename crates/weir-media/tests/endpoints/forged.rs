@@ -14,7 +14,8 @@ use weir_wire::rtcp::{Own, ReceiverReport, Remb, ReportBlock};
 
 use crate::probing::{Probing, probe};
 use crate::rig::{
-    Halves, RECEIVER, RTCP_ROOM, SENDER, config, gcc, limits, media_receiver, media_sender, nada,
+    Halves, RECEIVER, RTCP_ROOM, SENDER, config, gcc, ledbat, limits, media_receiver, media_sender, nada,
+    nada_at_sender, scream_v2,
 };
 use crate::sender::Fixed;
 
@@ -377,4 +378,22 @@ fn a_ceiling_of_somebody_else_is_none() {
         written(|room| Remb::write(RECEIVER + 1, DataRate::from_kbps(50).bps(), &[SENDER], room).ok())
     });
     assert!(forged >= honest * 0.9, "{forged} after {honest}");
+}
+
+#[test]
+fn one_arrival_too_early_in_the_first_second_costs_little() {
+    let controllers: [fn() -> Halves; 3] = [nada_at_sender, scream_v2, ledbat];
+    for (place, controller) in controllers.into_iter().enumerate() {
+        let rate = |early: bool| {
+            let mut call = Call::new(controller(), &config());
+            // At 200 ms the newest packet has arrived some 250 ms before it left.
+            let forge = |ms: i64, newest: u16| {
+                (early && ms == 200).then(|| arrived(RECEIVER, ms - 300, core::iter::once(newest)))?
+            };
+            call.run(1000, forge);
+            call.run(14_000, nothing)
+        };
+        let (honest, attacked) = (rate(false), rate(true));
+        assert!(attacked >= 0.9 * honest, "controller {place}: {attacked:.0} of {honest:.0} kbit/s");
+    }
 }

@@ -6,8 +6,10 @@ use weir_cc::coupled::Statistics;
 use weir_cc::dccc::{self, Dccc, DcccObserver};
 use weir_cc::gcc::goog_cc::{self, GoogCc};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
+use weir_cc::ledbat::{self, Ledbat};
 use weir_cc::nada::{self, Nada, NadaObserver};
 use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::scream::{self, v2::ScreamV2};
 use weir_cc::tfrc::{self, Tfrc, TfrcObserver};
 use weir_cc::{ArrivalTime, AtReceiver, Controller, Ecn, PathEvent, RateLimits, Receiver, SendTime};
 use weir_media::{EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender, SenderSeeds};
@@ -53,6 +55,21 @@ pub(crate) fn nada() -> Halves {
     let config = nada::Config::default();
     let observer = NadaObserver::new(config).unwrap();
     (Box::new(Nada::new(config, limits()).unwrap()), Box::new(AtReceiver::new(observer)))
+}
+
+pub(crate) fn nada_at_sender() -> Halves {
+    let law = nada::at_sender(nada::Config::default(), limits()).unwrap();
+    (Box::new(law), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
+}
+
+pub(crate) fn scream_v2() -> Halves {
+    let law = ScreamV2::new(scream::v2::Config::default(), limits()).unwrap();
+    (Box::new(law), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
+}
+
+pub(crate) fn ledbat() -> Halves {
+    let law = Ledbat::new(ledbat::Config::default(), limits()).unwrap();
+    (Box::new(law), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
 }
 
 /// A law whose packets carry the round-trip time and the rate.
