@@ -38,7 +38,7 @@ bench:
 	done; [ -z "$$missed" ] || { echo "over their bars:$$missed" >&2; exit 1; }
 
 # What documentation says that a command prints: `docs` prints it anew, `docs-check` compares (some minutes on two cores; needs
-# bash and jq), `docs-reproduction` and `docs-reproduction-check` do it for docs/reproduction.md, whose whole sweeps take longer than
+# bash and jq), `docs-reproduction` and `docs-reproduction-check` do it for docs/reproduction.md, whose rows take longer than
 # all else. DOCS_OF=suites takes one document. `make test` compares a sample.
 docs docs-reproduction: DOCS = print
 docs-check docs-reproduction-check: DOCS = check

@@ -52,7 +52,8 @@ pub struct Outcome {
     pub rate_kbps: f64,
     /// The same without the attack; of a pair under it and not coupled.
     pub honest_kbps: f64,
-    /// The greatest rate over five seconds while it went on, over the greatest without it.
+    /// The greatest rate over five seconds while it went on, over the greatest without it; of a coupled pair the share that it keeps of
+    /// the uncoupled rate.
     pub peak_ratio: f64,
     /// Seconds from its end until the law was back; `None` if it was not within 60 s, or media had stopped.
     pub recovery_s: Option<f64>,

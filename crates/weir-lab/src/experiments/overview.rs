@@ -170,7 +170,7 @@ mod tests {
     fn number(id: &str, verdict: Verdict, paper: f64, ours: Option<f64>) -> ClaimResult {
         let measured = Measured { mean: ours, ci95: None, runs: 1, kinds: None };
         let reported = Some(Reported::Value(paper));
-        ClaimResult { reported, measured: Some(measured), ..claim(id, Class::Num, verdict) }
+        ClaimResult { reported, measured: Some(measured), ..ClaimResult::unmeasured(id, Class::Num, verdict) }
     }
 
     fn all() -> Vec<ClaimResult> {

@@ -435,10 +435,7 @@ fn the_document_has_the_tables_of_the_command() {
             .filter(|own| !claims.contains(own))
             .chain(claims.iter().filter(|own| !there.contains(own)))
             .collect();
-        assert!(
-            there == claims,
-            "print the tables anew: weir reproduce --paper {paper} --full --markdown; {differing:?}"
-        );
+        assert!(there == claims, "print the tables anew: make docs-reproduction; {paper}: {differing:?}");
         assert_eq!(no_verdicts(document, paper), [""; 0], "{paper}");
     }
     let printed =

@@ -4,8 +4,7 @@ use super::verdict::{Finding, assert_as_said, judge};
 use super::{rate, simulate};
 
 /// The controllers that an embedder is recommended, and DCCC's other form.
-pub(super) const RECOMMENDED: [&str; 6] =
-    ["gcc", "nada", "nada-at-sender", "scream-v2", "dccc", "dccc-at-sender"];
+pub(super) const JUDGED: [&str; 6] = ["gcc", "nada", "nada-at-sender", "scream-v2", "dccc", "dccc-at-sender"];
 
 /// Property, and the settings that make the step at 60 s.
 const STEPS: [(&str, &[&str]); 6] = [
@@ -28,7 +27,7 @@ fn ten_seconds_after_a_step_the_rate_is_back() {
     ];
     let with = |step: &[&str]| measured.iter().chain(step).map(|&set| set.to_owned()).collect();
     let variants: Vec<Vec<String>> = STEPS.iter().map(|(_, step)| with(step)).collect();
-    let runs = simulate(&RECOMMENDED, &variants);
+    let runs = simulate(&JUDGED, &variants);
     let mut wrong = Vec::new();
     for (case, (property, _)) in STEPS.iter().enumerate() {
         let finding = |(law, runs): (&'static str, &[_])| {
@@ -40,7 +39,7 @@ fn ten_seconds_after_a_step_the_rate_is_back() {
                 holds: after >= 0.8 * before,
             }
         };
-        let findings = RECOMMENDED.into_iter().zip(runs.chunks(STEPS.len())).map(finding).collect();
+        let findings = JUDGED.into_iter().zip(runs.chunks(STEPS.len())).map(finding).collect();
         wrong.extend(judge(property, findings));
     }
     assert_as_said(&wrong);
