@@ -24,7 +24,7 @@ pub enum Word {
     Statistics(Statistics),
     /// It stops sending on purpose, and may join again.
     Pause,
-    /// It goes on sending by itself, with what it has: the others neither inherit that nor count it. It may join again.
+    /// The flow goes on sending by itself with its share, which the others neither inherit nor count. It may join again.
     Withdraw,
     /// It has ended.
     Leave,

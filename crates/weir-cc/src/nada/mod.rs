@@ -74,8 +74,8 @@
 //!     220 ms.
 //!
 //!     Two more things change the base delay where the queue is drained. If the least delay of each of four whole minutes is above
-//!     that of the one before, the base delay rises as slowly as the slowest of these rises, by 500 ppm at most: 25 minutes of a
-//!     clock that is 200 ppm fast leave 1994 of 2000 kbit/s with a maximum of 2500, where it was 875. And if the delay rises by
+//!     that of the one before, the base delay rises as slowly as the slowest of these rises, by 500 ppm at most, so that a clock
+//!     that is 200 ppm fast costs nothing after five minutes. And if the delay rises by
 //!     20 ms or more within two reports, and then stays within 4 ms for two seconds although a tenth less arrives, the path is
 //!     longer or the clock was set: the base delay is learnt anew, at most once in 30 s.
 //!
