@@ -266,7 +266,7 @@ impl SendHistory {
                 Feedback::Reception { report, rtt: self.by_sender_report(now, &report) }
             }
             Report::Law { report, echo } => {
-                let meant = self.meant(echo.sequence).filter(|&id| id >= self.oldest);
+                let meant = self.meant(echo.sequence).filter(|&id| id >= self.oldest.max(self.route_from));
                 let Some(id) = self.named_by(echo) else {
                     self.compare(now, meant, &report);
                     return None;

@@ -84,6 +84,9 @@ impl CoupledFlow {
     /// The flow begins, if it has not: it brings in the rate that its law begins with.
     pub fn begin(&mut self, now: SendTime, session: &Session) -> Option<Word> {
         let target = session.flow(self.id)?.target();
+        if self.standing != Standing::Coupled {
+            return None;
+        }
         let first = !core::mem::replace(&mut self.begun, true);
         let rate = target.sending_rate;
         first.then(|| self.membership.join(now, rate, rate, target.window))
@@ -144,7 +147,7 @@ impl CoupledFlow {
                 self.standing = Standing::Agreed(now);
             }
             Output::Rtt(id, rtt) if id == self.id => self.membership.on_rtt(rtt),
-            Output::Statistics(id, statistics) if id == self.id => {
+            Output::Statistics(id, statistics) if id == self.id && self.standing == Standing::Coupled => {
                 return [Some(Word::Statistics(statistics)), None];
             }
             Output::Packet(id, ref packet) if id == self.id && self.desired == Desired::Measured => {

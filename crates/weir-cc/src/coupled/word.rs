@@ -25,6 +25,8 @@ pub enum Word {
     /// It stops sending on purpose, and may join again.
     Pause,
     /// The flow goes on sending by itself with its share, which the others neither inherit nor count. It may join again.
+    ///
+    /// The FSE gives back the cuts of its last ten seconds to the others; the other couplers do not.
     Withdraw,
     /// It has ended.
     Leave,

@@ -242,6 +242,7 @@ impl PriceRule {
     /// The path is another one, or its queues may have drained since: what was learnt of its delay does not hold.
     fn forget_delays(&mut self) {
         self.minimum.restart();
+        self.steps = self.config.drains().map(|_| PathSteps::new(LESS));
         self.delay = None;
         self.lost = None;
         self.smoothed = None;

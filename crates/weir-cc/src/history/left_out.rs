@@ -98,7 +98,8 @@ impl LeftOut {
             if records[place].reception.is_arrival() {
                 claimed = true;
                 // Of a number that was claimed before, a claim is no news.
-                if number.claimed.replace(now).is_none() {
+                if number.claimed.is_none() {
+                    number.claimed = Some(now);
                     let denied = number.denied;
                     self.claim(now, denied);
                 }

@@ -73,9 +73,9 @@
 //!     with a receiver's clock that is 50 ppm fast or slow it is 10 and 19 ms after an hour, where it was 1735 kbit/s and
 //!     220 ms.
 //!
-//!     Two more things change the base delay where the queue is drained. If the least delay of each of four whole minutes is above
-//!     that of the one before, the base delay rises as slowly as the slowest of these rises, by 500 ppm at most, so that a clock
-//!     that is 200 ppm fast costs nothing after five minutes. And if the delay rises by
+//!     Two more things change the base delay where the queue is drained. If the least delays of four whole minutes rise from each to the
+//!     next, the base delay rises as slowly as the slowest of these rises, by 500 ppm at most, so that a clock
+//!     that is 200 ppm fast is followed after four minutes. And if the delay rises by
 //!     20 ms or more within two reports, and then stays within 4 ms for two seconds although a tenth less arrives, the path is
 //!     longer or the clock was set: the base delay is learnt anew, at most once in 30 s.
 //!

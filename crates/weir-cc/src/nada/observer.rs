@@ -11,12 +11,9 @@ use crate::controller::{Observer, Signal};
 use crate::packet::Arrival;
 use crate::parts::filters::WindowedMin;
 use crate::parts::loss_intervals::LossIntervals;
-use crate::parts::path_step::PathSteps;
+use crate::parts::path_step::{DRAINING, PathSteps};
 use crate::report::{LawReport, NadaReport};
 use crate::time::{ApparentDelay, ArrivalTime};
-
-/// Share of the rate before a longer path at which the queue of before has drained.
-const LESS: f64 = 0.9;
 
 /// NADA's view of a path, by the packets that arrive.
 #[derive(Debug)]
@@ -77,7 +74,7 @@ impl NadaObserver {
             lost_at: None,
             p_loss: 0.0,
             p_mark: 0.0,
-            steps: config.drain_after.map(|_| PathSteps::new(LESS)),
+            steps: config.drain_after.map(|_| PathSteps::new(DRAINING)),
             latest: None,
         }
     }
@@ -120,6 +117,9 @@ impl NadaObserver {
             self.log.on_arrival(packet, timed);
         if after_silence || clocks_moved {
             self.delays.clear();
+        }
+        if clocks_moved && let Some(steps) = &mut self.steps {
+            steps.forget_delays();
         }
         if set_back {
             self.lost_at = None;

@@ -27,6 +27,7 @@ impl NumberGate {
     pub(crate) fn admit(&mut self, packet: &Arrival) -> [Option<Arrival>; 2] {
         let newest = *self.newest.get_or_insert(packet.id);
         if goes_on(newest, packet.id) {
+            // Reordering makes jumps of up to some dozen numbers, which two late packets in a row do not refute.
             (self.before, self.stray) = (None, None);
             return self.follow(packet);
         }

@@ -21,6 +21,8 @@ const SMOOTHING: TimeDelta = TimeDelta::from_millis(500);
 const INTERVAL: TimeDelta = TimeDelta::from_millis(80);
 /// Time after a fall of the delay in which a rise is no step: the queue of a shorter path begins to stand.
 const AFTER_FALL: TimeDelta = TimeDelta::from_secs(10);
+/// Share of the rate before a step below which a flow drains its queue.
+pub(crate) const DRAINING: f64 = 0.9;
 /// Shortest time between two steps that are believed.
 const APART: TimeDelta = TimeDelta::from_secs(30);
 
@@ -78,6 +80,12 @@ impl PathSteps {
         }
     }
 
+    /// Delays from before cannot be compared: the base delay is learnt anew.
+    pub(crate) fn forget_delays(&mut self) {
+        *self =
+            Self { rate: self.rate, sampled: self.sampled, believed: self.believed, ..Self::new(self.less) };
+    }
+
     /// A packet arrived after `delay`.
     #[inline]
     pub(crate) fn on_delay(&mut self, delay: ApparentDelay) {
@@ -95,7 +103,9 @@ impl PathSteps {
         let (least, lossy) = (self.least.take()?, core::mem::take(&mut self.lossy));
         if passed < TimeDelta::ZERO || passed > HOLD {
             // At the start, after a silence, or after the clock was set back, nothing before can be compared.
-            *self = Self { rate, believed: self.believed, ..Self::new(self.less) };
+            // The clock may have been set back: a belief of then counts from now on.
+            let believed = self.believed.map(|last| last.min(at));
+            *self = Self { rate, believed, ..Self::new(self.less) };
         }
         self.sampled = Some(at);
         let weight = (passed.secs_f64() / SMOOTHING.secs_f64()).min(1.0);
@@ -143,7 +153,7 @@ mod tests {
     /// Seconds after the step, which is at 5 s, at which it is believed. `delay` in ms and `rate` in bit/s by the time in ms after
     /// the step; a report each 100 ms for 20 s.
     fn believed(delay: impl Fn(i64) -> i64, rate: impl Fn(i64) -> f64, lossy: bool) -> Option<f64> {
-        let mut steps = PathSteps::new(0.9);
+        let mut steps = PathSteps::new(DRAINING);
         let mut at = 0;
         while at < 20_000 {
             at += 100;
@@ -207,7 +217,7 @@ mod tests {
 
     #[test]
     fn two_steps_are_half_a_minute_apart() {
-        let mut steps = PathSteps::new(0.9);
+        let mut steps = PathSteps::new(DRAINING);
         let mut believed = Vec::new();
         for report in 0..800_i64 {
             // 40 ms more each 5 s, and less arrives after each.

@@ -79,7 +79,7 @@ fn link_plan(spec: &LinkSpec) -> LinkPlan {
     LinkPlan {
         name: spec.name.clone(),
         service: spec.config.service.clone(),
-        delay: spec.config.delay,
+        delay: spec.config.least_delay(),
         bottleneck: spec.bottleneck,
     }
 }

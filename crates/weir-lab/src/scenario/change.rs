@@ -13,7 +13,7 @@ use super::loss::Loss;
 pub struct Change {
     /// Time from the start of the run.
     pub at: TimeDelta,
-    /// Propagation delay of packets that leave the queue from then on.
+    /// Propagation delay of packets that leave the queue from then on. Results count a delay above the least one as time in queues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<TimeDelta>,
     /// Random loss of packets that come out from then on.

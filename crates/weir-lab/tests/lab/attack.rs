@@ -40,7 +40,6 @@ fn a_reader_brings_no_law_that_hears_of_packets_beyond_its_rate_and_most_recover
         ("nada-at-sender", "arrivals that creep ahead"),
         ("nada-2016", "all arrived"),
         ("dccc", "all arrived"),
-        ("gcc", "slander of a coupled nada each 5 s"),
         ("gcc-dccc", "slander of a coupled nada each 100 ms"),
         ("nada-dccc", "slander of a coupled nada each 100 ms"),
         ("nada-dccc", "slander of a coupled nada each 1 s"),

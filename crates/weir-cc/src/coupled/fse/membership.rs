@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::cuts::Cuts;
 use super::table::{Flow, Pending, Presence, Seat};
 use super::{Fse, Grouping};
 use crate::coupled::conversion::Steering;
@@ -39,7 +40,7 @@ impl Fse {
         if self.config.literal_dr {
             flow.literal = brings.start;
         }
-        let slot = self.table.insert(flow);
+        let slot = self.table.insert(&flow);
         self.expect_silence(slot);
         self.register(slot, brings);
         Ok(())
@@ -93,7 +94,7 @@ impl Fse {
         let Some(flow) = self.table.get_mut(slot) else { return };
         let (member, epoch) = (flow.member, flow.epoch);
         if let Some(presence) = presence {
-            flow.presence = presence;
+            (flow.presence, flow.cuts) = (presence, Cuts::default());
             return;
         }
         if core::mem::replace(&mut flow.ordered, false) {
@@ -109,12 +110,12 @@ impl Fse {
     /// Removes a flow's entry with its share, which the flow goes on sending. Its reports are not believed: the others get back the
     /// rate from before its last cuts of the sum, and the timer of the last one ends.
     pub(super) fn withdraw(&mut self, now: SendTime, slot: u32) {
-        let place = self.seated(slot).map(|(flow, seat)| (seat.group, flow.others_before_cuts(now)));
+        let place = self.seated(slot).map(|(flow, seat)| (seat.group, flow.cuts));
         self.give_up_seat(slot);
-        if let Some((group, others)) = place
+        if let Some((group, cuts)) = place
             && let Some(group) = self.groups.get_mut(group)
         {
-            group.sum = group.sum.max(others.unwrap_or(0.0));
+            group.sum = cuts.taken_back(now, group.sum);
             group.timer = group.timer.filter(|timer| timer.by != slot);
         }
         self.leave(slot, None);
@@ -125,6 +126,10 @@ impl Fse {
         let (seat, share) = self.groups.unseat(&mut self.table, slot)?;
         if let Some(group) = self.groups.get_mut(seat.group) {
             group.sum = (group.sum - share).max(group.shares());
+        }
+        if let Some(flow) = self.table.get_mut(slot) {
+            // The sum of another group was not cut.
+            flow.cuts = Cuts::default();
         }
         Some(share)
     }

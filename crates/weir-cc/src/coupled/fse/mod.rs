@@ -50,6 +50,7 @@
 //! 8. One update leaves at least a tenth of the sum ([`Config::smallest_cut`]), unless feedback is missing.
 
 mod config;
+mod cuts;
 mod group;
 mod membership;
 mod passive;

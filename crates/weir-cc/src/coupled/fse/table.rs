@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use weir_units::{DataRate, TimeDelta};
 
 use super::config::Config;
+use super::cuts::Cuts;
 use crate::coupled::conversion::Steering;
 use crate::coupled::word::{Member, Wishes};
 use crate::time::SendTime;
@@ -64,12 +65,9 @@ pub(super) struct Flow {
     pub(super) tells_rates: bool,
     /// Whether an order waits.
     pub(super) ordered: bool,
-    /// Time of the first of the recent cuts of the sum, and the rate of the others before it in bit/s.
-    cut: Option<(SendTime, f64)>,
+    /// The cuts that it made of its group's sum.
+    pub(super) cuts: Cuts,
 }
-
-/// Age up to which cuts are taken back when a flow withdraws: its reports were not true.
-const TAKEN_BACK: TimeDelta = TimeDelta::from_secs(10);
 
 /// A flow's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,18 +77,6 @@ pub(super) struct Seat {
 }
 
 impl Flow {
-    /// The flow cuts the sum, of which the others had `others` bit/s until now.
-    pub(super) fn note_cut(&mut self, now: SendTime, others: f64) {
-        if self.others_before_cuts(now).is_none() {
-            self.cut = Some((now, others));
-        }
-    }
-
-    /// Rate of the others in bit/s before the flow cut the sum; `None` if no cut is ten seconds old or younger.
-    pub(super) fn others_before_cuts(&self, now: SendTime) -> Option<f64> {
-        self.cut.filter(|&(at, _)| now - at <= TAKEN_BACK).map(|(_, others)| others)
-    }
-
     /// A flow that begins, of a group that is called `label`; `usual_least` is the least rate where it tells none.
     pub(super) fn new(
         now: SendTime,
@@ -122,7 +108,7 @@ impl Flow {
             steering: None,
             tells_rates: false,
             ordered: false,
-            cut: None,
+            cuts: Cuts::default(),
         }
     }
 
@@ -240,12 +226,12 @@ impl Table {
     }
 
     /// Adds a flow that is not there, or replaces it.
-    pub(super) fn insert(&mut self, flow: Flow) -> u32 {
+    pub(super) fn insert(&mut self, flow: &Flow) -> u32 {
         match self.search(flow.member) {
             Ok(at) => {
                 let slot = self.places.get(at).map_or(0, |&(_, slot)| slot);
                 if let Some(place) = self.get_mut(slot) {
-                    *place = flow;
+                    *place = *flow;
                 }
                 slot
             }
@@ -257,14 +243,14 @@ impl Table {
         }
     }
 
-    fn place(&mut self, flow: Flow) -> u32 {
+    fn place(&mut self, flow: &Flow) -> u32 {
         if let Some(slot) = self.free.pop()
             && let Some(place) = self.get_mut(slot)
         {
-            *place = flow;
+            *place = *flow;
             return slot;
         }
-        self.flows.push(flow);
+        self.flows.push(*flow);
         u32::try_from(self.flows.len() - 1).unwrap_or(u32::MAX)
     }
 

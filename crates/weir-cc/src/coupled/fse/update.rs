@@ -88,7 +88,7 @@ impl Fse {
             sum::follow(&config, g, claim, now, news)
         };
         if cut && let Some(flow) = self.table.get_mut(slot) {
-            flow.note_cut(now, others);
+            flow.cuts.note(now, others, before / g.sum);
         }
         if config.algorithm.is_passive() {
             self.answer(slot, None);

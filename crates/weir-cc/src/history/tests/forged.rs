@@ -386,6 +386,26 @@ fn a_reader_beside_an_honest_receiver_has_it_convicted_in_fewer_than_one_of_1000
 }
 
 #[test]
+fn a_denial_counts_against_the_first_claim_of_a_number_however_often_it_was_repeated() {
+    let convicts = |denied: bool| {
+        let mut numbers = LeftOut::default();
+        for number in 0..12 {
+            let (ms, sequence) = (5000 * number, number as u16);
+            numbers.push(number as u64);
+            for claimed in [ms, ms + 1500] {
+                numbers.are_claimed(at(claimed), &[record(sequence, Some(claimed))]);
+            }
+            if denied {
+                numbers.are_claimed(at(ms + 1600), &[record(sequence, None)]);
+            }
+        }
+        numbers.are_claimed(at(65_000), &[]);
+        numbers.convict()
+    };
+    assert!(convicts(false) && !convicts(true));
+}
+
+#[test]
 fn no_more_is_told_than_there_is() {
     let mut history = history_of(0, 10);
     assert!(!history.may_tell(0, 1) && history.may_tell(0, 0));

@@ -6,7 +6,7 @@ use super::averages::{L4sAlpha, QueueDelayAverages};
 use super::config::Config;
 use super::losses::{LossRule, Losses};
 use crate::packet::{Fate, PacketResult, SentPacket};
-use crate::parts::path_step::PathSteps;
+use crate::parts::path_step::{DRAINING, PathSteps};
 use crate::scream::delay::{QueueDelay, SmoothedRtt};
 use crate::scream::network::{Acknowledged, Network};
 use crate::scream::passed;
@@ -17,8 +17,6 @@ use crate::time::{ApparentDelay, SendTime};
 const LEAST_MSS: u64 = 100;
 /// The acknowledged rate is measured over so long.
 const RATE_SPAN: TimeDelta = TimeDelta::from_millis(100);
-/// Share of the rate before a longer path at which the queue of before has drained.
-const LESS: f64 = 0.9;
 /// Weight of the newest round-trip time while the source offers less than the window allows and the round trip is
 /// shorter than before: the rate is not to rise by that.
 const IDLE_RTT_GAIN: f64 = 1.0 / 1024.0;
@@ -65,7 +63,7 @@ impl Path {
             s_rtt_at: None,
             shortens: false,
             delay: QueueDelay::default(),
-            steps: config.believes_steps.then(|| PathSteps::new(LESS)),
+            steps: config.believes_steps.then(|| PathSteps::new(DRAINING)),
             averages: QueueDelayAverages::default(),
             l4s_alpha: L4sAlpha::default(),
             losses: Losses::new(),
@@ -119,9 +117,10 @@ impl Path {
         };
         let loss_event = self.losses.on_feedback(results, &rule);
         self.measure_acked(now, acked.bytes.unwrap_or(0));
+        let lossy = results.iter().any(|result| result.fate == Fate::Missing);
         if let Some(steps) = &mut self.steps
             && let Some((_, at)) = acked.newest
-            && steps.on_report(at, self.acked_rate, loss_event).is_some()
+            && steps.on_report(at, self.acked_rate, lossy).is_some()
         {
             self.forget_base_delay();
         }
@@ -169,6 +168,9 @@ impl Path {
     pub(super) fn forget_base_delay(&mut self) {
         self.delay = QueueDelay::default();
         self.averages.forget_least();
+        if let Some(steps) = &mut self.steps {
+            steps.forget_delays();
+        }
     }
 
     /// `MSS`: the largest packet of the last one to two spans, in bytes.

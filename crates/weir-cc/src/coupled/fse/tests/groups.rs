@@ -68,7 +68,8 @@ fn what_a_flow_cut_in_the_ten_seconds_before_it_withdraws_is_taken_back() {
         flows.grows(0, 210.0);
         flows.taken[0].0
     };
-    assert_eq!((after(10_000), after(10_001)), (2010.0, 210.0));
+    // A cut that is older stays; the second one is taken back from 6 s on for ten more.
+    assert_eq!([10_000, 10_001, 15_000, 15_001].map(after), [2010.0, 410.0, 410.0, 210.0]);
 }
 
 #[test]
