@@ -28,6 +28,8 @@ const COUPLED: f64 = 0.8;
 const BACK: f64 = 0.9;
 /// Seconds within which one forged packet has its effect, and a law may be back in any case.
 const SINGLE: f64 = 5.0;
+/// In the last seconds of an attack's time a call without it has climbed.
+const SETTLED: f64 = 20.0;
 /// One forged packet that is not in a form the law goes by leaves it so much of its rate.
 const KEPT: f64 = 0.8;
 
@@ -176,6 +178,9 @@ fn outcome(
     } else {
         // Without an attack a path so narrow leaves the law there as well.
         let narrowed = Some(DataRate::from_bps_f64((left * 1.05e3).max(30e3)));
+        // One packet is judged beside the call without it, which may have climbed by then.
+        let level =
+            if single.is_some() { BACK * Course::rate(&honest.arrived, to - SETTLED, to) } else { level };
         recovery(&Call { narrowed, ..*call }.run(None)?, to, level).unwrap_or(f64::INFINITY)
     };
     let mut missed = Vec::new();
