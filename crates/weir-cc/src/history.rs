@@ -17,6 +17,7 @@
 //! A route can become shorter, and a receiver's clock can be set back: what reports go on to say, and none denies, is
 //! believed after the time of two of them.
 
+mod ceilings;
 mod contest;
 mod early;
 mod entry;
@@ -38,6 +39,7 @@ use crate::parts::room::make_room;
 use crate::report::{Echo, Feedback, LawReport, Reception, Record, Report};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
+use self::ceilings::Ceilings;
 use self::contest::Contest;
 use self::entry::{BYTES, CAPABLE, Entry, Known, PADDING, VACANT};
 use self::left_out::LeftOut;
@@ -78,6 +80,7 @@ pub struct SendHistory {
     plausible: Plausible,
     left_out: LeftOut,
     own_reports: OwnReports,
+    ceilings: Ceilings,
     contest: Contest,
     /// The first packet of the present route, and since when it is the present one.
     route_from: u64,
@@ -103,6 +106,7 @@ impl SendHistory {
             plausible: Plausible::default(),
             left_out: LeftOut::default(),
             own_reports: OwnReports::default(),
+            ceilings: Ceilings::default(),
             contest: Contest::default(),
             route_from: 0,
             route_since: None,
@@ -228,6 +232,7 @@ impl SendHistory {
         self.route_since = Some(now);
         self.plausible = Plausible::default();
         self.own_reports = OwnReports::default();
+        self.ceilings = Ceilings::default();
         self.contest = Contest::default();
         self.left_out.acquit();
     }
@@ -261,7 +266,12 @@ impl SendHistory {
                 let missed_reports = self.missed(number);
                 Feedback::Packets { results: &self.results, at, rtt, missed_reports }
             }
-            Report::Ceiling(rate) => Feedback::Ceiling(rate),
+            Report::Ceiling(rate) => {
+                if self.ceilings.on_ceiling(now, rate) {
+                    self.contest.on_contradiction(now);
+                }
+                Feedback::Ceiling(rate)
+            }
             Report::Reception(report) => {
                 Feedback::Reception { report, rtt: self.by_sender_report(now, &report) }
             }
@@ -396,8 +406,9 @@ impl SendHistory {
 
     /// Compares a law's own report on packet `id` with those on others.
     fn compare(&mut self, now: SendTime, id: Option<u64>, report: &LawReport) {
-        let Some(sent) = id.map(|id| self.entry(id).at) else { return };
-        if self.own_reports.on_report(now, sent, report) {
+        let Some(id) = id else { return };
+        let sent = self.entry(id).at;
+        if self.own_reports.on_report(now, id, sent, report) {
             self.contest.on_contradiction(now);
         }
     }

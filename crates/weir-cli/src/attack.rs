@@ -15,6 +15,9 @@ use crate::{progress, table};
 /// Seconds of recovery that are not worth a word.
 const AT_ONCE: f64 = 2.0;
 
+/// A least rate after one packet, over that without it, from which on it is not worth a word.
+const FALL: f64 = 0.9;
+
 /// Runs the table and prints it.
 pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failure> {
     say_repeated("--law", &args.law);
@@ -88,10 +91,12 @@ fn is_of(outcome: &Outcome, law: &str, attack: &Attack) -> bool {
     (outcome.law, outcome.attack, outcome.role) == (law, attack.name, attack.role.name())
 }
 
-/// The rate in % of that without the attack, how often media stopped, and how long the law took to be back.
+/// The rate in % of that without the attack, the least after one packet where that is below 90 %, how often media stopped, and how long the law took to be back.
 fn words(outcome: &Outcome) -> String {
     let stops = outcome.alarms.iter().filter(|alarm| alarm.starts_with("stopped")).count();
     let rate = format!("{:.0}", 100.0 * outcome.rate_kbps / outcome.honest_kbps);
+    let least = outcome.least_ratio.filter(|least| *least < FALL);
+    let least = least.map_or_else(String::new, |least| format!(" (least {:.0})", 100.0 * least));
     let stops = if stops > 0 { format!(" {stops} stops") } else { String::new() };
     let back = match outcome.recovery_s {
         Some(s) if s > AT_ONCE => format!(" {s:.0} s"),
@@ -99,7 +104,7 @@ fn words(outcome: &Outcome) -> String {
         None => " > 60 s".to_owned(),
     };
     let mark = if outcome.aim == Aim::Missed { " ✗" } else { "" };
-    [&rate, &stops, &back, mark].concat()
+    [&rate, &least, &stops, &back, mark].concat()
 }
 
 /// What was missed, and how many outcomes were what they should be.

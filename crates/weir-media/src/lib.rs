@@ -71,6 +71,7 @@ mod heard;
 mod inbox;
 mod key_frames;
 mod leaving_out;
+mod numbers_ahead;
 mod packetiser;
 mod receiver;
 mod reception;

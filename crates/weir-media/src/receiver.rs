@@ -15,6 +15,7 @@ use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
 use crate::config::MediaConfig;
 use crate::detection::Place;
 use crate::key_frames::KeyFrameRequests;
+use crate::numbers_ahead::NumbersAhead;
 use crate::reception::ReceptionStatistics;
 use crate::report_codec::ReportWriter;
 use crate::rtcp_interval::RtcpInterval;
@@ -35,6 +36,9 @@ pub struct MediaReceiver {
     /// Of video and audio.
     statistics: [ReceptionStatistics; 2],
     key_frames: Option<KeyFrameRequests>,
+    /// Whether packets leave ECN-capable.
+    capable: bool,
+    numbers: NumbersAhead,
     ids: Unwrapper,
     departures: AbsSendTimeUnwrapper,
     /// When the first packet left, as [`first_departure`] reads it.
@@ -72,6 +76,8 @@ impl MediaReceiver {
             reports: ReportWriter::new(config.packet_format, ssrc, sources),
             statistics: Default::default(),
             key_frames: config.key_frame_requests.map(KeyFrameRequests::new),
+            capable: config.ecn != Ecn::NotEct,
+            numbers: NumbersAhead::default(),
             ids: Unwrapper::new(),
             departures: AbsSendTimeUnwrapper::new(),
             departed: None,
@@ -82,9 +88,14 @@ impl MediaReceiver {
         }
     }
 
-    /// A media packet has arrived with `payload` bytes behind its header.
+    /// A media packet has arrived with `payload` bytes behind its header. One whose number is thousands from those before it is dropped
+    /// unless the next number follows (RFC 3550 A.1). A mark (CE) counts for a law at the receiver only where packets leave ECN-capable;
+    /// what tells of single packets tells of it in any case.
     pub fn on_packet(&mut self, now: ArrivalTime, header: &MediaHeader, payload: u16, ecn: Ecn) {
         let Some(kind) = self.sources.kind(header.ssrc) else { return };
+        if !self.numbers.admit(header.transport_sequence) {
+            return;
+        }
         // The next report is never further off than an interval, even if the clock was set back.
         let latest = now + self.rtcp_interval.longest();
         let due = self.report_due.unwrap_or_else(|| now + self.rtcp_interval.draw(&mut self.rng));
@@ -114,7 +125,9 @@ impl MediaReceiver {
                 rate: DataRate::from_bps(u64::from(stamp.rate)),
             }),
         };
-        self.receiver.on_arrival(&arrival);
+        let possible = self.capable || self.receiver.tells_packets();
+        let believed = if possible { ecn } else { Ecn::NotEct };
+        self.receiver.on_arrival(&Arrival { ecn: believed, ..arrival });
         self.witness.iter_mut().for_each(|witness| witness.on_arrival(&arrival));
         if let Some(detected) = &mut self.detected {
             detected.statistics.on_arrival(&arrival);

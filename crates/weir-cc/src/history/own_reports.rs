@@ -2,12 +2,13 @@
 //!
 //! The delay of a path falls by no more than the time that passes. Losses end it sooner where a law counts a long queue for less after
 //! a loss, and a queue may fill at once; but neither takes the signal back to where it was shortly before. Reports that are forged beside
-//! the receiver's do so with each.
+//! the receiver's do so with each. DCCC's delay is a mean of all packets since the report before, or of late ones since the
+//! report before that, and falls by no more than the time from there on. The mean loss interval of TFRC grows by little more than the packets that leave.
 
 use weir_units::TimeDelta;
 
 use crate::report::LawReport;
-use crate::time::SendTime;
+use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// Reports that are remembered, by the packets that they echo.
 const REMEMBERED: usize = 32;
@@ -15,6 +16,10 @@ const REMEMBERED: usize = 32;
 const SHORTLY: TimeDelta = TimeDelta::from_secs(1);
 /// Least congestion from which a fall counts: laws that weigh a long queue by less than a short one tell of less while it grows.
 const LEAST: TimeDelta = TimeDelta::from_millis(500);
+/// The same of DCCC, which weighs all delays alike.
+const LEAST_MEAN: TimeDelta = TimeDelta::from_millis(100);
+/// Packets beyond twice those that have left by which no mean loss interval grows: reports come between packets.
+const MORE_PACKETS: f64 = 20.0;
 /// Fall beyond the time that passes that is no contradiction: clocks tick, and reports are of several packets.
 const MARGIN: TimeDelta = TimeDelta::from_millis(25);
 /// Time within which two swings are a contradiction: one may be chance.
@@ -23,11 +28,42 @@ const TWICE: TimeDelta = TimeDelta::from_secs(10);
 /// The congestion of one report.
 #[derive(Clone, Copy, Debug)]
 struct Told {
-    /// When the echoed packet left.
+    /// The echoed packet, and when it left.
+    id: u64,
     sent: SendTime,
     congestion: TimeDelta,
     /// Whether the fall from the report before it has been counted.
     counted: bool,
+}
+
+/// What the congestion of a report is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Measure {
+    /// A delay with penalties.
+    Delay,
+    /// The mean delay since the report before, with the offset between the clocks.
+    MeanDelay,
+    /// The loss event rate: a ratio of 1 counts as a second.
+    LossEvents,
+}
+
+impl Measure {
+    /// Whether no path has congestion fall so from `high` to `low`; `before` is the second report before `high`.
+    fn is_impossible(self, before: Option<&Told>, high: &Told, low: &Told) -> bool {
+        let fall = high.congestion - low.congestion;
+        match self {
+            Self::Delay => fall > (low.sent - high.sent) + MARGIN && high.congestion >= LEAST,
+            Self::MeanDelay => {
+                high.congestion >= LEAST_MEAN
+                    && before.is_some_and(|before| fall > (low.sent - before.sent) + MARGIN)
+            }
+            Self::LossEvents => {
+                let packets = low.id.saturating_sub(high.id) as f64;
+                let grown = 1.0 / low.congestion.secs_f64() - 1.0 / high.congestion.secs_f64();
+                high.congestion > TimeDelta::ZERO && grown > 2.0 * packets + MORE_PACKETS
+            }
+        }
+    }
 }
 
 impl Told {
@@ -53,31 +89,36 @@ pub(super) struct OwnReports {
 
 impl Default for OwnReports {
     fn default() -> Self {
-        let none = Told { sent: SendTime::ZERO, congestion: TimeDelta::ZERO, counted: true };
+        let none = Told { id: 0, sent: SendTime::ZERO, congestion: TimeDelta::ZERO, counted: true };
         Self { told: [none; REMEMBERED], count: 0, swung: None }
     }
 }
 
 impl OwnReports {
-    /// A report has come that echoes a packet which left at `sent`, be it one that was overtaken. Whether it contradicts others.
-    pub(super) fn on_report(&mut self, now: SendTime, sent: SendTime, report: &LawReport) -> bool {
-        let Some(congestion) = Self::congestion(report) else { return false };
-        if !self.insert(Told { sent, congestion, counted: false }) || !self.swings() {
+    /// A report has come that echoes packet `id`, which left at `sent`, be it one that was overtaken. Whether it contradicts others.
+    pub(super) fn on_report(&mut self, now: SendTime, id: u64, sent: SendTime, report: &LawReport) -> bool {
+        let Some((measure, congestion)) = Self::congestion(report) else { return false };
+        if !self.insert(Told { id, sent, congestion, counted: false }) || !self.swings(measure) {
             return false;
         }
         let before = self.swung.replace(now);
         before.is_some_and(|before| now - before <= TWICE)
     }
 
-    /// Congestion by `report`, as a time; `None` of a report whose signal is not comparable.
-    fn congestion(report: &LawReport) -> Option<TimeDelta> {
+    /// Congestion by `report`, as a time; `None` of a report whose signal is not known.
+    fn congestion(report: &LawReport) -> Option<(Measure, TimeDelta)> {
         match report {
-            LawReport::Nada(report) => Some(report.congestion),
-            LawReport::NadaDelay(report) => Some(report.congestion),
-            // A ratio of 1 counts as a second: it is a mean of loss intervals, which falls slower than any delay.
-            LawReport::Tfrc(report) => Some(TimeDelta::from_secs_f64(report.loss_event_rate)),
-            // The mean delay of packets that come in bursts falls as fast as it likes.
-            LawReport::Dccc(_) | LawReport::Own(_) => None,
+            LawReport::Nada(report) => Some((Measure::Delay, report.congestion)),
+            LawReport::NadaDelay(report) => Some((Measure::Delay, report.congestion)),
+            LawReport::Tfrc(report) => {
+                Some((Measure::LossEvents, TimeDelta::from_secs_f64(report.loss_event_rate)))
+            }
+            LawReport::Dccc(report) => {
+                // Only its differences count.
+                let none = ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO);
+                Some((Measure::MeanDelay, report.delay - none))
+            }
+            LawReport::Own(_) => None,
         }
     }
 
@@ -98,21 +139,26 @@ impl OwnReports {
 
     /// Whether there is a fall, not counted before, that no path has, from or to a level that it had shortly before or has again
     /// shortly after.
-    fn swings(&mut self) -> bool {
+    fn swings(&mut self, measure: Measure) -> bool {
+        // What the clocks are apart by is no delay.
+        let base = match measure {
+            Measure::MeanDelay => self.told[..self.count].iter().map(|told| told.congestion).min(),
+            _ => None,
+        };
+        let level = |told: &Told| Told { congestion: told.congestion - base.unwrap_or_default(), ..*told };
         let mut swings = false;
         for low in 1..self.count {
-            let (high, fallen) = (self.told[low - 1], self.told[low]);
-            let is_fall = high.congestion - fallen.congestion > (fallen.sent - high.sent) + MARGIN
-                && high.congestion >= LEAST
-                && fallen.is_half_of(&high);
+            let (high, fallen) = (level(&self.told[low - 1]), level(&self.told[low]));
+            let before = low.checked_sub(3).map(|before| &self.told[before]);
+            let is_fall = fallen.is_half_of(&high) && measure.is_impossible(before, &high, &fallen);
             if fallen.counted || !is_fall {
                 continue;
             }
             let told = &self.told[..self.count];
             let mut before = told[..low - 1].iter().rev().take_while(|was| fallen.sent - was.sent <= SHORTLY);
             let mut after = told[low + 1..].iter().take_while(|is| is.sent - high.sent <= SHORTLY);
-            let was_low = before.any(|was| was.is_near(&fallen) && was.is_half_of(&high));
-            let is_high = after.any(|is| is.is_near(&high) && fallen.is_half_of(is));
+            let was_low = before.any(|was| level(was).is_near(&fallen) && level(was).is_half_of(&high));
+            let is_high = after.any(|is| level(is).is_near(&high) && fallen.is_half_of(&level(is)));
             if was_low || is_high {
                 self.told[low].counted = true;
                 swings = true;

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 mod forged;
+mod two_reporters;
 mod untimed;
 
 use super::*;

@@ -1,5 +1,7 @@
 //! The attacks of the table: by whom, what, and how often.
 
+use weir_cc::ReportKind;
+
 /// Who attacks, by what he can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
@@ -7,19 +9,22 @@ pub enum Role {
     Blind,
     /// On the path: sees every packet, can add and cannot remove.
     Reader,
+    /// A box on the path: sees every packet, can mark and delay it.
+    OnPath,
     /// The peer itself.
     Receiver,
 }
 
 impl Role {
     /// Every one.
-    pub const ALL: [Self; 3] = [Self::Blind, Self::Reader, Self::Receiver];
+    pub const ALL: [Self; 4] = [Self::Blind, Self::Reader, Self::OnPath, Self::Receiver];
 
     /// In a word.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Blind => "blind",
             Self::Reader => "reader",
+            Self::OnPath => "on-path",
             Self::Receiver => "receiver",
         }
     }
@@ -82,8 +87,32 @@ pub(super) enum What {
     Bombs,
     /// As all arrived, but that of the numbers that were left out so many in a hundred have, by chance.
     Coin(u32),
+    /// To the receiver, a copy of the newest packet whose RTP number and transport-wide number are so far ahead.
+    NumberAhead(u16),
+    /// All that could have arrived by now has, marked (CE), though it left without ECN.
+    Marks,
+    /// Packets on their way to the receiver are marked (CE), though they left without ECN.
+    MarkedOnPath,
+    /// In the form of each law's own reports, that a path is empty.
+    NoCongestion,
+    /// In the form of each law's own reports, that a path is congested as much as can be told.
+    Congestion,
+    /// RTCP from the receiver is held for a second of each three, and then comes in order.
+    HeldBack,
     /// Reports of NADA's own by which one flow of a pair meets the greatest congestion.
     Slander,
+}
+
+impl What {
+    /// Whether it is in a form that a law goes by which hears of `kinds`.
+    pub(super) fn is_form_of(self, hears: impl Fn(ReportKind) -> bool) -> bool {
+        match self {
+            Self::Ceiling(_) => hears(ReportKind::Ceiling),
+            Self::OneArrival(_) => hears(ReportKind::Packets),
+            Self::NumberAhead(_) => false,
+            _ => true,
+        }
+    }
 }
 
 const fn attack(name: &'static str, role: Role, what: What, every_ms: i64) -> Attack {
@@ -91,8 +120,8 @@ const fn attack(name: &'static str, role: Role, what: What, every_ms: i64) -> At
 }
 
 /// Every attack of the table.
-pub const ATTACKS: [Attack; 46] = {
-    use Role::{Blind, Reader, Receiver};
+pub const ATTACKS: [Attack; 56] = {
+    use Role::{Blind, OnPath, Reader, Receiver};
     const HOUR: i64 = 3_600_000;
     [
         attack("all arrived", Blind, What::AllArrived, 50),
@@ -130,9 +159,19 @@ pub const ATTACKS: [Attack; 46] = {
         attack("RR with loss 255", Reader, What::Loss, 20),
         attack("bit errors, in copies", Reader, What::BitErrors, 50),
         attack("run-length bombs", Reader, What::Bombs, 20),
+        attack("REMB of 30 kbit/s, once", Reader, What::Ceiling(30_000), 0),
+        attack("forged RTP number ahead, once", Reader, What::NumberAhead(20_000), 0),
+        attack("forged RTP number ahead each 1 s", Reader, What::NumberAhead(20_000), 1000),
+        attack("marks on packets without ECN", Reader, What::Marks, 20),
+        attack("own report: no congestion, once", Reader, What::NoCongestion, 0),
+        attack("own report: no congestion, each 100 ms", Reader, What::NoCongestion, 100),
+        attack("own report: congestion, once", Reader, What::Congestion, 0),
+        attack("own report: congestion, each 100 ms", Reader, What::Congestion, 100),
         attack("slander of a coupled nada each 100 ms", Reader, What::Slander, 100),
         attack("slander of a coupled nada each 1 s", Reader, What::Slander, 1000),
         attack("slander of a coupled nada each 5 s", Reader, What::Slander, 5000),
+        attack("packets without ECN marked on their way", OnPath, What::MarkedOnPath, 1000),
+        attack("reports held for 1 s of each 3 s", OnPath, What::HeldBack, 1000),
         attack("all arrived", Receiver, What::AllArrived, 50),
         attack("all arrived, half of what was left out", Receiver, What::Coin(50), 50),
         attack("all arrived, a quarter of what was left out", Receiver, What::Coin(25), 50),

@@ -5,14 +5,19 @@ use std::collections::VecDeque;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_cc::history::compact_ntp;
-use weir_cc::{ArrivalTime, Reception, Record, Report, SendTime, TimeDelta};
-use weir_media::PacketFormat;
+use weir_cc::{ArrivalTime, Ecn, Reception, Record, Report, ReportKind, SendTime, TimeDelta};
 use weir_media::feedback::FeedbackWriter;
-use weir_wire::rtcp::{Dccc, Nada, NadaDelay, ReceiverReport, Remb, ReportBlock, Tfrc};
+use weir_media::{MediaPacket, PacketFormat};
+use weir_wire::rtcp::{ReceiverReport, Remb, ReportBlock};
 
 use super::attacks::{Attack, Role, What};
+use super::own_forms::{self, Path};
 use super::seen::{Seen, number_before};
-use super::setting::{CLOCK, ONE_WAY, RECEIVER, SENDER, Span, clock};
+use super::setting::{ONE_WAY, RECEIVER, SENDER, Span, clock};
+
+/// Feedback is held so long, once in each of those.
+const HELD: TimeDelta = TimeDelta::from_secs(1);
+const HELD_EACH: TimeDelta = TimeDelta::from_secs(3);
 
 /// Sends what an attack is made of.
 #[derive(Debug)]
@@ -58,6 +63,33 @@ impl Forger {
         (self.due < self.span.to && self.due > now).then_some(self.due)
     }
 
+    /// Whether it is in a form that a law goes by which hears of `kinds`.
+    pub(super) fn is_form_of(&self, hears: impl Fn(ReportKind) -> bool) -> bool {
+        self.attack.what.is_form_of(hears)
+    }
+
+    /// The ECN field with which a packet comes that left without.
+    pub(super) fn ecn(&self, now: SendTime) -> Ecn {
+        let marks = matches!(self.attack.what, What::MarkedOnPath) && self.is_active(now);
+        if marks { Ecn::Ce } else { Ecn::NotEct }
+    }
+
+    /// When RTCP of the receiver comes that would have come at `at`.
+    pub(super) fn held_back(&self, at: SendTime) -> SendTime {
+        let since = (at - self.span.from).nanos().rem_euclid(HELD_EACH.nanos());
+        let held = matches!(self.attack.what, What::HeldBack) && self.is_active(at) && since < HELD.nanos();
+        if held { at + (HELD - TimeDelta::from_nanos(since)) } else { at }
+    }
+
+    /// A media packet of its own that comes to the receiver at `now`; asked before [`Self::poll`].
+    pub(super) fn media(&self, now: SendTime, seen: &Seen) -> Option<MediaPacket> {
+        let What::NumberAhead(ahead) = self.attack.what else { return None };
+        let mut packet = seen.last.filter(|_| self.due <= now && self.is_active(now))?;
+        packet.header.sequence = packet.header.sequence.wrapping_add(ahead);
+        packet.header.transport_sequence = packet.header.transport_sequence.wrapping_add(ahead);
+        Some(packet)
+    }
+
     /// What becomes of an honest report where the receiver is the attacker.
     pub(super) fn replace(&mut self, honest: &[u8]) -> Option<Vec<u8>> {
         matches!(self.attack.what, What::BitErrors).then(|| self.turned(honest))
@@ -91,8 +123,27 @@ impl Forger {
                 self.praise(now, number_before(seen, until));
             }
             What::Coin(_) => self.tell(now, seen, now - ONE_WAY * 2, |at| Some(clock(at) + ONE_WAY)),
-            // Of a pair: `super::pair`.
-            What::Slander => {}
+            // Of a pair: `super::pair`. Of the way: `super::path`.
+            What::Slander | What::NumberAhead(_) | What::MarkedOnPath | What::HeldBack => {}
+            What::Marks => {
+                let until = now - ONE_WAY * 2;
+                let mut records = self.records(seen, until, |at| Reception::At(clock(at) + ONE_WAY));
+                records.iter_mut().for_each(|record| record.ecn = Ecn::Ce);
+                if !records.is_empty() {
+                    self.report(now, seen.format, &records);
+                    self.told = until;
+                }
+            }
+            What::NoCongestion | What::Congestion => {
+                let until = now - ONE_WAY * 2;
+                if self.attack.every_ms == 0 {
+                    self.told = until - ONE_WAY * 2;
+                }
+                let empty = matches!(self.attack.what, What::NoCongestion);
+                self.tell(now, seen, until, |at| empty.then(|| clock(at) + ONE_WAY));
+                let path = if empty { Path::Empty } else { Path::Congested };
+                self.own(now, number_before(seen, until), &path);
+            }
             What::Untimed => self.untimed(now, seen),
             What::Early => {
                 self.tell(now, seen, now, |at| Some(clock(at) + ONE_WAY));
@@ -326,46 +377,15 @@ impl Forger {
 
     /// The same in the reports of the laws that have their own: the path is empty, and everything arrives.
     fn praise(&mut self, now: SendTime, number: u16) {
+        self.own(now, number, &Path::Empty);
+    }
+
+    /// What laws with reports of their own are told of `path`.
+    fn own(&mut self, now: SendTime, number: u16, path: &Path) {
         let source = self.source();
-        self.write(|out, ssrc| {
-            let report = Nada {
-                ssrc,
-                source,
-                ramp_up: true,
-                congestion: 0,
-                transport_sequence: number,
-                receive_rate: u32::MAX,
-                held: 0,
-            };
-            report.write(out).ok()
-        });
-        self.write(|out, ssrc| {
-            let (transport_sequence, held) = (number, 0);
-            NadaDelay { ssrc, source, congestion: 0, reference: 25_000, transport_sequence, held }
-                .write(out)
-                .ok()
-        });
-        self.write(|out, ssrc| {
-            let (transport_sequence, held) = (number, 0);
-            Tfrc { ssrc, source, loss_event_rate: 0, receive_rate: u32::MAX, held, transport_sequence }
-                .write(out)
-                .ok()
-        });
-        self.write(|out, ssrc| {
-            let report = Dccc {
-                ssrc,
-                source,
-                delay_nanos: ONE_WAY.nanos() + CLOCK.nanos(),
-                made_nanos: clock(now).nanos(),
-                interarrival: Dccc::interarrival_from_nanos(1_000_000),
-                sending_rate: Dccc::sending_rate_from_bps(5_000_000),
-                packet_size: 1200,
-                transport_sequence: number,
-                held: 0,
-            };
-            report.write(out).ok()
-        });
-        self.write(|out, ssrc| Remb::write(ssrc, u64::MAX, &[source], out).ok());
+        for form in own_forms::ALL {
+            self.write(|out, reporter| form(path, now, number, [reporter, source], out));
+        }
     }
 
     /// A report of a law that nobody has here.

@@ -6,6 +6,7 @@
 
 mod attacks;
 mod forge;
+mod own_forms;
 mod pair;
 mod path;
 mod seen;

@@ -34,6 +34,8 @@ pub(super) struct Course {
     pub(super) alarms: Vec<(SendTime, Alarm)>,
     /// Whether the law goes by the fate of single packets.
     pub(super) per_packet: bool,
+    /// Whether an attack is in a form that the law goes by.
+    pub(super) own_form: bool,
     /// A target was not within the limits, or not a number.
     pub(super) outside: bool,
 }
@@ -80,8 +82,12 @@ impl Call<'_> {
             breakers: self.breakers,
             ..MediaConfig::new(limits(), EncoderConfig::papers())
         };
-        let mut course =
-            Course { per_packet: halves.controller.hears(ReportKind::Packets), ..Course::default() };
+        let hears = |kind| halves.controller.hears(kind);
+        let mut course = Course {
+            per_packet: hears(ReportKind::Packets),
+            own_form: forger.as_ref().is_some_and(|forger| forger.is_form_of(hears)),
+            ..Course::default()
+        };
         let seeds = SenderSeeds { encoder: 1, rtcp: 2 };
         let mut sender = MediaSender::new(halves.controller, config, SENDER, seeds);
         sender.believe_only(&[RECEIVER]);
@@ -102,13 +108,19 @@ impl Call<'_> {
             // The way there.
             while let Some((_, packet)) = due(&mut path.there, now) {
                 *course.arrived.last_mut().expect("a step is open") += u64::from(packet.payload);
+                let ecn = forger.as_ref().map_or(Ecn::NotEct, |forger| forger.ecn(now));
+                receiver.on_packet(clock(now), &packet.header, packet.payload, ecn);
+            }
+            if let Some(packet) = forger.as_ref().and_then(|forger| forger.media(now, &seen)) {
                 receiver.on_packet(clock(now), &packet.header, packet.payload, Ecn::NotEct);
             }
             while let Some((_, bytes)) = due(&mut path.reports, now) {
                 receiver.on_rtcp(clock(now), &bytes);
             }
             while let Some(length) = receiver.poll_rtcp(clock(now), &mut room) {
-                path.back.push_back((now + ONE_WAY, room[..length].to_vec()));
+                let at = now + ONE_WAY;
+                let at = forger.as_ref().map_or(at, |forger| forger.held_back(at));
+                path.back.push_back((at, room[..length].to_vec()));
             }
             // The way back: honest reports, unless the receiver is the attacker, and forged ones.
             let alone = forger

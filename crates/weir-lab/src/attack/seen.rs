@@ -17,6 +17,8 @@ pub(super) struct Seen {
     /// The middle of the last sender report's NTP time, and the highest RTP sequence number.
     pub(super) sender_report: u32,
     pub(super) highest: u32,
+    /// The newest packet.
+    pub(super) last: Option<MediaPacket>,
 }
 
 /// Packets that are remembered.
@@ -25,11 +27,12 @@ const REMEMBERED: usize = 4096;
 impl Seen {
     pub(super) fn new(format: PacketFormat) -> Self {
         let (packets, reports) = (VecDeque::new(), VecDeque::new());
-        Self { format, packets, reports, sender_report: 0, highest: 0 }
+        Self { format, packets, reports, sender_report: 0, highest: 0, last: None }
     }
 
     pub(super) fn on_packet(&mut self, now: SendTime, packet: &MediaPacket) {
         self.packets.push_back((now, packet.header.transport_sequence));
+        self.last = Some(*packet);
         self.highest = u32::from(packet.header.sequence);
         if self.packets.len() > REMEMBERED {
             self.packets.pop_front();

@@ -26,6 +26,12 @@ const SLOWER: f64 = 1.25;
 const COUPLED: f64 = 0.8;
 /// It is back at this share of its rate without an attack.
 const BACK: f64 = 0.9;
+/// Seconds within which one forged packet has its effect, and a law may be back in any case.
+const SINGLE: f64 = 5.0;
+/// In the last seconds of an attack's time a call without it has climbed.
+const SETTLED: f64 = 20.0;
+/// One forged packet that is not in a form the law goes by leaves it so much of its rate.
+const KEPT: f64 = 0.8;
 
 /// Whether an attack stayed within what it may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -55,7 +61,11 @@ pub struct Outcome {
     /// The greatest rate over five seconds while it went on, over the greatest without it; of a coupled pair the share that it keeps of
     /// the uncoupled rate.
     pub peak_ratio: f64,
-    /// Seconds from its end until the law was back; `None` if it was not within 60 s, or media had stopped.
+    /// Of one forged packet the least rate over two seconds, of those that begin within five seconds after it, over that of the same two
+    /// seconds without it; `None` of an attack that goes on.
+    pub least_ratio: Option<f64>,
+    /// Seconds from its end until the law was back, of one forged packet from that packet; `None` if it was not within 60 s, or media had
+    /// stopped.
     pub recovery_s: Option<f64>,
     /// Seconds that the law takes by itself from the rate that the attack left it at.
     pub own_recovery_s: f64,
@@ -160,34 +170,48 @@ fn outcome(
     // Its last reports are still answered when it is over.
     let left = (-2..=3).map(|s| Course::rate(&course.arrived, to + f64::from(s), to + f64::from(s + 2)));
     let left = left.fold(f64::INFINITY, f64::min);
+    let single = (attack.every_ms == 0).then(|| Fall::after(from, &course, honest));
+    let recovery_s = single.as_ref().map_or(recovery_s, |fall| fall.recovery_s);
+    let left = single.as_ref().map_or(left, |fall| fall.left_kbps);
     let own_recovery_s = if left >= level || recovery_s == Some(0.0) {
         0.0
     } else {
         // Without an attack a path so narrow leaves the law there as well.
         let narrowed = Some(DataRate::from_bps_f64((left * 1.05e3).max(30e3)));
+        // One packet is judged beside the call without it, which may have climbed by then.
+        let level =
+            if single.is_some() { BACK * Course::rate(&honest.arrived, to - SETTLED, to) } else { level };
         recovery(&Call { narrowed, ..*call }.run(None)?, to, level).unwrap_or(f64::INFINITY)
     };
     let mut missed = Vec::new();
     if course.outside {
         missed.push("a target outside the limits".to_owned());
     }
+    let judges_recovery = matches!(attack.role, Role::Reader | Role::OnPath);
     match attack.role {
         Role::Blind if (rate_kbps / honest_kbps - 1.0).abs() > BLIND => {
             missed.push(format!("{:+.1} % of rate", 100.0 * (rate_kbps / honest_kbps - 1.0)));
         }
-        Role::Reader if course.per_packet && peak_ratio > READER => {
+        Role::Reader | Role::OnPath if course.per_packet && peak_ratio > READER => {
             missed.push(format!("{peak_ratio:.2} times the rate"));
         }
         _ => {}
     }
-    if attack.role == Role::Reader {
+    if judges_recovery {
         // A rate is measured over two seconds: so long it takes to be seen.
-        let most = (SLOWER * own_recovery_s).clamp(2.0, LONGEST_RECOVERY);
+        let least = if single.is_some() { SINGLE } else { 2.0 };
+        let most = (SLOWER * own_recovery_s).clamp(least, LONGEST_RECOVERY);
         match recovery_s {
             None => missed.push("not back within 60 s".to_owned()),
             Some(s) if s > most => missed.push(format!("back after {s:.1} s, by itself {own_recovery_s:.1}")),
             Some(_) => {}
         }
+    }
+    if let Some(fall) = &single
+        && fall.least_ratio < KEPT
+        && !course.own_form
+    {
+        missed.push(format!("down to {:.0} % by one packet", 100.0 * fall.least_ratio));
     }
     let aim = match attack.role {
         _ if !missed.is_empty() => Aim::Missed,
@@ -210,6 +234,7 @@ fn outcome(
         rate_kbps,
         honest_kbps,
         peak_ratio,
+        least_ratio: single.map(|fall| fall.least_ratio),
         recovery_s,
         own_recovery_s,
         refused: course.refused,
@@ -239,6 +264,7 @@ fn of_pair(call: &Call<'_>, law: &'static str, attack: &Attack) -> Result<Outcom
         rate_kbps,
         honest_kbps,
         peak_ratio: share,
+        least_ratio: None,
         recovery_s: Some(0.0),
         own_recovery_s: 0.0,
         refused: 0,
@@ -255,6 +281,37 @@ fn peak(bytes: &[u64], span: Span) -> f64 {
     let (from, to) = span.seconds();
     let starts = (from as u32)..(to as u32 - 4);
     starts.map(|s| Course::rate(bytes, f64::from(s), f64::from(s + 5))).fold(0.0, f64::max)
+}
+
+/// What one forged packet did to the rate.
+struct Fall {
+    /// The least rate over the same without it.
+    least_ratio: f64,
+    /// That rate in kbit/s.
+    left_kbps: f64,
+    /// Seconds from the packet until the rate was back where it would have been.
+    recovery_s: Option<f64>,
+}
+
+impl Fall {
+    /// A packet came at `from` seconds.
+    fn after(from: f64, course: &Course, honest: &Course) -> Self {
+        let rate =
+            |course: &Course, after: f64| Course::rate(&course.arrived, from + after, from + after + 2.0);
+        let ratio = |after: f64| rate(course, after) / rate(honest, after).max(1.0);
+        let times = |seconds: f64| {
+            let steps = (seconds / STEP.secs_f64()) as u32;
+            (0..=steps).map(|step| f64::from(step) * STEP.secs_f64())
+        };
+        let least = times(SINGLE).min_by(|a, b| ratio(*a).total_cmp(&ratio(*b))).unwrap_or_default();
+        let back = |after: &f64| *after >= least && ratio(*after) >= BACK;
+        let fell = ratio(least) < BACK;
+        Self {
+            least_ratio: ratio(least),
+            left_kbps: if fell { rate(course, least) } else { f64::INFINITY },
+            recovery_s: if fell { times(LONGEST_RECOVERY).find(back) } else { Some(0.0) },
+        }
+    }
 }
 
 /// Seconds from `end`, that of the attack, until two seconds of arrivals are at `level` (kbit/s).

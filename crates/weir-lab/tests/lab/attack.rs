@@ -1,6 +1,6 @@
 //! What docs/security.md promises: of three laws, and of all where `WEIR_LONG` is set.
 
-use weir_lab::attack::{ATTACKS, Aim, AttackRequest, Outcome, Role};
+use weir_lab::attack::{ATTACKS, Aim, Attack, AttackRequest, Outcome, Role};
 use weir_lab::registry::Registry;
 use weir_units::TimeDelta;
 
@@ -36,19 +36,41 @@ fn a_reader_brings_no_law_that_hears_of_packets_beyond_its_rate_and_most_recover
     // docs/security.md says why.
     let slow = [
         ("gcc", "round trips that shrink"),
+        ("gcc", "marks on packets without ECN"),
+        ("gcc", "own report: no congestion, each 100 ms"),
         ("nada", "bit errors, in copies"),
+        ("nada", "own report: no congestion, each 100 ms"),
         ("nada-at-sender", "arrivals that creep ahead"),
         ("nada-2016", "all arrived"),
-        ("dccc", "all arrived"),
-        ("gcc-dccc", "slander of a coupled nada each 100 ms"),
+        ("nada-2016", "own report: no congestion, each 100 ms"),
+        ("nada-2016", "own report: congestion, each 100 ms"),
+        ("scream-v2", "one arrival 25 ms early"),
+        ("tfrc", "all arrived"),
+        ("tfrc", "own report: no congestion, each 100 ms"),
+        ("gcc-dccc", "slander of a coupled nada each 1 s"),
         ("nada-dccc", "slander of a coupled nada each 100 ms"),
         ("nada-dccc", "slander of a coupled nada each 1 s"),
         ("nada-dccc", "slander of a coupled nada each 5 s"),
     ];
-    for own in outcomes(Role::Reader) {
+    for own in outcomes(Role::Reader).into_iter().chain(outcomes(Role::OnPath)) {
         assert!(!own.per_packet || own.peak_ratio <= 1.25, "{own:?}");
         assert!(own.recovery_s.is_some(), "{own:?}");
         let known = slow.contains(&(own.law, own.attack));
         assert_eq!(own.aim == Aim::Missed, known, "{own:?}");
+    }
+}
+
+/// Own reports that tell of another path than the receiver's, for as long as they do.
+#[test]
+fn lasting_reports_in_a_laws_own_form_beside_the_receivers_raise_the_alarm() {
+    let registry = Registry::standard();
+    let lasting = |attack: &Attack| attack.name.starts_with("own report") && attack.name.ends_with("100 ms");
+    let attacks: Vec<Attack> = ATTACKS.into_iter().filter(lasting).collect();
+    let laws = vec!["gcc-2016", "gcc-dccc", "nada", "nada-2016", "nada-dccc", "dccc", "tfrc"];
+    let request =
+        AttackRequest { registry: &registry, laws, attacks, from: TimeDelta::from_secs(20), jobs: 2 };
+    for own in request.run(&|| ()).unwrap() {
+        let alarm = own.alarms.iter().any(|alarm| alarm.ends_with("reports contradict each other"));
+        assert!(alarm, "{own:?}");
     }
 }

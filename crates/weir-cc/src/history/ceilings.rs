@@ -1,0 +1,101 @@
+//! Contradictions among ceilings: a rate that comes and goes as that of no estimator does.
+//!
+//! REMB names no packet, so its ceilings are compared as they come. A receiver's estimate may fall to any rate at once; but it does not
+//! double within a second of falling to half, nor the reverse. Ceilings that are forged beside the receiver's do so with each.
+
+use weir_units::{DataRate, TimeDelta};
+
+use crate::time::SendTime;
+
+/// Time within which a ceiling goes there and back.
+const SHORTLY: TimeDelta = TimeDelta::from_secs(1);
+/// Time within which two swings are a contradiction: one may be chance.
+const TWICE: TimeDelta = TimeDelta::from_secs(10);
+/// Ceilings below this one are alike: no media flows at any.
+const LEAST_BPS: u64 = 1000;
+
+/// Ceilings that are much the same.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    bps: u64,
+    /// When the last of them came.
+    at: SendTime,
+}
+
+impl Level {
+    /// Whether neither is twice the other.
+    fn is_near(&self, other: &Self) -> bool {
+        let below_twice = |a: u64, b: u64| a / 2 < b.max(LEAST_BPS);
+        below_twice(self.bps, other.bps) && below_twice(other.bps, self.bps)
+    }
+}
+
+/// The last level of ceilings, and the one before.
+#[derive(Debug, Default)]
+pub(super) struct Ceilings {
+    newest: Option<Level>,
+    before: Option<Level>,
+    /// When ceilings last went there and back.
+    swung: Option<SendTime>,
+}
+
+impl Ceilings {
+    /// A ceiling of `rate` has come. Whether it contradicts others.
+    pub(super) fn on_ceiling(&mut self, now: SendTime, rate: DataRate) -> bool {
+        let new = Level { bps: rate.bps(), at: now };
+        let Some(last) = self.newest.replace(new) else { return false };
+        if new.is_near(&last) {
+            return false;
+        }
+        let returned = |before: &Level| now - before.at <= SHORTLY && new.is_near(before);
+        if !self.before.replace(last).as_ref().is_some_and(returned) {
+            return false;
+        }
+        let before = self.swung.replace(now);
+        before.is_some_and(|before| now - before <= TWICE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// When ceilings in kbit/s, each with its time in ms, first contradict each other.
+    fn contradicted(told: impl IntoIterator<Item = (i64, u64)>) -> Option<i64> {
+        let mut ceilings = Ceilings::default();
+        let mut on = |(ms, kbps)| ceilings.on_ceiling(SendTime::from_millis(ms), DataRate::from_kbps(kbps));
+        told.into_iter().find(|&told| on(told)).map(|(ms, _)| ms)
+    }
+
+    /// Those of an estimator in each second, with others each `every` ms.
+    fn beside(every: i64, kbps: u64) -> Vec<(i64, u64)> {
+        let forged = (0..20_000 / every).map(|n| (5000 + n * every, kbps));
+        let mut all: Vec<_> = (0..25).map(|s| (s * 1000 + 7, 900 + s as u64)).chain(forged).collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn ceilings_of_two_contradict_each_other_with_the_second_that_differs() {
+        for kbps in [0, 30, 400, u64::MAX / 1000] {
+            assert_eq!(contradicted(beside(20, kbps)), Some(5020), "{kbps}");
+            assert_eq!(contradicted(beside(100, kbps)), Some(5100), "{kbps}");
+            assert_eq!(contradicted(beside(1000, kbps)), Some(6000), "{kbps}");
+            // One alone is as an estimator that falls once.
+            assert_eq!(contradicted(beside(30_000, kbps)), None);
+        }
+        // Much the same.
+        assert_eq!(contradicted(beside(100, 600)), None);
+    }
+
+    #[test]
+    fn an_estimator_contradicts_itself_neither_where_it_falls_nor_where_it_climbs() {
+        // To a third at once each five seconds; from there half as much again each second.
+        let course = [900, 300, 450, 675, 1010];
+        let falls = (0..300).map(|s| (s * 1000, course[s as usize % 5]));
+        assert_eq!(contradicted(falls), None);
+        // A climb from nothing, twofold each 100 ms, once; then the way down.
+        let climb = (0..10).map(|n| (100 * n, 10 << n)).chain((0..10).map(|n| (2000 + 100 * n, 5000 >> n)));
+        assert_eq!(contradicted(climb), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! What forged reports say in the forms of laws that have their own.
+
+use weir_cc::SendTime;
+use weir_wire::rtcp::{Dccc, Nada, NadaDelay, Remb, Tfrc};
+
+use super::setting::{CLOCK, ONE_WAY, clock};
+
+/// The path as a forged report has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Path {
+    /// No packet waits, and everything arrives.
+    Empty,
+    /// As much congestion as the form can tell; of a delay three seconds.
+    Congested,
+}
+
+/// Writes a report that echoes packet `number`, from the one source identifier on the other.
+type Form = fn(&Path, now: SendTime, number: u16, ssrcs: [u32; 2], out: &mut [u8]) -> Option<usize>;
+
+/// Every form.
+pub(super) const ALL: [Form; 5] = [nada, nada_delay, tfrc, dccc, remb];
+
+/// Three seconds.
+const DELAY_NANOS: i64 = 3_000_000_000;
+
+fn nada(path: &Path, _: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
+    let (ramp_up, congestion, receive_rate) = match path {
+        Path::Empty => (true, 0, u32::MAX),
+        Path::Congested => (false, (1 << 15) - 1, 0),
+    };
+    let report =
+        Nada { ssrc, source, ramp_up, congestion, transport_sequence: number, receive_rate, held: 0 };
+    report.write(out).ok()
+}
+
+fn nada_delay(
+    path: &Path,
+    _: SendTime,
+    number: u16,
+    [ssrc, source]: [u32; 2],
+    out: &mut [u8],
+) -> Option<usize> {
+    let congestion = if *path == Path::Empty { 0 } else { 3_000_000 };
+    let (transport_sequence, held) = (number, 0);
+    NadaDelay { ssrc, source, congestion, reference: 25_000, transport_sequence, held }.write(out).ok()
+}
+
+fn tfrc(path: &Path, _: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
+    let (loss_event_rate, receive_rate) = if *path == Path::Empty { (0, u32::MAX) } else { (u32::MAX, 0) };
+    let (transport_sequence, held) = (number, 0);
+    Tfrc { ssrc, source, loss_event_rate, receive_rate, held, transport_sequence }.write(out).ok()
+}
+
+fn dccc(path: &Path, now: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
+    // Between 1200 bytes a millisecond at the receiver, or a second.
+    let (waiting, apart) = if *path == Path::Empty { (0, 1_000_000) } else { (DELAY_NANOS, 1_000_000_000) };
+    let report = Dccc {
+        ssrc,
+        source,
+        delay_nanos: ONE_WAY.nanos() + CLOCK.nanos() + waiting,
+        made_nanos: clock(now).nanos(),
+        interarrival: Dccc::interarrival_from_nanos(apart),
+        sending_rate: Dccc::sending_rate_from_bps(5_000_000),
+        packet_size: 1200,
+        transport_sequence: number,
+        held: 0,
+    };
+    report.write(out).ok()
+}
+
+fn remb(path: &Path, _: SendTime, _: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
+    let rate = if *path == Path::Empty { u64::MAX } else { 0 };
+    Remb::write(ssrc, rate, &[source], out).ok()
+}
