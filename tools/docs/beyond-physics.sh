@@ -11,13 +11,14 @@ beyond() {
         def figure: if . then .mean as $mean | .limit as $limit | $mean
             | fixed(if $limit < 5 then 2 elif $limit < 20 then 1 else 0 end) else "" end;
         .suite as $suite | .cases[] | .name as $case
-        | [.omniscient.checks[] | select(.verdict == "beyond-physics")] | select(length > 0)
+        | [.omniscient.checks[] | select(.verdict == "beyond-physics" or .verdict == "no-bound-known")] | select(length > 0)
+        | (if any(.verdict == "no-bound-known") then " (no bound known)" else "" end) as $known
         | map(if .name | IN($checks[]) then . else error("no column for \(.name)") end)
         | map({ key: .name, value: . }) | from_entries as $beyond
-        | "| `\($suite)` \($case) | \($checks | map($beyond[.] | figure) | join(" | ")) |"'
+        | "| `\($suite)` \($case)\($known) | \($checks | map($beyond[.] | figure) | join(" | ")) |"'
 }
 echo "| case | rate, % | rate against TCP, % | queue wait p95, ms | loss, % |"
 echo "|---|---|---|---|---|"
 if [ $# -gt 0 ]; then beyond "$@"; else
-    for suite in rfc8867 rfc8869 gaming; do beyond "$suite"; done
+    for suite in rfc8867 rfc8869 gaming sharing quality; do beyond "$suite"; done
 fi

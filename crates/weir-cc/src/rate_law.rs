@@ -194,6 +194,12 @@ impl Frame {
         self.standing.decided()
     }
 
+    /// The share that a coupler gave last, within the limits; `None` for a flow that no coupler has steered. The rate in force may
+    /// have left it since.
+    pub const fn share(&self) -> Option<DataRate> {
+        self.standing.share()
+    }
+
     /// What waits in front of the pacer, as of the last feedback or timeout, a frame just captured included.
     pub const fn queued(&self) -> DataSize {
         self.queued

@@ -5,7 +5,8 @@ mod reproduce;
 mod suite;
 mod trace;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::builder::PossibleValuesParser;
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum, value_parser};
@@ -121,10 +122,23 @@ pub(crate) struct DataArgs {
     data: Vec<PathBuf>,
 }
 
+/// Whether the command has controllers of its own, as one that is built out of Weir's tree.
+static HAS_OWN: AtomicBool = AtomicBool::new(false);
+
+/// The command has controllers of its own: the traces in Weir's sources are there for it, wherever it is built.
+pub(crate) fn has_own_controllers() {
+    HAS_OWN.store(true, Ordering::Relaxed);
+}
+
+fn data_of_sources() -> Option<PathBuf> {
+    let has_own = HAS_OWN.load(Ordering::Relaxed);
+    has_own.then(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data"))
+}
+
 impl DataArgs {
     /// The traces there.
     pub(crate) fn store(&self) -> TraceStore {
-        TraceStore::find(&self.data)
+        TraceStore::find_besides(&self.data, data_of_sources())
     }
 
     /// The directories that were named.

@@ -8,6 +8,7 @@ mod analyse;
 mod args;
 mod attack;
 mod browser;
+mod cache;
 mod check;
 mod compare;
 mod detection;
@@ -48,7 +49,7 @@ use weir_lab::registry::Registry;
 
 /// The whole command: reads the arguments of the process, does what they ask for, and tells what went wrong.
 pub fn main() -> ExitCode {
-    main_with(Registry::standard())
+    run_with(&Registry::standard())
 }
 
 /// The same with the controllers of `registry`: every command knows them.
@@ -57,46 +58,51 @@ pub fn main() -> ExitCode {
     reason = "it is made for this call, `main_with(Registry::standard().with::<Mine>())`"
 )]
 pub fn main_with(registry: Registry) -> ExitCode {
+    args::has_own_controllers();
+    run_with(&registry)
+}
+
+fn run_with(registry: &Registry) -> ExitCode {
     if let Err(error) = registry.check() {
         return Failure::from(error).report();
     }
-    let args = Args::command_with(&registry).try_get_matches();
+    let args = Args::command_with(registry).try_get_matches();
     let args = match args.and_then(|matches| Args::from_arg_matches(&matches)) {
         Ok(args) => args,
         Err(error) => return failure::report_usage(&error),
     };
     let outcome = match args.command {
-        Command::Run(args) => run::run(&args, &registry),
-        Command::Watch(args) => watch::watch(&args, &registry),
-        Command::Compare(args) => compare::compare(&args, &registry),
-        Command::Suite(args) => match suite::suite(&args, &registry) {
+        Command::Run(args) => run::run(&args, registry),
+        Command::Watch(args) => watch::watch(&args, registry),
+        Command::Compare(args) => compare::compare(&args, registry),
+        Command::Suite(args) => match suite::suite(&args, registry) {
             Ok(true) => Ok(()),
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
         },
-        Command::Pairs(args) => pairs::pairs(&args, &registry),
-        Command::Detection(args) => detection::detection(&args, &registry),
-        Command::Attack(args) => attack::attack(&args, &registry),
-        Command::Reproduce(args) => match reproduce::reproduce(&args, &registry) {
+        Command::Pairs(args) => pairs::pairs(&args, registry),
+        Command::Detection(args) => detection::detection(&args, registry),
+        Command::Attack(args) => attack::attack(&args, registry),
+        Command::Reproduce(args) => match reproduce::reproduce(&args, registry) {
             Ok(true) => Ok(()),
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
         },
-        Command::Report(args) => match report::report(&args, &registry) {
+        Command::Report(args) => match report::report(&args, registry) {
             Ok(true) => Ok(()),
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
         },
-        Command::Why(args) => why::why(&args, &registry),
+        Command::Why(args) => why::why(&args, registry),
         Command::Trace(command) => trace::trace(&command),
         Command::Analyse(args) => analyse::analyse(&args),
-        Command::List(args) => list::list(&args, &registry),
-        Command::Explain(args) => explain::explain(&args, &registry),
-        Command::Schema(args) => list::schema(&args, &registry),
+        Command::List(args) => list::list(&args, registry),
+        Command::Explain(args) => explain::explain(&args, registry),
+        Command::Schema(args) => list::schema(&args, registry),
         Command::New(command) => new::new(&command),
-        Command::Check(args) => check::check(&args, &registry),
-        Command::Completions(args) => manual::completions(&args, &registry),
-        Command::Man(args) => manual::man(&args, &registry),
+        Command::Check(args) => check::check(&args, registry),
+        Command::Completions(args) => manual::completions(&args, registry),
+        Command::Man(args) => manual::man(&args, registry),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -11,12 +11,13 @@ use std::io::Write;
 
 use weir_lab::form::places;
 use weir_lab::registry::Registry;
-use weir_lab::scenario::{Contestant, Scenario};
+use weir_lab::scenario::Contestant;
 use weir_lab::suite::{self, Case, Suite, SuiteRequest, SuiteResult, Untimely};
 use weir_lab::traces::TraceStore;
 
 use crate::args::{SuiteArgs, SuiteCommand, SuiteSource};
 use crate::browser;
+use crate::cache;
 use crate::effective::{blame_sweep, contestants, each_once, say_repeated, try_to_build};
 use crate::failure::Failure;
 use crate::kept::Kept;
@@ -26,25 +27,59 @@ use gates::Gates;
 use output::{Findings, Output};
 
 /// What the cells of the table say.
-const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit, · not judged. The check that decides, and \
-                      the least margin of the case's checks in % of the limit: of the means, and of the least run, with the \
-                      check's name if it is another.";
+const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit, · not judged. The margin of the case: \
+                      value over limit, or limit over value, of its worst check, at most 1; the check that decides, and every missed \
+                      one with its points from the limit. Overhead: headers and padding over the payload of frames.";
 
 /// What the table of leaders says.
 const LEADERS: &str = "Who leads each case: whom nobody beats in useful rate (video within 150 ms, from 20 s on), and which of these \
                        nobody beats in frame delay or freezes without being beaten in the other.";
+/// The cases of a suite that is drawn.
+const CASES_HEAD: [&str; 2] = ["case", "what it is"];
 const LEADERS_HEAD: [&str; 3] = ["case", "leading", "recommended"];
 
 /// Runs the suite, or compares two saved results of one. Whether nothing got worse than in the saved result, if one was given,
 /// and every gate was passed.
 pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failure> {
+    args.draw.suits(args.suite.as_ref())?;
     match (&args.command, &args.suite) {
         (Some(SuiteCommand::Diff(args)), _) => diff::diff(args),
         (None, Some(SuiteSource::Shipped(suite))) => run(args, suite, registry),
+        (None, Some(SuiteSource::Drawn)) => drawn(args, registry),
         (None, Some(SuiteSource::File(path))) => run(args, &Suite::open(registry, path)?, registry),
         // The argument parser asks for one of both.
         (None, None) => Ok(true),
     }
+}
+
+/// Prints the cases that are drawn, or runs them.
+fn drawn(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failure> {
+    let files = args.draw.seed_of.iter().map(|path| {
+        std::fs::read(path).map_err(|error| Failure::Option {
+            option: format!("--seed-of {}", path.display()),
+            problem: format!("the file cannot be read: {error}"),
+        })
+    });
+    let files: Vec<Vec<u8>> = files.collect::<Result<_, _>>()?;
+    let seed = if files.is_empty() { args.seed } else { suite::seed_of(files.iter().map(Vec::as_slice)) };
+    let suite = suite::drawn(seed, args.draw.cases.unwrap_or(suite::USUAL_CASES));
+    if !args.draw.print {
+        return run(args, &suite, registry);
+    }
+    let cases = each_once(&args.case);
+    unknown_cases("--case", &suite, &cases)?;
+    let mut out = terminal::stdout();
+    let wanted = suite.cases.iter().filter(|case| cases.is_empty() || cases.contains(&case.name.as_str()));
+    for (index, case) in wanted.enumerate() {
+        let gap = if index == 0 { "" } else { "\n" };
+        write!(
+            out,
+            "{gap}# {} of weir suite drawn --seed {seed}\n{}",
+            case.name,
+            case.text.as_deref().unwrap_or("")
+        )?;
+    }
+    Ok(true)
 }
 
 fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Failure> {
@@ -67,7 +102,8 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     sweeps_fit(args, &request, &store)?;
     no_stand_ins(args, &request, &store)?;
     let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
-    let plan = request.plan()?;
+    let yardsticks = if args.no_cache { None } else { cache::yardsticks() };
+    let plan = request.plan()?.keeping(yardsticks.as_ref());
     let mut output = Output::prepare(args, registry, suite, &cases)?;
     let kept = Kept { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &suite.name };
     let Some(run) = kept.run(&plan, &store, output.keeping())? else { return Ok(true) };
@@ -105,7 +141,7 @@ fn is_variant(
     let is_run = |case: &&Case| selected.is_empty() || selected.contains(&case.name.as_str());
     let cases = suite.cases.iter().filter(is_run);
     let has = |case: &&Case| {
-        let scenario = Scenario::open_in(registry, &case.scenario, &case.set);
+        let scenario = case.open(registry, &case.set);
         scenario.is_ok_and(|scenario| scenario.variants.get(&contestant.name).is_some())
     };
     let (with, without): (Vec<&Case>, Vec<&Case>) = cases.partition(has);

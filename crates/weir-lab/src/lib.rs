@@ -41,4 +41,6 @@ pub mod shipped;
 pub mod suite;
 pub mod traces;
 
+// What a crate with a controller of its own needs, in the versions that this one has.
 pub use weir_measure::{metrics, results};
+pub use {schemars, serde, weir_cc};

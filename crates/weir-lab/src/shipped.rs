@@ -69,11 +69,13 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "network/parking-lot",
     "network/two-paths",
     "quality/beside-cubic",
+    "quality/fall",
     "quality/four-times",
     "quality/handover",
     "quality/late-camera",
     "quality/loss-20",
     "quality/loss-5",
+    "quality/narrow",
     "quality/satellite",
     "quality/single-flow",
     "quality/steady",
@@ -103,6 +105,11 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "rfc8869/wired-cross-traffic",
     "rfc8869/wired-tcp",
     "rfc8869/wired-uplink",
+    "sharing/calls",
+    "sharing/late-source",
+    "sharing/late-starters",
+    "sharing/round-trips",
+    "sharing/two-controllers",
 ];
 
 /// The scenario that ships under the name `name`.

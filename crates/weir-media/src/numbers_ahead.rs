@@ -20,7 +20,7 @@ impl NumbersAhead {
         let newest = *self.newest.get_or_insert(number);
         let ahead = number.wrapping_sub(newest);
         let strange = self.strange.take();
-        if ahead < FAR || ahead > u16::MAX - FAR {
+        if !(FAR..=u16::MAX - FAR).contains(&ahead) {
             if ahead < FAR {
                 self.newest = Some(number);
             }

@@ -15,6 +15,8 @@ pub(crate) struct Standing {
     decided: DataRate,
     /// What the law itself computed last; the start rate before.
     computed: DataRate,
+    /// What a coupler gave last.
+    share: Option<DataRate>,
     pub(crate) application_limited: bool,
     limiting: Limiting,
 }
@@ -44,6 +46,7 @@ impl Standing {
             limits,
             decided: rate,
             computed: rate,
+            share: None,
             application_limited: false,
             limiting: Limiting::new(rate, &limits),
         }
@@ -73,12 +76,18 @@ impl Standing {
     /// nothing to do.
     pub(crate) fn adopt(&mut self, share: Share) -> Option<(DataRate, f64)> {
         let share = self.limits.clamp(share.rate);
+        self.share = Some(share);
         let present = core::mem::replace(&mut self.decided, share);
         (share != present).then(|| {
             let factor = share.bps_f64() / present.bps_f64();
             self.limiting.scale(factor, share, &self.limits);
             (share, factor)
         })
+    }
+
+    /// The share that a coupler gave last; `None` before the first one.
+    pub(crate) const fn share(&self) -> Option<DataRate> {
+        self.share
     }
 
     /// Whether the rate in force is a share below what the law itself computed last.

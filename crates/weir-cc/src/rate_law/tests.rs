@@ -195,6 +195,7 @@ fn the_present_rate_as_a_share_changes_nothing() {
         tell(law, 800);
     }
     assert_eq!(adopt(&mut coupled, 800), kbps(800));
+    assert_eq!((coupled.frame.share(), alone.frame.share()), (Some(kbps(800)), None));
     assert_eq!((coupled.rule().scaled, coupled.target()), (0, alone.target()));
     assert_eq!(tell(&mut coupled, 700), tell(&mut alone, 700));
 }

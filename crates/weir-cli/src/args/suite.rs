@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{DataArgs, Parts};
+use crate::failure::Failure;
 use clap::{Subcommand, value_parser};
 use weir_lab::form::Varied;
 use weir_lab::suite::{self, Suite};
@@ -12,6 +13,8 @@ use weir_lab::suite::{self, Suite};
 pub(crate) enum SuiteSource {
     /// It ships.
     Shipped(&'static Suite),
+    /// Drawn by a seed.
+    Drawn,
     /// A file.
     File(PathBuf),
 }
@@ -31,8 +34,12 @@ impl SuiteArgs {
         let source = self.file().map_or_else(|| suite.name.clone(), text);
         let data = self.data.given().iter().flat_map(|data| ["--data".to_owned(), text(data)]);
         let stand_ins = self.allow_stand_ins.then(|| "--allow-stand-ins".to_owned());
+        let drawn = matches!(self.suite, Some(SuiteSource::Drawn));
+        let source = if drawn { suite::DRAWN.to_owned() } else { source };
+        let cases = self.draw.cases.iter().flat_map(|cases| ["--cases".to_owned(), cases.to_string()]);
+        let seed_of = self.draw.seed_of.iter().flat_map(|path| ["--seed-of".to_owned(), text(path)]);
         let words = ["weir".to_owned(), "suite".to_owned(), source];
-        words.into_iter().chain(data).chain(stand_ins).collect()
+        words.into_iter().chain(cases).chain(seed_of).chain(data).chain(stand_ins).collect()
     }
 }
 
@@ -59,7 +66,7 @@ pub(crate) struct SuiteArgs {
     /// Runs per controller and case, each with a seed of its own.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: u32,
-    /// Seed of the first run; the others follow it.
+    /// Seed of the first run; the others follow it. Of `drawn` the seed that draws the cases, too.
     #[arg(long, value_name = "S", default_value_t = 1, allow_negative_numbers = true)]
     #[arg(value_parser = value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: u64,
@@ -72,6 +79,8 @@ pub(crate) struct SuiteArgs {
     /// Compare with a saved result; exit with 1 if anything got worse.
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     pub(crate) baseline: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) draw: DrawArgs,
     #[command(flatten)]
     pub(crate) gates: GateArgs,
     /// Write the verdicts as JUnit's XML, each case a test of its controller: missed ones failed, those that are open or not
@@ -90,6 +99,9 @@ pub(crate) struct SuiteArgs {
     pub(crate) parts: Parts,
     #[command(flatten)]
     pub(crate) data: DataArgs,
+    /// Make the runs of the omniscient sender and of TCP in the place of calls anew, and keep nothing of them.
+    #[arg(long)]
+    pub(crate) no_cache: bool,
     /// Open the matrix when it is there.
     #[arg(long, conflicts_with = "shard")]
     pub(crate) open: bool,
@@ -102,6 +114,41 @@ pub(crate) struct SuiteArgs {
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+/// How the cases of `drawn` are drawn.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DrawArgs {
+    /// Of `drawn`: how many cases [default: 40].
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
+    pub(crate) cases: Option<u32>,
+    /// Of `drawn`: the seed is a hash of these files, such as those of a controller that is tuned no more.
+    #[arg(long, value_name = "FILE", conflicts_with = "seed", num_args = 1..)]
+    pub(crate) seed_of: Vec<PathBuf>,
+    /// Of `drawn`: print the scenarios of the cases, those of --case or all, and run nothing.
+    #[arg(long)]
+    pub(crate) print: bool,
+}
+
+impl DrawArgs {
+    /// Nothing is said of draws where nothing is drawn.
+    ///
+    /// # Errors
+    /// Something is.
+    pub(crate) fn suits(&self, suite: Option<&SuiteSource>) -> Result<(), Failure> {
+        let given = [
+            ("--cases", self.cases.is_some()),
+            ("--seed-of", !self.seed_of.is_empty()),
+            ("--print", self.print),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((option, _)) if !matches!(suite, Some(SuiteSource::Drawn)) => {
+                let problem = "only cases that are drawn have it; write `weir suite drawn`".to_owned();
+                Err(Failure::Option { option: option.to_owned(), problem })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// What every controller has to reach; the exit code is 1 where one does not.
@@ -139,10 +186,12 @@ pub(crate) struct SuiteDiffArgs {
 fn source(text: &str) -> Result<SuiteSource, String> {
     let path = PathBuf::from(text);
     match suite::find(text) {
+        None if text == suite::DRAWN => Ok(SuiteSource::Drawn),
         Some(suite) => Ok(SuiteSource::Shipped(suite)),
         None if path.extension().is_some_and(|end| end == "toml") => Ok(SuiteSource::File(path)),
         None => {
-            let names: Vec<&str> = suite::SUITES.iter().map(|suite| suite.name.as_str()).collect();
+            let names = suite::SUITES.iter().map(|suite| suite.name.as_str());
+            let names: Vec<&str> = names.chain([suite::DRAWN]).collect();
             Err(format!(
                 "no suite ships under this name; write {}, or a file that ends in `.toml`",
                 names.join(", ")

@@ -1,6 +1,6 @@
 //! The matrix of a suite, and what changed, as tables of Markdown.
 
-use weir_lab::suite::{Changes, SuiteResult, Verdict};
+use weir_lab::suite::{Changes, SuiteResult};
 
 use super::changes as words;
 
@@ -20,11 +20,12 @@ pub(super) fn matrix(title: &str, result: &SuiteResult, notes: &[String]) -> Str
         let cells = case.controllers.iter().map(|own| format!("{} {}", own.verdict().mark(), own.in_words()));
         table += &line(&std::iter::once(case.name.clone()).chain(cells).collect::<Vec<_>>());
     }
-    for (label, verdict) in [("passed", Verdict::Passed), ("open", Verdict::Open)] {
-        let counted = |index| format!("{} of {}", result.count(index, verdict), result.cases.len());
-        table += &line(
-            &std::iter::once(label.to_owned()).chain((0..names.len()).map(counted)).collect::<Vec<_>>(),
-        );
+    for (label, figures) in result.totals() {
+        table += &line(&std::iter::once(label.to_owned()).chain(figures).collect::<Vec<_>>());
+    }
+    if result.is_drawn() {
+        table.extend(["\n", &head(&super::CASES_HEAD.map(str::to_owned))]);
+        table.extend(result.cases.iter().map(|case| line(&[case.name.clone(), case.title.clone()])));
     }
     let leaders = result.leaders();
     if !leaders.is_empty() {

@@ -248,11 +248,12 @@ fn matrix(out: &mut impl Write, title: &str, result: &SuiteResult) -> Result<(),
         .iter()
         .map(|case| (case.name.clone(), case.controllers.iter().map(cell).collect()))
         .collect();
-    for (label, verdict) in [("passed", Verdict::Passed), ("open", Verdict::Open)] {
-        let counted = |index| format!("{} of {}", result.count(index, verdict), result.cases.len());
-        rows.push((label.to_owned(), (0..names.len()).map(counted).collect()));
-    }
+    rows.extend(result.totals().into_iter().map(|(label, figures)| (label.to_owned(), figures)));
     writeln!(out, "{}", table::words("case", &names, &rows, table::terminal_width()))?;
+    if result.is_drawn() {
+        let cases = result.cases.iter().map(|case| vec![case.name.clone(), case.title.clone()]);
+        writeln!(out, "{}\n", table::plain(&super::CASES_HEAD, cases.collect()))?;
+    }
     let leaders = result.leaders();
     if !leaders.is_empty() {
         writeln!(out, "{}\n", table::sentence(LEADERS, table::terminal_width()))?;

@@ -95,7 +95,7 @@ fn what_is_wrong_with_its_scenario_is_told_there() {
     for (name, said) in [
         (
             "rfc8876",
-            "no suite ships under this name; write rfc8867, rfc8869, gaming, or a file that ends in `.toml`",
+            "no suite ships under this name; write rfc8867, rfc8869, gaming, sharing, quality, drawn, or a file that ends in `.toml`",
         ),
         ("missing.toml", "missing.toml: the suite cannot be read"),
     ] {

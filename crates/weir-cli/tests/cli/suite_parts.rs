@@ -42,8 +42,8 @@ at_most = 2
 /// What every call of this file begins with.
 const SUITE: &str = "suite calls.toml --runs 2 --quiet";
 
-/// Runs of two seeds: TCP in the place of the calls in one of the cases, the omniscient sender at three points and two laws in both.
-const RUNS: usize = 2 * (1 + 2 * (3 + 2));
+/// Runs of two seeds: TCP in the place of the calls in one of the cases, the omniscient sender at four points and two controllers in both.
+const RUNS: usize = 2 * (1 + 2 * (4 + 2));
 
 fn place() -> Place {
     let place = Place::new();
@@ -116,7 +116,7 @@ fn what_was_killed_goes_on_and_ends_in_the_same_bytes() {
 #[test]
 fn limits_are_changed_without_a_run_and_runs_of_another_suite_are_of_no_use() {
     let place = place();
-    // The omniscient sender at three points, and a law.
+    // The omniscient sender at four points, and a controller.
     let one = "--case alone --controller gcc-2016 --runs 1";
     place.weir(&format!("suite calls.toml {one} --out own --quiet"));
     let edited = |from: &str, to: &str| {
@@ -126,11 +126,11 @@ fn limits_are_changed_without_a_run_and_runs_of_another_suite_are_of_no_use() {
         (outcome.stderr, result["cases"][0]["controllers"][0]["checks"][1].clone())
     };
     let (told, check) = edited("at_least = 70", "at_least = 0.1");
-    assert!(told.contains("4 of 4 runs were there"), "{told}");
+    assert!(told.contains("5 of 5 runs were there"), "{told}");
     assert_eq!((&check["limit"], &check["verdict"]), (&0.1.into(), &"passed".into()));
     let (told, _) = edited("duration=24s", "duration=25s");
-    assert!(told.contains("0 of 4 runs were there"), "{told}");
-    assert_eq!(place.read("edited/runs.log").lines().count(), 8, "those of the other stay");
+    assert!(told.contains("0 of 5 runs were there"), "{told}");
+    assert_eq!(place.read("edited/runs.log").lines().count(), 10, "those of the other stay");
 }
 
 #[test]

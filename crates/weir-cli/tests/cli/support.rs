@@ -60,6 +60,8 @@ impl Place {
     /// The command, with the traces that come with the project and no terminal.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        // What one test makes is not there for another.
+        command.env("WEIR_CACHE", "");
         command.args(arguments).current_dir(self.path()).env("WEIR_DATA", data());
         for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM"] {
             command.env_remove(variable);

@@ -49,7 +49,7 @@ fn base(result: &SuiteResult) {
         for controller in &case.controllers {
             let _verdict = (controller.verdict(), controller.in_words());
             for check in &controller.checks {
-                let _words = (check.in_words(), check.limit_in_words(), check.margin(), check.least_run());
+                let _words = (check.in_words(), check.limit_in_words(), check.margin(), check.points());
                 names.insert((&case.name, &controller.name, &check.name));
             }
         }

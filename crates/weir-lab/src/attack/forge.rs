@@ -127,22 +127,17 @@ impl Forger {
             What::Slander | What::NumberAhead(_) | What::MarkedOnPath | What::HeldBack => {}
             What::Marks => {
                 let until = now - ONE_WAY * 2;
-                let mut records = self.records(seen, until, |at| Reception::At(clock(at) + ONE_WAY));
-                records.iter_mut().for_each(|record| record.ecn = Ecn::Ce);
-                if !records.is_empty() {
-                    self.report(now, seen.format, &records);
+                let records = self.records(seen, until, |at| Reception::At(clock(at) + ONE_WAY));
+                let marked = records.into_iter().map(|record| Record { ecn: Ecn::Ce, ..record });
+                let marked: Vec<Record> = marked.collect();
+                if !marked.is_empty() {
+                    self.report(now, seen.format, &marked);
                     self.told = until;
                 }
             }
             What::NoCongestion | What::Congestion => {
-                let until = now - ONE_WAY * 2;
-                if self.attack.every_ms == 0 {
-                    self.told = until - ONE_WAY * 2;
-                }
-                let empty = matches!(self.attack.what, What::NoCongestion);
-                self.tell(now, seen, until, |at| empty.then(|| clock(at) + ONE_WAY));
-                let path = if empty { Path::Empty } else { Path::Congested };
-                self.own(now, number_before(seen, until), &path);
+                let is_empty = matches!(self.attack.what, What::NoCongestion);
+                self.in_own_form(now, seen, is_empty);
             }
             What::Untimed => self.untimed(now, seen),
             What::Early => {
@@ -153,16 +148,7 @@ impl Forger {
             What::Contradictory => {
                 self.tell(now, seen, now, |at| (!alternate).then(|| clock(at) + ONE_WAY));
             }
-            What::Replay => {
-                let old = now - TimeDelta::from_secs(2);
-                let replayed = seen
-                    .reports
-                    .iter()
-                    .filter(|(at, _)| *at <= old && *at > self.told - TimeDelta::from_secs(2));
-                let replayed: Vec<_> = replayed.map(|(_, bytes)| bytes.clone()).collect();
-                self.waiting.extend(replayed);
-                self.told = now;
-            }
+            What::Replay => self.replay(now, seen),
             What::Unsent => {
                 let ahead = newest.wrapping_add(300);
                 let records: Vec<_> =
@@ -229,6 +215,26 @@ impl Forger {
                 self.waiting.push_back(bomb.repeat(36));
             }
         }
+    }
+
+    /// The path is empty, or congested, in the controllers' own forms and of single packets.
+    fn in_own_form(&mut self, now: SendTime, seen: &Seen, is_empty: bool) {
+        let until = now - ONE_WAY * 2;
+        if self.attack.every_ms == 0 {
+            self.told = until - ONE_WAY * 2;
+        }
+        self.tell(now, seen, until, |at| is_empty.then(|| clock(at) + ONE_WAY));
+        let path = if is_empty { Path::Empty } else { Path::Congested };
+        self.own(now, number_before(seen, until), path);
+    }
+
+    /// The reports of two seconds ago.
+    fn replay(&mut self, now: SendTime, seen: &Seen) {
+        let age = TimeDelta::from_secs(2);
+        let replayed = seen.reports.iter().filter(|(at, _)| *at <= now - age && *at > self.told - age);
+        let replayed: Vec<_> = replayed.map(|(_, bytes)| bytes.clone()).collect();
+        self.waiting.extend(replayed);
+        self.told = now;
     }
 
     /// A receiver report by which a round trip takes so many ms: by the last sender report, where that is not as old.
@@ -377,11 +383,11 @@ impl Forger {
 
     /// The same in the reports of the laws that have their own: the path is empty, and everything arrives.
     fn praise(&mut self, now: SendTime, number: u16) {
-        self.own(now, number, &Path::Empty);
+        self.own(now, number, Path::Empty);
     }
 
     /// What laws with reports of their own are told of `path`.
-    fn own(&mut self, now: SendTime, number: u16, path: &Path) {
+    fn own(&mut self, now: SendTime, number: u16, path: Path) {
         let source = self.source();
         for form in own_forms::ALL {
             self.write(|out, reporter| form(path, now, number, [reporter, source], out));

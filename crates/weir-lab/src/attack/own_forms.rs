@@ -15,7 +15,7 @@ pub(super) enum Path {
 }
 
 /// Writes a report that echoes packet `number`, from the one source identifier on the other.
-type Form = fn(&Path, now: SendTime, number: u16, ssrcs: [u32; 2], out: &mut [u8]) -> Option<usize>;
+type Form = fn(Path, now: SendTime, number: u16, ssrcs: [u32; 2], out: &mut [u8]) -> Option<usize>;
 
 /// Every form.
 pub(super) const ALL: [Form; 5] = [nada, nada_delay, tfrc, dccc, remb];
@@ -23,7 +23,7 @@ pub(super) const ALL: [Form; 5] = [nada, nada_delay, tfrc, dccc, remb];
 /// Three seconds.
 const DELAY_NANOS: i64 = 3_000_000_000;
 
-fn nada(path: &Path, _: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
+fn nada(path: Path, _: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
     let (ramp_up, congestion, receive_rate) = match path {
         Path::Empty => (true, 0, u32::MAX),
         Path::Congested => (false, (1 << 15) - 1, 0),
@@ -34,26 +34,26 @@ fn nada(path: &Path, _: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &m
 }
 
 fn nada_delay(
-    path: &Path,
+    path: Path,
     _: SendTime,
     number: u16,
     [ssrc, source]: [u32; 2],
     out: &mut [u8],
 ) -> Option<usize> {
-    let congestion = if *path == Path::Empty { 0 } else { 3_000_000 };
+    let congestion = if path == Path::Empty { 0 } else { 3_000_000 };
     let (transport_sequence, held) = (number, 0);
     NadaDelay { ssrc, source, congestion, reference: 25_000, transport_sequence, held }.write(out).ok()
 }
 
-fn tfrc(path: &Path, _: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
-    let (loss_event_rate, receive_rate) = if *path == Path::Empty { (0, u32::MAX) } else { (u32::MAX, 0) };
+fn tfrc(path: Path, _: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
+    let (loss_event_rate, receive_rate) = if path == Path::Empty { (0, u32::MAX) } else { (u32::MAX, 0) };
     let (transport_sequence, held) = (number, 0);
     Tfrc { ssrc, source, loss_event_rate, receive_rate, held, transport_sequence }.write(out).ok()
 }
 
-fn dccc(path: &Path, now: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
+fn dccc(path: Path, now: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
     // Between 1200 bytes a millisecond at the receiver, or a second.
-    let (waiting, apart) = if *path == Path::Empty { (0, 1_000_000) } else { (DELAY_NANOS, 1_000_000_000) };
+    let (waiting, apart) = if path == Path::Empty { (0, 1_000_000) } else { (DELAY_NANOS, 1_000_000_000) };
     let report = Dccc {
         ssrc,
         source,
@@ -68,7 +68,7 @@ fn dccc(path: &Path, now: SendTime, number: u16, [ssrc, source]: [u32; 2], out: 
     report.write(out).ok()
 }
 
-fn remb(path: &Path, _: SendTime, _: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
-    let rate = if *path == Path::Empty { u64::MAX } else { 0 };
+fn remb(path: Path, _: SendTime, _: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
+    let rate = if path == Path::Empty { u64::MAX } else { 0 };
     Remb::write(ssrc, rate, &[source], out).ok()
 }

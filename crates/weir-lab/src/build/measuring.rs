@@ -63,6 +63,7 @@ fn flow_plan(spec: &FlowSpec, known: &Known<'_>) -> FlowPlan {
         sends: flow.sends(),
         weight: flow.weight(),
         later_weights: later_weights(planned),
+        competes: matches!(&flow.carried, Carried::Media(media) if media.competitor),
         controller: controller(&flow.carried).to_owned(),
         sender_signals,
         receiver_signals,

@@ -139,7 +139,7 @@ impl Scenario {
     }
 
     /// The same under `name`, unless it names itself.
-    fn named(mut self, name: &str) -> Self {
+    pub(crate) fn named(mut self, name: &str) -> Self {
         if self.name.is_empty() {
             name.clone_into(&mut self.name);
         }

@@ -1,8 +1,8 @@
 //! The sender half: a target each 100 ms by what is seen, and by nothing that is told.
 
 use weir_cc::{
-    Controller, DataRate, Decision, Feedback, LimitingFactor, Pacing, PathEvent, RateLimits, SendState,
-    SendTime, SentPacket, Share, Signal, Target, TimeDelta, Why,
+    Controller, DataRate, DataSize, Decision, Feedback, LimitingFactor, Pacing, PathEvent, RateLimits,
+    SendState, SendTime, SentPacket, Share, Signal, Target, TimeDelta, Why,
 };
 use weir_net::Time;
 use weir_wire::media::UDP_IPV4_OVERHEAD;
@@ -14,6 +14,8 @@ use super::sight::{Seen, Sight};
 const INTERVAL: TimeDelta = TimeDelta::from_millis(100);
 /// How much faster than its target it may send.
 const PACING_FACTOR: f64 = 2.5;
+/// The smallest window: three packets.
+const LEAST_WINDOW: DataSize = DataSize::from_bytes(3 * 1240);
 /// From decision to decision so much of what it knows of its headers is kept.
 const KEPT: f64 = 0.9;
 
@@ -32,6 +34,8 @@ pub(crate) struct Omniscient {
     /// `None` for one that sees nothing and sends at its start rate.
     sight: Option<Sight>,
     rate: DataRate,
+    /// Bytes that may be in flight.
+    window: Option<DataSize>,
     due: SendTime,
     headers: Headers,
     /// By the names of [`SIGNALS`].
@@ -69,6 +73,7 @@ impl Omniscient {
             limits,
             sight: None,
             rate: limits.start(),
+            window: None,
             due: SendTime::MAX,
             headers: Headers::default(),
             signals: [f64::NAN; 2],
@@ -89,10 +94,16 @@ impl Omniscient {
         let Seen { bps, aim, limited } = sight.share(now, self.point.window, self.point.share)?;
         let waiting = 8.0 * (state.queued.bytes_f64() / payload_share + sight.waiting(now) as f64);
         self.signals = [bps, waiting];
+        self.window = self.point.in_flight.map(|beyond| window(bps, sight.round_trip() + beyond));
         let aim = if limited { self.limits.max().bps_f64() } else { aim * payload_share };
         let media = aim - waiting * payload_share / self.point.drained_within.secs_f64();
         Some(DataRate::from_bps(self.limits.clamp_bps(media).round() as u64))
     }
+}
+
+/// What `bps` carry in `time`, and three packets at least: with less nothing would move that fills a packet.
+fn window(bps: f64, time: TimeDelta) -> DataSize {
+    DataSize::from_bytes((bps * time.secs_f64() / 8.0) as u64).max(LEAST_WINDOW)
 }
 
 impl Controller for Omniscient {
@@ -134,7 +145,10 @@ impl Controller for Omniscient {
         // Its share of the network is what it sends without a queue.
         let at_maximum = self.rate >= self.limits.max();
         let limiting_factor = if at_maximum { LimitingFactor::Maximum } else { LimitingFactor::Delay };
-        Target::at(self.rate, Pacing::Factor(PACING_FACTOR), limiting_factor)
+        Target {
+            window: self.window,
+            ..Target::at(self.rate, Pacing::Factor(PACING_FACTOR), limiting_factor)
+        }
     }
 
     /// It knows its share; nobody's word changes that.

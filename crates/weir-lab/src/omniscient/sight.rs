@@ -169,6 +169,11 @@ impl Sight {
         if seconds > 0.0 { *bits / seconds } else { 0.0 }
     }
 
+    /// Propagation there and back.
+    pub(super) const fn round_trip(&self) -> TimeDelta {
+        self.round_trip
+    }
+
     /// The flow's bytes that waited in queues one base round trip before `now`.
     pub(super) fn waiting(&mut self, now: Time) -> u64 {
         self.witness.waiting(self.flow, earlier(now, self.round_trip), &mut self.backlog)

@@ -134,10 +134,12 @@ fn the_steady_point_follows_slowly() {
     let plan = plan(vec![call(6000)]);
     let overview = Overview::new(&plan);
     let mut sender = sender_at(Point::steady(), &overview);
-    // 0.7 of 2 Mbit/s, of which 0.9 are payload; less 20 kB in two seconds.
-    assert_eq!(rate_at(&mut sender, 9000, 18_000), 1.26e6 - 72e3);
-    // One second after the change to 1 Mbit/s, seen 50 ms later: 0.7 of 1.5 Mbit/s.
-    assert_eq!(rate_at(&mut sender, 11_050, 0), 945e3);
+    // 0.9 of 2 Mbit/s, of which 0.9 are payload; less 20 kB in two seconds.
+    assert_eq!(rate_at(&mut sender, 9000, 18_000), 1.62e6 - 72e3);
+    // One second after the change to 1 Mbit/s, seen 50 ms later: 0.9 of 1.5 Mbit/s.
+    assert_eq!(rate_at(&mut sender, 11_050, 0), 1.215e6);
+    // What 1.5 Mbit/s carry in a round trip of 50 and 200 ms.
+    assert_eq!(sender.target().window, Some(DataSize::from_bytes(46_875)));
 }
 
 #[test]
@@ -155,14 +157,15 @@ fn what_waits_leaves_less_of_its_highest_rate_too() {
 #[test]
 fn points_out_of_range_are_refused() {
     let one = TimeDelta::from_millis(100);
-    let ok = Point { share: 0.5, window: one, drained_within: one };
+    let ok = Point { share: 0.5, window: one, drained_within: one, in_flight: None };
     let refused = [
         Point { share: 0.0, ..ok },
         Point { share: f64::NAN, ..ok },
         Point { window: TimeDelta::ZERO, ..ok },
         Point { drained_within: TimeDelta::ZERO, ..ok },
+        Point { in_flight: Some(TimeDelta::from_millis(-1)), ..ok },
     ];
     assert!(refused.into_iter().all(|point| point.checked().is_err()));
-    let points = [ok, Point::default(), Point::cautious(), Point::steady()];
+    let points = [ok, Point::default(), Point::cautious(), Point::careful(), Point::steady()];
     assert!(points.into_iter().all(|point| point.checked().is_ok()));
 }

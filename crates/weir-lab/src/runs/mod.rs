@@ -20,5 +20,5 @@ pub use divisible::Divisible;
 pub use error::RunError;
 pub use runner::Runner;
 pub use shard::Shard;
-pub use store::{Forget, Log, Store, StoreError};
-pub use task::{Ran, Task, kept_or_made, key};
+pub use store::{Both, Forget, Log, Store, StoreError};
+pub use task::{BUILT_FROM, Ran, Task, Watched, kept_or_made, key};

@@ -59,6 +59,31 @@ impl<T> Store<T> for Forget {
     }
 }
 
+/// Keeps results in two stores, and finds those that either has.
+#[derive(Clone, Copy, Debug)]
+pub struct Both<'a, A, B>(pub &'a A, pub &'a B);
+
+impl<T, A: Store<T>, B: Store<T>> Store<T> for Both<'_, A, B> {
+    fn keeps(&self) -> bool {
+        self.0.keeps() || self.1.keeps()
+    }
+
+    fn get(&self, key: &str) -> Option<T> {
+        let first = self.0.get(key);
+        first.or_else(|| {
+            let found = self.1.get(key)?;
+            // Where the first one cannot keep it, the result is there all the same.
+            let _ = self.0.put(key, &found);
+            Some(found)
+        })
+    }
+
+    fn put(&self, key: &str, result: &T) -> Result<(), StoreError> {
+        self.0.put(key, result)?;
+        self.1.put(key, result)
+    }
+}
+
 /// Keeps results in a plain file that grows by a line with each: a checksum, the key, and the result as JSON, in which numbers
 /// have to be finite. A line that is damaged counts as none, so that what is killed loses nothing but the result it was writing.
 /// Results of several kinds stand beside each other; one of another kind than is asked for counts as none, and stays.

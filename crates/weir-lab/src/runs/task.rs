@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use std::{env, fs};
 
 use weir_media::MediaConfig;
+use weir_net::Time;
 use weir_world::Traffic;
 
 use super::capture::Capture;
@@ -32,9 +33,18 @@ pub struct Task<'a> {
     /// Which of its runs.
     pub options: RunOptions<'a>,
     /// How the run is watched, where that is to be other than the scenario says.
-    pub replan: Option<fn(&mut MeasurePlan)>,
+    pub watched: Option<Watched>,
     /// Which packets are captured on the way.
     pub capture: Option<Capture<'a>>,
+}
+
+/// How a run is watched.
+#[derive(Clone, Copy, Debug)]
+pub struct Watched {
+    /// Changes the plan of the scenario; the time is [`Self::from`].
+    pub plan: fn(&mut MeasurePlan, Time),
+    /// The time from which on the run is about its subject.
+    pub from: Time,
 }
 
 /// A run that was made.
@@ -51,7 +61,7 @@ pub struct Ran {
 impl<'a> Task<'a> {
     /// A run that is watched as `scenario` says and of which no packets are captured.
     pub fn new(name: String, scenario: &'a Scenario, options: RunOptions<'a>) -> Self {
-        Self { name, folding: String::new(), scenario, options, replan: None, capture: None }
+        Self { name, folding: String::new(), scenario, options, watched: None, capture: None }
     }
 
     /// What `fold` makes of the run: out of `store` if it is there, else made, and put there.
@@ -97,7 +107,8 @@ impl<'a> Task<'a> {
         let Self { scenario, options, .. } = self;
         let media = scenario.flows.iter().filter_map(|(_, flow)| match &flow.carried {
             Carried::Media(media) => {
-                Some(scenario.controller_of(options.controller.unwrap_or(&media.controller)))
+                let other = options.controller.filter(|_| !media.competitor);
+                Some(scenario.controller_of(other.unwrap_or(&media.controller)))
             }
             _ => None,
         });
@@ -107,8 +118,8 @@ impl<'a> Task<'a> {
 
     pub(super) fn planned(&self, traces: &TraceStore) -> Result<Run, RunError> {
         let mut run = self.scenario.build(&self.options, traces)?;
-        if let Some(replan) = self.replan {
-            replan(&mut run.plan);
+        if let Some(Watched { plan, from }) = self.watched {
+            plan(&mut run.plan, from);
         }
         Ok(run)
     }
@@ -142,11 +153,14 @@ fn command() -> Option<u64> {
     *COMMAND
 }
 
+/// The version of this crate, and a hash of the sources that it and the crates below it were built from.
+pub const BUILT_FROM: [&str; 2] = [env!("CARGO_PKG_VERSION"), env!("WEIR_SOURCES")];
+
 /// The key of a result: a name, and a hash of what it depends on, of the version of this crate and of the sources that it and
 /// the crates below it were built from.
 pub fn key(name: &str, depends_on: std::fmt::Arguments<'_>) -> String {
-    let built_from = concat!(env!("CARGO_PKG_VERSION"), "\n", env!("WEIR_SOURCES"));
-    format!("{name}/{:016x}", fingerprint(format_args!("{built_from}\n{depends_on}")))
+    let [version, sources] = BUILT_FROM;
+    format!("{name}/{:016x}", fingerprint(format_args!("{version}\n{sources}\n{depends_on}")))
 }
 
 /// What is kept under `key`, else what `make` makes, which is kept; without a key nothing is.

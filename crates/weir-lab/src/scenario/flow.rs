@@ -80,6 +80,14 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// Its media, if it has some and is no competitor of the flows that are judged.
+    pub(crate) fn judged_media_mut(&mut self) -> Option<&mut Media> {
+        match &mut self.carried {
+            Carried::Media(media) if !media.competitor => Some(media),
+            _ => None,
+        }
+    }
+
     /// The highest rate that it can use on the wire; `None` for no limit.
     pub(crate) fn max_rate(&self) -> Option<DataRate> {
         match &self.carried {

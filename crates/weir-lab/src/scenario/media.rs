@@ -13,6 +13,9 @@ use super::unresponsive::AudioStream;
 pub struct Media {
     /// Name of the controller, as in the registry.
     pub controller: String,
+    /// Whether it keeps that controller whoever else is tried, and no suite judges it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub competitor: bool,
     /// Options of that controller, by the names of its configuration; its defaults unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Options>,

@@ -154,7 +154,7 @@ impl Scenario {
         self.variants.get(name).map_or(name, |variant| &variant.controller)
     }
 
-    /// Puts all media flows under the controller or variant `name`; options that were meant for another controller are
+    /// Puts all media flows but competitors under the controller or variant `name`; options that were meant for another controller are
     /// dropped, and the keys of a variant take the place of what is left.
     ///
     /// # Errors
@@ -170,7 +170,7 @@ impl Scenario {
         }
         let own = self.variants.get(name).map(|variant| variant.options.0.clone());
         for flow in self.flows.values_mut() {
-            let Carried::Media(media) = &mut flow.carried else { continue };
+            let Some(media) = flow.judged_media_mut() else { continue };
             if media.controller != controller {
                 controller.clone_into(&mut media.controller);
                 media.options = None;
@@ -184,14 +184,14 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// The same with a TCP flow in place of each media flow: one like the scenario's first TCP flow, if it has any.
+    /// The same with a TCP flow in place of each media flow but competitors: one like the scenario's first TCP flow, if it has any.
     pub(crate) fn with_tcp_for_media(mut self) -> Self {
         let tcp = self.flows.iter().find_map(|(_, flow)| match &flow.carried {
             Carried::Tcp(tcp) => Some(tcp.clone()),
             _ => None,
         });
         for flow in self.flows.values_mut() {
-            if let (Carried::Media(_), Some(tcp)) = (&flow.carried, &tcp) {
+            if let (Some(_), Some(tcp)) = (flow.judged_media_mut(), &tcp) {
                 flow.carried = Carried::Tcp(tcp.clone());
                 flow.pauses = None;
             }
@@ -205,10 +205,10 @@ impl Scenario {
         self
     }
 
-    /// Puts all media flows under the preset `name` of their controllers, where there is one.
+    /// Puts all media flows but competitors under the preset `name` of their controllers, where there is one.
     pub(crate) fn use_preset(&mut self, name: &str) {
         for flow in self.flows.values_mut() {
-            if let Carried::Media(media) = &mut flow.carried
+            if let Some(media) = flow.judged_media_mut()
                 && self.registry.has_preset(&media.controller, name)
             {
                 let options = &mut media.options.get_or_insert_default().0;

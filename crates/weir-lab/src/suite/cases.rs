@@ -2,19 +2,25 @@
 
 mod checks;
 mod gaming;
+mod quality;
 mod rfc8867;
 mod rfc8869;
+mod sharing;
 
 use std::sync::LazyLock;
 
-use super::check::{Check, Quantity};
+pub(super) use checks::{ALONE_IN_QUEUE, AMONG_LIKE, BESIDE_DROP_TAIL_TCP, BESIDE_MARKED_TCP};
+
+use super::check::{Check, Quantity, START_UP};
 use super::moments::{Untimely, untimely};
 use super::told::SweptCase;
 use crate::form::{ScenarioError, Varied, places};
-use crate::omniscient::{CAUTIOUS, NAME, STEADY};
+use crate::omniscient::{CAREFUL, CAUTIOUS, NAME, STEADY};
 use crate::registry::Registry;
 use crate::scenario::{Contestant, Scenario};
 use crate::traces::TraceStore;
+use weir_net::Time;
+use weir_units::TimeDelta;
 
 /// A suite: one that ships, or that of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,8 +42,10 @@ pub struct Case {
     pub name: String,
     /// What it is, in a line.
     pub title: String,
-    /// Name of the shipped scenario, or the path of its file.
+    /// Name of the shipped scenario, or the path of its file; the name alone of a case that has a text of its own.
     pub scenario: String,
+    /// The scenario's text, of a case that is drawn.
+    pub text: Option<String>,
     /// What is different from the scenario as it stands there, as after `--set`.
     pub set: Vec<String>,
     /// What is asked of the controller.
@@ -47,6 +55,13 @@ pub struct Case {
     pub preset: Option<String>,
     /// Where on a sweep it is; nothing without one.
     pub swept: Option<SweptCase>,
+    /// The time of the run that the case is about what follows: rates, frames and the queue count from there on, also right after an
+    /// event. Without it rates and frames count from 20 s on, and the queue but for the 5 s after each event.
+    pub from: Option<TimeDelta>,
+    /// Whether the rate is judged beside what is useful, as a case that asks for load does.
+    pub judges_load: bool,
+    /// Whether the omniscient sender is known to be a bound of the case: no controller that ships is ahead of it.
+    pub bound_known: bool,
 }
 
 impl Suite {
@@ -76,6 +91,29 @@ impl Suite {
 }
 
 impl Case {
+    /// From when on rates and frames count.
+    pub(super) fn counts_from(&self) -> Time {
+        self.from.map_or(START_UP, |from| Time::from_nanos(from.nanos().max(0) as u64))
+    }
+
+    /// The check of what is useful, by which `check` is only shown: of a rate, unless the case asks for load.
+    pub(super) fn shown_beside(&self, check: &Check) -> Option<&Check> {
+        let useful = || self.checks.iter().find(|other| other.quantity == Quantity::Useful);
+        if !self.judges_load && check.quantity.is_rate() { useful() } else { None }
+    }
+
+    /// The scenario with `overrides` laid over it.
+    ///
+    /// # Errors
+    /// It cannot be read, or does not take them.
+    pub fn open(&self, registry: &Registry, overrides: &[String]) -> Result<Scenario, ScenarioError> {
+        match &self.text {
+            None => Scenario::open_in(registry, &self.scenario, overrides),
+            Some(text) => Scenario::parse_in(registry, &self.scenario, text, overrides)
+                .map(|scenario| scenario.named(&self.scenario)),
+        }
+    }
+
     /// The scenario of the case under a controller of `registry`, or a variant of one.
     ///
     /// # Errors
@@ -84,7 +122,7 @@ impl Case {
     pub fn scenario(&self, registry: &Registry, contestant: &Contestant) -> Result<Scenario, ScenarioError> {
         let own = self.set.iter().cloned();
         let overrides: Vec<String> = own.chain(contestant.definition.clone()).collect();
-        let mut scenario = Scenario::open_in(registry, &self.scenario, &overrides)?;
+        let mut scenario = self.open(registry, &overrides)?;
         scenario.use_controller(&contestant.name)?;
         if let Some(preset) = &self.preset {
             scenario.use_preset(preset);
@@ -105,21 +143,6 @@ impl Case {
         Ok(own.scenario(registry, &Contestant::named(NAME))?.uncoupled())
     }
 
-    /// The points at which the omniscient sender tries itself, as presets: all where capacities are given, but not the first
-    /// where that of some link is a trace's or a cell's, which nobody knows before.
-    ///
-    /// # Errors
-    /// As [`Self::scenario`].
-    pub(super) fn points(
-        &self,
-        registry: &Registry,
-    ) -> Result<&'static [Option<&'static str>], ScenarioError> {
-        let scenario = self.scenario(registry, &Contestant::named(NAME))?;
-        let traced = scenario.links.iter().any(|(_, link)| link.model.trace.is_some());
-        let given = !traced && scenario.cells.is_empty();
-        Ok(if given { &POINTS } else { &POINTS[1..] })
-    }
-
     /// The first of its checks that counts from a time at which there is nothing to count from in `scenario`, which is that of the
     /// case under some controller.
     pub fn untimely(&self, scenario: &Scenario, store: &TraceStore) -> Option<Untimely> {
@@ -134,12 +157,12 @@ impl Case {
         if self.checks.iter().all(|check| check.quantity != Quantity::RateAgainstTcp) {
             return Ok(None);
         }
-        Ok(Some(Scenario::open_in(registry, &self.scenario, &self.set)?.with_tcp_for_media()))
+        Ok(Some(self.open(registry, &self.set)?.with_tcp_for_media()))
     }
 }
 
-/// The points at which the omniscient sender tries itself.
-const POINTS: [Option<&str>; 3] = [None, Some(CAUTIOUS), Some(STEADY)];
+/// The points at which the omniscient sender tries itself in each case, as presets.
+pub(super) const POINTS: [Option<&str>; 4] = [None, Some(CAUTIOUS), Some(CAREFUL), Some(STEADY)];
 
 /// A [`Case`] as the suites that ship are written.
 #[derive(Clone, Copy)]
@@ -150,6 +173,8 @@ struct ShippedCase {
     set: &'static [&'static str],
     checks: &'static [Check],
     preset: Option<&'static str>,
+    from: Option<TimeDelta>,
+    bound_known: bool,
 }
 
 const fn case(
@@ -159,7 +184,19 @@ const fn case(
     set: &'static [&'static str],
     checks: &'static [Check],
 ) -> ShippedCase {
-    ShippedCase { name, title, scenario, set, checks, preset: None }
+    ShippedCase { name, title, scenario, set, checks, preset: None, from: None, bound_known: true }
+}
+
+impl ShippedCase {
+    /// The same, about what follows `seconds` of the run.
+    const fn from(self, seconds: i64) -> Self {
+        Self { from: Some(TimeDelta::from_secs(seconds)), ..self }
+    }
+
+    /// The same, in which some controller is ahead of the omniscient sender.
+    const fn without_bound(self) -> Self {
+        Self { bound_known: false, ..self }
+    }
 }
 
 impl From<&ShippedCase> for Case {
@@ -168,10 +205,14 @@ impl From<&ShippedCase> for Case {
             name: shipped.name.to_owned(),
             title: shipped.title.to_owned(),
             scenario: shipped.scenario.to_owned(),
+            text: None,
             set: shipped.set.iter().map(|&set| set.to_owned()).collect(),
             checks: shipped.checks.to_vec(),
             preset: shipped.preset.map(str::to_owned),
             swept: None,
+            from: shipped.from,
+            judges_load: false,
+            bound_known: shipped.bound_known,
         }
     }
 }
@@ -196,6 +237,8 @@ pub static SUITES: LazyLock<Vec<Suite>> = LazyLock::new(|| {
             rfc8869::CASES,
         ),
         suite("gaming", "Cloud gaming: 30 to 60 Mbit/s, 60 and 120 frames/s", gaming::CASES),
+        suite("sharing", "Links that calls share, with their like and with others", sharing::CASES),
+        suite("quality", "What one call makes of one link", quality::CASES),
     ]
 });
 
@@ -234,20 +277,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn the_omniscient_sender_is_bold_only_where_capacities_are_given() {
-        let all = [None, Some("cautious"), Some("steady")];
-        let not_bold = [Some("cautious"), Some("steady")];
-        let points = |suite: &str, case: &str| {
-            find(suite).unwrap().case(case).unwrap().points(&Registry::standard()).unwrap()
-        };
-        assert_eq!(points("rfc8867", "5.1"), all);
-        assert_eq!(points("gaming", "l4s"), all);
-        assert_eq!(points("rfc8869", "2.1 up aqm"), not_bold, "a trace");
-        assert_eq!(points("rfc8869", "3.1 up"), not_bold, "a cell");
-        assert_eq!(points("gaming", "wifi upload"), not_bold);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
 
 use weir_measure::metrics::{
-    FairShares, FlowPlan, Histogram, MeasurePlan, Measured, Window, jain, max_min_shares,
+    FairShares, FlowPlan, Histogram, MeasurePlan, Measured, View, Window, jain, max_min_shares,
 };
 use weir_measure::results::{Convergence, FlowKind, Value};
 
@@ -20,7 +20,7 @@ pub(super) use served::{
     Served, excess_delay, is_asked, least_useful, served, useful_bytes, worst_frame_delay,
 };
 
-/// From here on rates count: until then a call may start up.
+/// From here on rates count unless a case says otherwise: until then a call may start up.
 pub(super) const START_UP: Time = Time::from_millis(20_000);
 /// So long after an event the queue is not held against anybody.
 pub(super) const SETTLING: TimeDelta = TimeDelta::from_secs(5);
@@ -67,13 +67,23 @@ impl Limit {
     }
 
     /// By how much `value` keeps to the limit, as a share of the limit; negative if it does not.
-    pub fn margin(self, value: f64) -> f64 {
+    pub fn room(self, value: f64) -> f64 {
         let ratio = value / self.value();
         if self.higher_is_better() { ratio - 1.0 } else { 1.0 - ratio }
     }
+
+    /// The value over the limit where more is better, the limit over the value where less is better; at most 1.
+    pub fn margin(self, value: f64) -> f64 {
+        if self.room(value) >= 0.0 {
+            return 1.0;
+        }
+        let ratio = value / self.value();
+        if self.higher_is_better() { ratio.max(0.0) } else { 1.0 / ratio }
+    }
 }
 
-/// What is measured of a run. "Media" are the flows under a controller.
+/// What is measured of a run. "Media" are the flows under the controller that is tried. Their rate is the payload of frames: padding and
+/// headers are load, and carry nothing to a viewer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantity {
     /// Mean rate over mean max-min share from 20 s on, in per cent, of the media flow that has least of it.
@@ -87,7 +97,7 @@ pub enum Quantity {
     RateAgainstTcp,
     /// 95th percentile of the media packets' waits, at the sender and at bottlenecks, outside 5 s after each event, in ms.
     QueueWait,
-    /// Packets lost over packets sent, in per cent, of the media flow that loses most.
+    /// Packets of frames that are lost, in per cent of all of them, of the media flow that loses most.
     Loss,
     /// Jain's index of rate over share of the media flows, over the last 30 s in which all of them are active.
     Jain,
@@ -109,7 +119,7 @@ pub enum Quantity {
     /// By how much the 95th percentile over the frames captured from 20 s on, from capture to the arrival of the last
     /// packet, is above the omniscient sender's, in ms, of the media flow of which this is most.
     ExcessFrameDelay,
-    /// Mean rate over mean max-min share from 20 s on, in per cent, of the TCP flow that has least of it.
+    /// Mean rate over mean max-min share from 20 s on, in per cent, of the TCP flow or competitor that has least of it.
     Neighbour,
 }
 
@@ -117,6 +127,14 @@ impl Quantity {
     /// Whether it is asked only where the omniscient sender gets enough there in time.
     pub(super) const fn needs_asking(self) -> bool {
         matches!(self, Self::Useful)
+    }
+
+    /// Whether it is a rate of the calls: shown, and not judged, where a case judges what is useful.
+    pub(super) const fn is_rate(self) -> bool {
+        matches!(
+            self,
+            Self::Rate | Self::RateAfterEachStep | Self::RateBesideTransfers | Self::RateAgainstTcp
+        )
     }
 
     /// Whether it asks for a rate, a short wait or little loss: what physics may not allow.
@@ -157,7 +175,7 @@ impl Alone {
     /// back that `limit` was kept, as there was no more time than that.
     pub(super) fn beside(self, limit: Limit) -> (Value, bool) {
         let Self { value, is_measurable, is_least } = self;
-        (value.filter(|&value| !is_least || limit.margin(value) < 0.0), is_measurable)
+        (value.filter(|&value| !is_least || limit.room(value) < 0.0), is_measurable)
     }
 }
 
@@ -167,11 +185,13 @@ pub(super) struct Judged<'a> {
     plan: &'a MeasurePlan,
     measured: &'a Measured,
     shares: Vec<FairShares>,
+    /// From when on rates count.
+    from: Time,
 }
 
 impl<'a> Judged<'a> {
-    pub(super) fn new(plan: &'a MeasurePlan, measured: &'a Measured) -> Self {
-        Self { plan, measured, shares: max_min_shares(plan) }
+    pub(super) fn new(plan: &'a MeasurePlan, measured: &'a Measured, from: Time) -> Self {
+        Self { plan, measured, shares: max_min_shares(plan), from }
     }
 
     /// What the run tells of `quantity`.
@@ -189,9 +209,9 @@ impl<'a> Judged<'a> {
 
     /// The value of `quantity`; `None` where there is nothing to measure, and of those that a run alone does not tell.
     fn quantity(&self, quantity: Quantity) -> Option<f64> {
-        let media = self.flows(|kind| kind == FlowKind::Media);
+        let media = self.judged_flows();
         match quantity {
-            Quantity::Rate => self.least_share(&media, &[(START_UP, self.plan.end)]),
+            Quantity::Rate => self.least_share(&media, &[(self.from, self.plan.end)]),
             Quantity::RateAfterEachStep => self.least_share(&media, &self.between_steps()),
             Quantity::RateBesideTransfers => self.least_of_what_is_left(&media),
             Quantity::QueueWait => {
@@ -202,14 +222,18 @@ impl<'a> Judged<'a> {
                 waits.quantile_ms(0.95)
             }
             Quantity::Loss => {
-                let loss = |&flow: &usize| self.measured.metrics.flows[flow].packet_loss_ratio;
-                media.iter().filter_map(loss).reduce(f64::max).map(|ratio| 100.0 * ratio)
+                let loss = |&flow: &usize| {
+                    let View { packets, lost_packets, .. } = self.measured.views[flow];
+                    let sent = packets + lost_packets;
+                    (sent > 0).then(|| 100.0 * lost_packets as f64 / sent as f64)
+                };
+                media.iter().filter_map(loss).reduce(f64::max)
             }
             Quantity::PriorityShares => self.beside_priorities(&media),
             Quantity::Jain => self.fairness(&media),
             Quantity::Coexistence => {
                 let adaptive = self.flows(|kind| matches!(kind, FlowKind::Media | FlowKind::Tcp));
-                self.least_share(&adaptive, &[(START_UP, self.plan.end)])
+                self.least_share(&adaptive, &[(self.from, self.plan.end)])
             }
             Quantity::Reconvergence { at } => {
                 let seconds = self.comebacks(at).map(|event| event.seconds);
@@ -220,23 +244,40 @@ impl<'a> Judged<'a> {
                 media.iter().filter_map(worst).reduce(f64::max)
             }
             Quantity::Neighbour => {
-                self.least_share(&self.flows(|kind| kind == FlowKind::Tcp), &[(START_UP, self.plan.end)])
+                let mut others = self.flows(|kind| matches!(kind, FlowKind::Media | FlowKind::Tcp));
+                others.retain(|&flow| !self.plan.flows[flow].is_judged());
+                self.least_share(&others, &[(self.from, self.plan.end)])
             }
             Quantity::RateAgainstTcp | Quantity::Useful | Quantity::ExcessFrameDelay => None,
         }
+    }
+
+    /// The media flows under the controller that is tried.
+    fn judged_flows(&self) -> Vec<usize> {
+        (0..self.plan.flows.len()).filter(|&flow| self.plan.flows[flow].is_judged()).collect()
+    }
+
+    /// What the judged flows received besides the payload of their frames, in per cent of that; headers are part of it.
+    pub(super) fn overhead(&self) -> Value {
+        let window = bins((self.from, self.plan.end));
+        let sum = |of: &[Vec<u32>]| -> f64 {
+            self.judged_flows().iter().map(|&flow| bits_of_bins(&of[flow], window)).sum()
+        };
+        let payload = sum(&self.measured.media_receipts);
+        (payload > 0.0).then(|| 100.0 * (sum(&self.measured.receipts) / payload - 1.0))
     }
 
     fn flows(&self, of: impl Fn(FlowKind) -> bool) -> Vec<usize> {
         (0..self.plan.flows.len()).filter(|&flow| of(self.plan.flows[flow].kind)).collect()
     }
 
-    /// The stretches from [`START_UP`] on in which no capacity changes, neither by itself nor by cross traffic.
+    /// The stretches from when on rates count in which no capacity changes, neither by itself nor by cross traffic.
     fn between_steps(&self) -> Vec<(Time, Time)> {
         let cross = self.plan.flows.iter().filter(|flow| flow.kind == FlowKind::Constant);
         let mut edges: Vec<Time> = steps(self.plan)
             .chain(cross.flat_map(activity))
-            .filter(|&at| at > START_UP && at < self.plan.end)
-            .chain([START_UP, self.plan.end])
+            .filter(|&at| at > self.from && at < self.plan.end)
+            .chain([self.from, self.plan.end])
             .collect();
         edges.sort_unstable();
         edges.dedup();
@@ -271,13 +312,19 @@ impl<'a> Judged<'a> {
         (plan.start.max(from), plan.stop.min(to))
     }
 
+    /// Bits that count for a flow: of media the payload of frames, of others all that arrives.
     fn bits(&self, flow: usize, window: (Time, Time)) -> f64 {
-        bits_of_bins(&self.measured.receipts[flow], bins(window))
+        let measured = self.measured;
+        let of = match self.plan.flows[flow].kind {
+            FlowKind::Media => &measured.media_receipts,
+            _ => &measured.receipts,
+        };
+        bits_of_bins(&of[flow], bins(window))
     }
 
     /// For [`Quantity::RateAgainstTcp`].
     pub(super) fn against_tcp(&self) -> AgainstTcp {
-        let media = self.flows(|kind| kind == FlowKind::Media);
+        let media = self.judged_flows();
         let tcp = self.flows(|kind| kind == FlowKind::Tcp);
         let whole = (Time::ZERO, self.plan.end);
         let window = tcp.iter().fold(whole, |window, &flow| self.active(flow, window));
@@ -288,10 +335,10 @@ impl<'a> Judged<'a> {
         AgainstTcp { carried, bins: bins(window), media }
     }
 
-    /// As [`Self::least_share`] from [`START_UP`] on, of what the transfers left: they have no share of their own, as
+    /// As [`Self::least_share`] from when on rates count, of what the transfers left: they have no share of their own, as
     /// they are not always there.
     fn least_of_what_is_left(&self, media: &[usize]) -> Option<f64> {
-        let window = self.window_of(media, START_UP)?;
+        let window = self.window_of(media, self.from)?;
         let transfers =
             self.flows(|kind| matches!(kind, FlowKind::Tcp | FlowKind::Downloads | FlowKind::Web));
         let taken: f64 = transfers.iter().map(|&flow| self.bits(flow, window)).sum();
@@ -333,7 +380,7 @@ impl<'a> Judged<'a> {
 
     /// How each media flow whose share changes at `at` came back to it.
     fn comebacks(&self, at: u32) -> impl Iterator<Item = &Convergence<Value>> {
-        let flows = self.flows(|kind| kind == FlowKind::Media).into_iter();
+        let flows = self.judged_flows().into_iter();
         flows.filter_map(move |flow| {
             let mut events = self.measured.metrics.flows[flow].convergence.iter();
             events.find(|event| event.at_seconds.is_some_and(|time| is_at(time, at)))
@@ -352,6 +399,11 @@ pub(super) fn settled(plan: &MeasurePlan) -> Window {
     let begins = core::iter::once(Time::ZERO).chain(unsettled.iter().map(|&(_, to)| to));
     let ends = unsettled.iter().map(|&(from, _)| from).chain([plan.end]);
     Window { name: SETTLED.to_owned(), spans: begins.zip(ends).collect(), delays_only: true }
+}
+
+/// The window in which the queue is held against a call that is about what follows `from`.
+pub(super) fn all_from(plan: &MeasurePlan, from: Time) -> Window {
+    Window { name: SETTLED.to_owned(), spans: vec![(from, plan.end)], delays_only: true }
 }
 
 /// When something happens to a call: a capacity changes, a flow starts, stops, pauses or goes on. What follows each of

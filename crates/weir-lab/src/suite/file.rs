@@ -50,6 +50,13 @@ struct CaseOfFile {
     /// The preset of controllers that have one of this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     preset: Option<String>,
+    /// The time of the run that the case is about what follows: rates, frames and the queue count from there on, also right after an
+    /// event; else from 20 s on, the queue but for the 5 s after each event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from: Option<TimeDelta>,
+    /// Whether a rate is judged beside `useful`: the case asks for load.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    judges_load: bool,
     /// What is asked.
     checks: Vec<CheckOfFile>,
 }
@@ -324,10 +331,14 @@ impl Reader<'_> {
             name: given.name.clone(),
             title: given.title.clone().unwrap_or_else(|| scenario.title.clone()),
             scenario: name,
+            text: None,
             set: given.set.clone(),
             checks: given.checks.iter().map(CheckOfFile::check).collect(),
             preset: given.preset.clone(),
             swept: None,
+            from: given.from,
+            judges_load: given.judges_load,
+            bound_known: false,
         };
         self.origin.check(self.sense(given, &scenario, &path))?;
         // A trace that is not there is told where it is run; what stands in for it varies as much.

@@ -2,14 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cases::Case;
 use super::check::{
-    AgainstTcp, Alone, Check, Judged, Quantity, START_UP, Served, excess_delay, least_useful, served,
-    useful_bytes, worst_frame_delay,
+    AgainstTcp, Alone, Check, Judged, Quantity, Served, excess_delay, least_useful, served, useful_bytes,
+    worst_frame_delay,
 };
 use super::course::by_second;
 use super::results::Viewed;
 use crate::runs::Ran;
-use weir_measure::results::{FlowKind, FlowMeasures, Value};
+use weir_measure::metrics::FlowPlan;
+use weir_measure::results::{FlowMeasures, Value};
+use weir_net::Time;
 
 /// What is found in a run of a suite. It depends on this run alone, so that runs can be made in any order and on several machines;
 /// verdicts come of all of them together.
@@ -32,15 +35,16 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// In a run that is judged by `checks`, whatever their limits, and drawn or not.
-    pub(super) fn of(checks: &[Check], is_drawn: bool, ran: &Ran) -> Self {
-        let judged = Judged::new(&ran.plan, &ran.measured);
+    /// In a run of `case`, whatever the limits of its checks, drawn or not.
+    pub(super) fn of(case: &Case, is_drawn: bool, ran: &Ran) -> Self {
+        let (checks, from) = (&case.checks, case.counts_from());
+        let judged = Judged::new(&ran.plan, &ran.measured, from);
         let against_tcp = checks.iter().any(|check| check.quantity == Quantity::RateAgainstTcp);
-        let served = served(&ran.measured);
+        let served = served(&ran.plan, &ran.measured);
         Self {
             alone: checks.iter().map(|check| judged.alone(check.quantity)).collect(),
             against_tcp: against_tcp.then(|| judged.against_tcp()),
-            viewed: viewed(ran, &served),
+            viewed: viewed(ran, &served, judged.overhead(), from),
             served,
             course: if is_drawn { by_second(&ran.measured.receipts) } else { Vec::new() },
             receipts: Vec::new(),
@@ -92,15 +96,18 @@ impl Finding {
 }
 
 /// What the viewers of a run got, and what was left to others.
-fn viewed(ran: &Ran, served: &[Served]) -> Viewed {
-    let seconds = (ran.plan.end.max(START_UP) - START_UP).secs_f64();
-    let flows = &ran.measured.metrics.flows;
-    let is_media = |flow: &&FlowMeasures<Value>| flow.kind == FlowKind::Media;
-    let (media, others): (Vec<_>, Vec<_>) = flows.iter().partition(is_media);
+fn viewed(ran: &Ran, served: &[Served], overhead: Value, from: Time) -> Viewed {
+    let seconds = (ran.plan.end.max(from) - from).secs_f64();
+    let flows = ran.plan.flows.iter().zip(&ran.measured.metrics.flows);
+    let (media, others): (Vec<_>, Vec<_>) = flows.partition(|(plan, _)| plan.is_judged());
+    let flows =
+        |flows: Vec<(_, _)>| flows.into_iter().map(|(_, flow): (&FlowPlan, &FlowMeasures<Value>)| flow);
+    let (media, others) = (flows(media), flows(others));
     Viewed {
+        overhead_percent: overhead,
         useful_bps: (seconds > 0.0).then(|| useful_bytes(served) as f64 * 8.0 / seconds),
         frame_delay_ms: worst_frame_delay(served),
-        freezes: media.iter().filter_map(|flow| flow.freezes).reduce(|a, b| a + b),
-        neighbour_bps: others.iter().map(|flow| flow.rate_bps.unwrap_or(0.0)).reduce(|a, b| a + b),
+        freezes: media.filter_map(|flow| flow.freezes).reduce(|a, b| a + b),
+        neighbour_bps: others.map(|flow| flow.rate_bps.unwrap_or(0.0)).reduce(|a, b| a + b),
     }
 }

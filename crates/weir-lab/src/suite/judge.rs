@@ -1,6 +1,6 @@
 //! What is run of a case, and who judges it: what TCP gets in it, where a check asks for that, and what the omniscient sender gets.
 
-use super::cases::Case;
+use super::cases::{Case, POINTS};
 use super::course::Course;
 use super::finding::Finding;
 use super::ranking::ranking;
@@ -57,7 +57,7 @@ impl<'c> Judge<'c> {
         Ok(Self {
             case,
             benchmark: case.benchmark(registry)?.map(benchmark),
-            points: case.points(registry)?.iter().copied().map(point).collect::<Result<_, RunError>>()?,
+            points: POINTS.into_iter().map(point).collect::<Result<_, RunError>>()?,
             contests: controllers.iter().map(contest).collect::<Result<_, RunError>>()?,
         })
     }
@@ -88,7 +88,7 @@ impl<'c> Judge<'c> {
     ) -> Result<(CaseResult, Vec<Course>), RunError> {
         let checks = &self.case.checks;
         let beside = self.beside(found);
-        let void = beside.yardstick.void(checks);
+        let void = beside.yardstick.void(self.case);
         let mut courses = Vec::with_capacity(self.contests.len());
         let mut controllers = Vec::with_capacity(self.contests.len());
         for trial in &self.contests {
@@ -113,7 +113,7 @@ impl<'c> Judge<'c> {
             }
         }
         let (name, title, swept) = (self.case.name.clone(), self.case.title.clone(), self.case.swept.clone());
-        let omniscient = Some(beside.yardstick.result(checks));
+        let omniscient = Some(beside.yardstick.result(self.case));
         let ranking = ranking(&controllers);
         Ok((CaseResult { name, title, swept, traces, controllers, ranking, omniscient }, courses))
     }

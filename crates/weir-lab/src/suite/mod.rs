@@ -8,6 +8,7 @@ mod cases;
 mod check;
 mod course;
 mod curves;
+mod drawn;
 mod file;
 mod finding;
 mod judge;
@@ -25,6 +26,7 @@ pub use baseline::{BaselineError, Change, Changes, Direction, Unlike, compare, c
 pub use cases::{Case, SUITES, Suite, find};
 pub use check::{Check, Limit, Quantity};
 pub use course::Course;
+pub use drawn::{DRAWN, USUAL_CASES, drawn, seed_of};
 pub use file::{quantities, suite_schema};
 pub use finding::Finding;
 pub use moments::Untimely;

@@ -42,9 +42,9 @@ pub fn page(title: &str, run: &SuiteRun, begun: &[String]) -> String {
                 h1 { (title) }
                 p {
                     "Runs per case: " (result.seeds.len()) "; " (result.skip_rule) ". ✓ passed, ✗ missed, ? open: the 95 % interval \
-                     of the mean holds the limit, · not judged. Each cell shows the check that decides, the one that is missed by most or \
-                     kept by least, and the least margin of all checks in per cent of the limit, of the means and of the least \
-                     run, with the check's name if it is another. It leads to all checks, the plot and the command that \
+                     of the mean holds the limit, · not judged. Each cell shows the margin of the case, value \
+                     over limit or limit over value of its worst check and at most 1, the check that decides, the one that is missed by \
+                     most or kept by least, and every missed one with its points from the limit. It leads to all checks, the plot and the command that \
                      repeats it."
                 }
                 @for note in result.notes() { p { (note) } }
@@ -81,7 +81,9 @@ fn matrix(result: &SuiteResult, names: &[&str]) -> Markup {
                         th { "case" }
                         @for (index, name) in names.iter().enumerate() {
                             @let (passed, open) = (result.count(index, Verdict::Passed), result.count(index, Verdict::Open));
-                            th { (name) br; small { (passed) " of " (cases) ", " (open) " open" } }
+                            @let margin = result.margin(index).map_or_else(String::new, |margin| format!(", margin {margin:.3}"));
+                            @let overhead = result.overhead(index).map_or_else(String::new, |own| format!(", overhead {own:.1} %"));
+                            th { (name) br; small { (passed) " of " (cases) ", " (open) " open" (margin) (overhead) } }
                         }
                     }
                 }

@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::check::Limit;
+use super::drawn::DRAWN;
 use super::told::{Less, SweptCase};
 use crate::build::{TraceUse, stand_ins, titled};
 use weir_measure::results::Value;
 use weir_measure::results::ranking::Ranking;
-use weir_measure::results::stats::{Estimate, Kind, kinds_in_words};
+use weir_measure::results::stats::{Estimate, Kind, kinds_in_words, mean};
 
 /// A suite under one controller or several, all over the same seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,7 +84,11 @@ pub struct Viewed {
     /// Freezes of all media flows over the whole run; not told by results that were saved before they were counted.
     #[serde(default)]
     pub freezes: Value,
-    /// What the flows that are no media received together, in bit/s over the whole run; null without such flows.
+    /// What judged flows received besides the payload of their frames (headers, padding), in per cent of that, from 20 s on; not told by
+    /// results that were saved before it was measured.
+    #[serde(default)]
+    pub overhead_percent: Value,
+    /// What the flows that are not judged received together, in bit/s over the whole run; null without such flows.
     #[serde(default)]
     pub neighbour_bps: Value,
 }
@@ -165,6 +170,10 @@ pub enum Judgement {
     NotAsked,
     /// As [`Void::BeyondPhysics`].
     BeyondPhysics,
+    /// As [`Void::NoBoundKnown`].
+    NoBoundKnown,
+    /// As [`Void::Shown`].
+    Shown,
     /// As [`Void::NotJudged`].
     NotJudged,
 }
@@ -175,8 +184,13 @@ pub enum Judgement {
 pub enum Void {
     /// In no run is anybody asked.
     NotAsked,
-    /// The omniscient sender keeps to it at none of its points.
+    /// The omniscient sender keeps to it at none of its points, and no controller is ahead of it in this case.
     BeyondPhysics,
+    /// The omniscient sender keeps to it at none of its points, which says nothing of others: some controller is ahead of it in
+    /// this case, or none was compared with it there.
+    NoBoundKnown,
+    /// It is a rate, in a case that judges what is useful.
+    Shown,
     /// There is nothing to measure, in no run of the omniscient sender at any of its points.
     NotJudged,
 }
@@ -192,7 +206,7 @@ impl CheckResult {
             higher_is_better: check.limit.higher_is_better(),
             mean: estimate.map(|estimate| estimate.mean),
             ci95: estimate.and_then(|estimate| estimate.half_width),
-            passed: estimate.is_some_and(|estimate| check.limit.margin(estimate.mean) >= 0.0),
+            passed: estimate.is_some_and(|estimate| check.limit.room(estimate.mean) >= 0.0),
             open: estimate.is_some_and(|estimate| estimate.leaves_open(check.limit.value())),
             kinds: estimate.and_then(|estimate| estimate.kinds),
             values,
@@ -222,6 +236,8 @@ impl CheckResult {
         let judgement = match (self.void, self.verdict()) {
             (Some(Void::NotAsked), _) => Judgement::NotAsked,
             (Some(Void::BeyondPhysics), _) => Judgement::BeyondPhysics,
+            (Some(Void::NoBoundKnown), _) => Judgement::NoBoundKnown,
+            (Some(Void::Shown), _) => Judgement::Shown,
             (Some(Void::NotJudged), _) | (None, Verdict::NotJudged) => Judgement::NotJudged,
             (None, Verdict::Passed) => Judgement::Passed,
             (None, Verdict::Open) => Judgement::Open,
@@ -250,25 +266,25 @@ impl CheckResult {
     }
 
     /// By how much the mean keeps to the limit, as a share of the limit; negative if it does not.
-    pub fn margin(&self) -> f64 {
-        self.margin_of(self.mean)
+    fn room(&self) -> f64 {
+        let room = self.mean.map_or(-1.0, |mean| self.limit().room(mean));
+        if room.is_nan() { -1.0 } else { room }
     }
 
-    /// The same of the run that keeps to it least.
-    pub fn least_run(&self) -> f64 {
-        let asked = self.values.iter().filter(|value| value.is_some() || self.lacking() > 0);
-        asked.map(|&value| self.margin_of(value)).fold(f64::INFINITY, f64::min)
+    /// The mean over the limit where more is better, the limit over the mean where less is better; at most 1, and 0 without a mean.
+    pub fn margin(&self) -> f64 {
+        self.mean.map(|mean| self.limit().margin(mean)).filter(|margin| !margin.is_nan()).unwrap_or(0.0)
+    }
+
+    /// How far the mean is on the wrong side of the limit, in its unit; `None` if it keeps to it, and without a mean.
+    pub fn points(&self) -> Option<f64> {
+        self.mean.filter(|_| !self.passed).map(|mean| (mean - self.limit).abs())
     }
 
     /// How many runs should have a value and have none. Those in which it is not asked have none either, but the others then
     /// have a mean.
     pub(super) fn lacking(&self) -> usize {
         if self.mean.is_some() { 0 } else { self.values.iter().filter(|value| value.is_none()).count() }
-    }
-
-    fn margin_of(&self, value: Value) -> f64 {
-        let margin = value.map_or(-1.0, |value| self.limit().margin(value));
-        if margin.is_nan() { -1.0 } else { margin }
     }
 
     /// Its name and its mean, without the interval: `rate 93 %`.
@@ -280,6 +296,15 @@ impl CheckResult {
     pub fn in_words(&self) -> String {
         let figure = figure(self.mean, self.ci95, self.limit, &self.unit);
         format!("{} {figure}{}", self.name, self.kinds_in_words())
+    }
+
+    /// The same as [`Self::in_short`], with both kinds of runs and the points that are missed: `loss 2.83 % (0.83 above)`.
+    fn with_points(&self) -> String {
+        let side = if self.higher_is_better { "below" } else { "above" };
+        let decimals = decimals(self.limit);
+        let points =
+            self.points().map_or_else(String::new, |points| format!(" ({points:.decimals$} {side})"));
+        format!("{}{points}{}", self.in_short(), self.kinds_in_words())
     }
 
     fn kinds_in_words(&self) -> String {
@@ -326,7 +351,12 @@ impl ControllerResult {
         if !unmeasured.is_empty() {
             return format!("not judged: nothing to measure of {unmeasured}");
         }
-        let reasons = [(Void::BeyondPhysics, "beyond physics"), (Void::NotAsked, "asked of nobody")];
+        let reasons = [
+            (Void::BeyondPhysics, "beyond physics"),
+            (Void::NoBoundKnown, "of no known bound"),
+            (Void::NotAsked, "asked of nobody"),
+            (Void::Shown, "only shown"),
+        ];
         let reasons = reasons.map(|(why, words)| (void(why), words)).into_iter();
         let reasons = reasons.filter(|(names, _)| !names.is_empty());
         let reasons: Vec<String> = reasons.map(|(names, words)| format!("{names} {words}")).collect();
@@ -341,33 +371,36 @@ impl ControllerResult {
 
     /// The check that decides: of those that make the verdict the one that is missed by most, or kept by least.
     pub fn deciding(&self) -> Option<&CheckResult> {
-        let order = |check: &CheckResult| (check.verdict(), check.margin());
+        let order = |check: &CheckResult| (check.verdict(), check.room());
         self.counting().min_by(|a, b| {
             let ((verdict, margin), (other, others)) = (order(a), order(b));
             verdict.cmp(&other).then(margin.total_cmp(&others))
         })
     }
 
-    /// The check whose `margin` is least; `first` unless another's is less.
-    fn least<'a>(&'a self, first: &'a CheckResult, margin: impl Fn(&CheckResult) -> f64) -> &'a CheckResult {
-        let less = |least, check| if margin(check) < margin(least) { check } else { least };
-        self.counting().fold(first, less)
+    /// The margin of the check that has least; `None` of a case that is not judged.
+    pub fn margin(&self) -> Option<f64> {
+        let judged = self.verdict() != Verdict::NotJudged;
+        let margins = self.counting().map(CheckResult::margin);
+        margins.reduce(f64::min).filter(|_| judged)
     }
 
-    /// The check that decides, the least margin of the checks and the least of the runs in per cent of the limit, each with
-    /// the name of its check unless that has just been named, and both kinds of runs if they are of two:
-    /// `rate 93 % (+16, loss -3 %)`. Of a case that is not judged, why: `not judged: nothing to measure of rate`.
+    /// Mean overhead over the runs, in per cent of the payload.
+    fn overhead(&self) -> Value {
+        let known: Vec<f64> = self.viewed.iter().filter_map(|run| run.overhead_percent).collect();
+        mean(&known)
+    }
+
+    /// The margin, the check that decides, and every other check that is missed, each with the points by which it is:
+    /// `0.71 useful 50 % (20 below), loss 2.83 % (0.83 above)`. Of a case that is not judged, why: `not judged: nothing to measure
+    /// of useful`.
     pub fn in_words(&self) -> String {
-        let judged = self.deciding().filter(|_| self.verdict() != Verdict::NotJudged);
-        let Some(deciding) = judged else { return self.not_judged_in_words() };
-        let mean = self.least(deciding, CheckResult::margin);
-        let run = self.least(mean, CheckResult::least_run);
-        let named = |check: &CheckResult, last: &CheckResult, margin: f64| {
-            let name = if check.name == last.name { String::new() } else { format!("{} ", check.name) };
-            format!("{name}{:+.0}", 100.0 * margin)
-        };
-        let margins = [named(mean, deciding, mean.margin()), named(run, mean, run.least_run())].join(", ");
-        format!("{} ({margins} %){}", deciding.in_short(), deciding.kinds_in_words())
+        let judged = self.deciding().zip(self.margin());
+        let Some((deciding, margin)) = judged else { return self.not_judged_in_words() };
+        let missed = |check: &&CheckResult| check.verdict() == Verdict::Missed && check.name != deciding.name;
+        let checks = std::iter::once(deciding).chain(self.counting().filter(missed));
+        let checks: Vec<String> = checks.map(CheckResult::with_points).collect();
+        format!("{margin:.2} {}", checks.join(", "))
     }
 }
 
@@ -409,6 +442,10 @@ impl SuiteResult {
                 self.void(Void::BeyondPhysics, CheckResult::in_short),
             ),
             (
+                "No bound known, and counted for nobody: the omniscient sender does not keep to it, and others may",
+                self.void(Void::NoBoundKnown, CheckResult::in_short),
+            ),
+            (
                 "Asked of nobody, as the omniscient sender gets less than a quarter of the frames there in time",
                 self.void(Void::NotAsked, name),
             ),
@@ -433,6 +470,32 @@ impl SuiteResult {
         self.cases.iter().flat_map(of_case).collect()
     }
 
+    /// The mean margin of the controller at `index` over the cases that are judged; `None` if none is.
+    pub fn margin(&self, index: usize) -> Option<f64> {
+        let of_case = |case: &CaseResult| case.controllers.get(index)?.margin();
+        mean(&self.cases.iter().filter_map(of_case).collect::<Vec<_>>())
+    }
+
+    /// The mean overhead of the controller at `index` over the cases, in per cent of the payload; `None` if it is not known.
+    pub fn overhead(&self, index: usize) -> Option<f64> {
+        let of_case = |case: &CaseResult| case.controllers.get(index)?.overhead();
+        mean(&self.cases.iter().filter_map(of_case).collect::<Vec<_>>())
+    }
+
+    /// What stands below the matrix: a label, and a figure for each controller.
+    pub fn totals(&self) -> Vec<(&'static str, Vec<String>)> {
+        let (cases, controllers) = (self.cases.len(), self.controllers().count());
+        let row = |of: &dyn Fn(usize) -> String| (0..controllers).map(of).collect();
+        let shown =
+            |value: Option<f64>, words: &dyn Fn(f64) -> String| value.map_or_else(|| "–".to_owned(), words);
+        vec![
+            ("passed", row(&|index| format!("{} of {cases}", self.count(index, Verdict::Passed)))),
+            ("open", row(&|index| format!("{} of {cases}", self.count(index, Verdict::Open)))),
+            ("margin", row(&|index| shown(self.margin(index), &|margin| format!("{margin:.3}")))),
+            ("overhead", row(&|index| shown(self.overhead(index), &|percent| format!("{percent:.1} %")))),
+        ]
+    }
+
     /// Which controllers lead each case and which are recommended, in words: a row per case; nothing of a single controller, and where
     /// the runs cannot tell.
     pub fn leaders(&self) -> Vec<[String; 3]> {
@@ -441,6 +504,11 @@ impl SuiteResult {
             Some([case.name.clone(), ranking.leading.join(", "), ranking.recommended.join(", ")])
         };
         self.cases.iter().filter_map(of_case).collect()
+    }
+
+    /// Whether its cases were drawn by a seed, so that their names say nothing.
+    pub fn is_drawn(&self) -> bool {
+        self.suite.strip_prefix(DRAWN).is_some_and(|seed| seed.starts_with('-'))
     }
 
     /// In how many cases `verdict` is that on the controller at `index`.

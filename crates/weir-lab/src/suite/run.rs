@@ -8,7 +8,7 @@ use super::results::{CaseResult, SuiteResult};
 use super::trials::{Trial, TrialRun};
 use crate::build::{RunOptions, TraceUse, stand_ins};
 use crate::registry::Registry;
-use crate::runs::{Divisible, RunError, Runner, Shard, Store, Task};
+use crate::runs::{Both, Divisible, Log, RunError, Runner, Shard, Store, Task};
 use crate::scenario::{Contestant, skip_rule};
 use crate::traces::TraceStore;
 
@@ -32,6 +32,8 @@ pub struct SuiteRequest<'a> {
 pub struct SuitePlan<'a> {
     request: SuiteRequest<'a>,
     judges: Vec<Judge<'a>>,
+    /// Keeps the runs in which no controller takes part.
+    yardsticks: Option<&'a Log>,
 }
 
 /// What running a suite yields.
@@ -87,6 +89,7 @@ impl<'a> SuiteRequest<'a> {
         Ok(SuitePlan {
             request: *self,
             judges: self.selected().into_iter().map(judge).collect::<Result<_, _>>()?,
+            yardsticks: None,
         })
     }
 }
@@ -133,6 +136,12 @@ impl Divisible for SuitePlan<'_> {
 }
 
 impl<'a> SuitePlan<'a> {
+    /// The same, of which `yardsticks` keeps the runs in which no controller takes part: they are the same whoever is judged.
+    #[must_use]
+    pub fn keeping(self, yardsticks: Option<&'a Log>) -> Self {
+        Self { yardsticks, ..self }
+    }
+
     /// Every trial, case by case.
     fn trials(&self) -> impl Iterator<Item = &Trial<'a>> {
         self.judges.iter().flat_map(Judge::trials)
@@ -153,6 +162,14 @@ impl<'a> SuitePlan<'a> {
     ) -> Result<Vec<Finding>, SuiteError> {
         let runs = self.trial_runs(shard);
         let tasks: Vec<Task<'_>> = runs.iter().map(|run| run.task(&self.request.suite.name)).collect();
-        Runner { jobs, done }.run(&tasks, traces, store, |index, ran| runs[index].finding(ran))
+        let make = |index: usize| {
+            let (task, run) = (&tasks[index], &runs[index]);
+            let fold = |ran| Ok(run.finding(ran));
+            match self.yardsticks.filter(|_| run.is_yardstick()) {
+                Some(kept) => task.make(traces, &Both(store, kept), fold),
+                None => task.make(traces, store, fold),
+            }
+        };
+        Runner { jobs, done }.each(tasks.len(), make)
     }
 }

@@ -1,10 +1,11 @@
 //! The runs of a suite: scenarios of its cases, each once for each seed.
 
 use super::cases::Case;
-use super::check::{Quantity, START_UP, settled};
+use super::check::{Quantity, all_from, settled};
 use super::finding::Finding;
 use crate::build::RunOptions;
-use crate::runs::{Ran, Task};
+use crate::omniscient::NAME;
+use crate::runs::{Ran, Task, Watched};
 use crate::scenario::Scenario;
 use weir_measure::metrics::MeasurePlan;
 use weir_net::Time;
@@ -46,10 +47,17 @@ impl<'t> TrialRun<'t> {
             "receipts".to_owned()
         } else {
             let quantities: Vec<Quantity> = case.checks.iter().map(|check| check.quantity).collect();
-            format!("{quantities:?}{}", if is_first { ", drawn" } else { "" })
+            let counts = case.from.map_or_else(String::new, |from| format!(" from {from}"));
+            format!("{quantities:?}{counts}{}", if is_first { ", drawn" } else { "" })
         };
         let task = Task::new(name, scenario, RunOptions { seed, ..RunOptions::default() });
-        Task { folding, replan: Some(watch_all), ..task }
+        let plan = if case.from.is_some() { watch_from } else { watch_all };
+        Task { folding, watched: Some(Watched { plan, from: case.counts_from() }), ..task }
+    }
+
+    /// Whether no controller takes part in it: its result is the same whoever is judged.
+    pub(super) fn is_yardstick(&self) -> bool {
+        self.trial.is_benchmark || self.trial.contestant == NAME
     }
 
     /// What is found in it.
@@ -57,14 +65,21 @@ impl<'t> TrialRun<'t> {
         if self.trial.is_benchmark {
             Finding::of_benchmark(ran)
         } else {
-            Finding::of(&self.trial.case.checks, self.is_first, &ran)
+            Finding::of(self.trial.case, self.is_first, &ran)
         }
     }
 }
 
-/// The whole run counts, whatever the scenario measures, and where it has settled.
-fn watch_all(plan: &mut MeasurePlan) {
+/// The whole run counts, whatever the scenario measures, its queue where it has settled, and what viewers get from `from` on.
+fn watch_all(plan: &mut MeasurePlan, from: Time) {
     plan.window = (Time::ZERO, plan.end);
     plan.windows = vec![settled(plan)];
-    plan.viewed_from = START_UP;
+    plan.viewed_from = from;
+    plan.media_receipts = true;
+}
+
+/// The same, but that the queue counts from `from` on, whatever happens then.
+fn watch_from(plan: &mut MeasurePlan, from: Time) {
+    watch_all(plan, from);
+    plan.windows = vec![all_from(plan, from)];
 }

@@ -1,10 +1,14 @@
 //! What the omniscient sender gets in a case: what laws are measured against, and what nobody can keep to.
 
-use super::check::{Check, Served, is_asked, useful_bytes};
+use super::cases::Case;
+use super::check::{Check, Served, is_asked, useful_bytes, worst_frame_delay};
 use super::finding::Finding;
 use super::results::{CheckResult, ControllerResult, Void};
 use crate::omniscient::NAME;
 use weir_measure::results::Value;
+
+/// Part of the highest useful rate from which on the frame delay decides between points.
+const NEAR: f64 = 0.98;
 
 /// A run of the omniscient sender.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,21 +40,23 @@ pub(super) struct Yardstick {
 }
 
 impl Yardstick {
-    /// The one of several, each with its preset, with the highest useful rate, mean over the runs; the first of equal ones.
-    pub(super) fn best(tried: Vec<(Option<&'static str>, Vec<Attempt>)>) -> Self {
+    /// Of several, each with its preset: of those within 2 % of the highest useful rate, mean over the runs, the one with the least
+    /// frame delay; the first of equal ones.
+    pub(super) fn best(mut tried: Vec<(Option<&'static str>, Vec<Attempt>)>) -> Self {
         let useful =
             |runs: &[Attempt]| runs.iter().map(|run| useful_bytes(run.finding.served())).sum::<u64>();
-        let mut best = Self { preset: None, runs: Vec::new(), others: Vec::new() };
-        for (preset, runs) in tried {
-            if best.runs.is_empty() || useful(&runs) > useful(&best.runs) {
-                best.preset = preset;
-                best.others.push(std::mem::replace(&mut best.runs, runs));
-            } else {
-                best.others.push(runs);
-            }
-        }
-        best.others.retain(|runs| !runs.is_empty());
-        best
+        let delay = |runs: &[Attempt]| {
+            let delays = runs.iter().map(|run| worst_frame_delay(run.finding.served()));
+            delays.map(|delay| delay.unwrap_or(f64::INFINITY)).sum::<f64>()
+        };
+        let most = tried.iter().map(|(_, runs)| useful(runs)).max().unwrap_or(0);
+        let near = |runs: &[Attempt]| useful(runs) as f64 >= NEAR * most as f64;
+        let best = (0..tried.len())
+            .filter(|&place| near(&tried[place].1))
+            .min_by(|&a, &b| delay(&tried[a].1).total_cmp(&delay(&tried[b].1)));
+        let Some(best) = best else { return Self { preset: None, runs: Vec::new(), others: Vec::new() } };
+        let (preset, runs) = tried.remove(best);
+        Self { preset, runs, others: tried.into_iter().map(|(_, runs)| runs).collect() }
     }
 
     /// What the viewer of each flow got from it in the run of this number.
@@ -75,29 +81,31 @@ impl Yardstick {
         checks.iter().enumerate().map(check).collect()
     }
 
-    /// Of `checks` those that count for nobody: of which there is nothing to measure in its own runs, at none of its points, or
-    /// that ask for more than physics allows, as it keeps to them at none.
-    pub(super) fn void<'c>(&self, checks: &'c [Check]) -> Vec<(&'c str, Void)> {
+    /// Of the checks of `case` those that count for nobody: of which there is nothing to measure in its own runs, at none of its
+    /// points, that it keeps to at none, or that are only shown.
+    pub(super) fn void<'c>(&self, case: &'c Case) -> Vec<(&'c str, Void)> {
         let all = || self.others.iter().chain([&self.runs]);
         let why = |index: usize, check: &Check| {
             let is_measurable = all().flatten().any(|run| run.measurable[index]);
             let keeps = |runs: &Vec<Attempt>| CheckResult::new(check, values(runs, index)).passed;
             if !is_measurable {
                 Some(Void::NotJudged)
+            } else if case.shown_beside(check).is_some_and(|useful| self.asks(useful).contains(&true)) {
+                Some(Void::Shown)
             } else if check.quantity.is_bound_by_physics() && !all().any(keeps) {
-                Some(Void::BeyondPhysics)
+                Some(if case.bound_known { Void::BeyondPhysics } else { Void::NoBoundKnown })
             } else {
                 None
             }
         };
         let named = |(index, check): (usize, &'c Check)| Some((check.name, why(index, check)?));
-        checks.iter().enumerate().filter_map(named).collect()
+        case.checks.iter().enumerate().filter_map(named).collect()
     }
 
     /// The same as a result.
-    pub(super) fn result(&self, checks: &[Check]) -> ControllerResult {
-        let void = self.void(checks);
-        let checks = self.checks(checks).into_iter().map(|check| check.unless(&void)).collect();
+    pub(super) fn result(&self, case: &Case) -> ControllerResult {
+        let void = self.void(case);
+        let checks = self.checks(&case.checks).into_iter().map(|check| check.unless(&void)).collect();
         let point = self.preset.map_or_else(String::new, |preset| format!(" ({preset})"));
         let viewed = self.runs.iter().map(|run| run.finding.viewed()).collect();
         ControllerResult { name: format!("{NAME}{point}"), law: NAME.to_owned(), checks, viewed }

@@ -25,13 +25,14 @@ impl Directories {
 
     /// Those that are `given`, then those that the environment names, then `data/` in the present directory or the nearest
     /// above it that has one, then what ships with the command: `data/` beside it, or `share/weir/data` beside its
-    /// directory.
-    pub(super) fn find(given: &[PathBuf]) -> Self {
+    /// directory; then the `last` one.
+    pub(super) fn find(given: &[PathBuf], last: Option<PathBuf>) -> Self {
         let named = std::env::var_os(DATA_VARIABLE).unwrap_or_default();
         let named = std::env::split_paths(&named).filter(|dir| !dir.as_os_str().is_empty());
         let above = std::env::current_dir().ok().and_then(|dir| data_above(&dir));
         let shipped = std::env::current_exe().ok().and_then(|command| shipped_with(&command));
-        Self::of(given.iter().cloned().chain(named).chain(above).chain(shipped))
+        let last = last.filter(|data| data.join("traces").is_dir());
+        Self::of(given.iter().cloned().chain(named).chain(above).chain(shipped).chain(last))
     }
 
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Path> {

@@ -122,7 +122,12 @@ impl TraceStore {
     /// The store of the data directories that are `given`, then of those that the environment names, then of `data/` in the
     /// present directory or the nearest above it that has one, then of what ships with the command.
     pub fn find(given: &[PathBuf]) -> Self {
-        Self { directories: Directories::find(given), read: Mutex::default() }
+        Self::find_besides(given, None)
+    }
+
+    /// The same, and then that of the directory `last`.
+    pub fn find_besides(given: &[PathBuf], last: Option<PathBuf>) -> Self {
+        Self { directories: Directories::find(given, last), read: Mutex::default() }
     }
 
     /// The store of these data directories; without any it has only those that are generated.

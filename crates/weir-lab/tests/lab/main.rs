@@ -13,6 +13,7 @@ mod fluid;
 mod marks;
 mod omniscient;
 mod own_law;
+mod padded;
 mod parking_lots;
 mod pause_and_audio;
 mod priorities;

@@ -15,8 +15,8 @@ fn what_shards_keep_comes_to_what_one_machine_makes_of_all() {
     let controllers = &["nada", "omniscient"].map(Contestant::named);
     let request = SuiteRequest { suite, registry, controllers, seeds: &[3, 4], cases: &["5.1", "5.6"] };
     let plan = request.plan().unwrap();
-    // The omniscient sender at three points, and `nada`; as a controller the former is not run again.
-    assert_eq!(plan.runs(), 2 * 2 * (3 + 1));
+    // The omniscient sender at four points, and `nada`; as a controller the former is not run again.
+    assert_eq!(plan.runs(), 2 * 2 * (4 + 1));
 
     let traces = TraceStore::at(None);
     let directory = tempfile::tempdir().unwrap();

@@ -67,6 +67,8 @@ pub(super) struct FlowRecorder {
     whole_wait: Histogram,
     /// Bytes received, per bin.
     pub(super) receipts: Counts,
+    /// Payload bytes of frames received, per bin, where they are wanted.
+    pub(super) media_receipts: Option<Counts>,
     pub(super) frames: Option<Box<Frames>>,
     /// Sent in the window.
     pub(super) sent: Counted,
@@ -110,6 +112,7 @@ impl FlowRecorder {
             queue_wait: Histogram::new(),
             whole_wait: Histogram::new(),
             receipts: Counts::new(grid.len()),
+            media_receipts: None,
             frames: viewed_from
                 .map(|from| Box::new(Frames::new(window.clone(), grid, plan.pauses.clone(), from))),
             sent: Counted::default(),
@@ -130,6 +133,11 @@ impl FlowRecorder {
     /// The same, with what it sends per bin.
     pub(super) fn with_sends(self, grid: &Grid) -> Self {
         Self { sends: Some(Counts::new(grid.len())), ..self }
+    }
+
+    /// The same, with what it receives of frames per bin.
+    pub(super) fn with_media_receipts(self, grid: &Grid) -> Self {
+        Self { media_receipts: Some(Counts::new(grid.len())), ..self }
     }
 
     /// How many words to its coupler were refused.
@@ -169,6 +177,10 @@ impl FlowRecorder {
         packet: &PacketMeta,
     ) -> Option<Arrived> {
         self.receipts.add(at.bin, packet.wire_size);
+        if let Some(receipts) = self.media_receipts.as_mut().filter(|_| packet.frame != PacketMeta::NO_FRAME)
+        {
+            receipts.add(at.bin, packet.payload);
+        }
         if at.in_window {
             self.received.add(packet);
             self.owd_excess.record(owd_excess);

@@ -123,6 +123,7 @@ impl Frames {
     #[inline(never)]
     pub(super) fn arrived(&mut self, now: Time, bin: usize, packet: &PacketMeta) -> Option<Arrived> {
         let viewed_from = self.viewed_from;
+        self.view.packets += u64::from(packet.frame != PacketMeta::NO_FRAME);
         let slot = self.slot(packet.frame);
         if slot.number != packet.frame || packet.frame == PacketMeta::NO_FRAME {
             return None;
@@ -139,6 +140,7 @@ impl Frames {
 
     /// A packet of `number` is lost, and with it the frame.
     pub(super) fn dropped(&mut self, number: u32) {
+        self.view.lost_packets += u64::from(number != PacketMeta::NO_FRAME);
         let slot = self.slot(number);
         if slot.number == number && slot.missing > 0 {
             slot.missing = 0;

@@ -26,6 +26,8 @@ pub struct MeasurePlan {
     pub queues: bool,
     /// From when on the capture of a frame counts in the flows' [views](super::View); [`Time::MAX`] for never.
     pub viewed_from: Time,
+    /// Whether the media payload that arrives is counted over time, apart from padding, headers and audio.
+    pub media_receipts: bool,
 }
 
 impl MeasurePlan {
@@ -41,6 +43,7 @@ impl MeasurePlan {
             couplings: Vec::new(),
             queues: false,
             viewed_from: Time::MAX,
+            media_receipts: false,
         }
     }
 }
@@ -97,6 +100,8 @@ pub struct FlowPlan {
     pub weight: f64,
     /// Later such weights, each from a time on, in order.
     pub later_weights: Vec<(Time, f64)>,
+    /// Whether it competes with the flows that are judged: its controller is the scenario's, whoever else is tried.
+    pub competes: bool,
     /// The controller of a media flow, by its name in the scenario; empty for others.
     pub controller: String,
     /// Names of the signals of its controller's sender half, or of its TCP sender; empty for none.
@@ -122,10 +127,16 @@ impl FlowPlan {
             weight: 1.0,
             later_weights: Vec::new(),
             sends: Vec::new(),
+            competes: false,
             controller: String::new(),
             sender_signals: Vec::new(),
             receiver_signals: Vec::new(),
         }
+    }
+
+    /// Whether it is media under the controller that is tried.
+    pub fn is_judged(&self) -> bool {
+        self.kind == FlowKind::Media && !self.competes
     }
 
     /// Whether it may send at `at`.

@@ -46,6 +46,8 @@ pub struct Measured {
     pub series: Option<Recording>,
     /// Bytes that each flow received, on the wire, in bins of 100 ms of which one begins with the measurement window.
     pub receipts: Vec<Vec<u32>>,
+    /// Payload bytes of frames that each media flow received, in the same bins; empty unless the plan asks for them.
+    pub media_receipts: Vec<Vec<u32>>,
 }
 
 impl Recorder {
@@ -86,7 +88,8 @@ impl Recorder {
         let finish = |series: SeriesRecorder| series.finish(&self.plan, self.main.flows(), self.main.links());
         let series = self.series.map(finish);
         let views = self.main.take_views();
-        Measured { metrics, delays, delays_within, views, series, receipts: self.main.into_receipts() }
+        let (receipts, media_receipts) = self.main.into_receipts();
+        Measured { metrics, delays, delays_within, views, series, receipts, media_receipts }
     }
 
     /// The series, if there is one, and the bin that `now` falls into.

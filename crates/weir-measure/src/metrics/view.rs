@@ -17,6 +17,10 @@ pub struct View {
     pub useful_bytes: u64,
     /// From capture to the arrival of the last packet, of the frames that were complete by the end of the run.
     pub frame_delay: Histogram,
+    /// Packets of frames that arrived, whenever they were captured.
+    pub packets: u64,
+    /// Packets of frames that were lost, whenever they were captured.
+    pub lost_packets: u64,
 }
 
 impl View {

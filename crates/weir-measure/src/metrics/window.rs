@@ -5,7 +5,7 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{Breaker, FrameMeta, Loss, PacketMeta, TransferMeta};
 
-use super::bins::{Cursor, Grid, Moment};
+use super::bins::{Counts, Cursor, Grid, Moment};
 use super::delays::FlowDelays;
 use super::evaluate::Evaluation;
 use super::flow::FlowRecorder;
@@ -50,11 +50,13 @@ impl WindowRecorder {
         let from = window.start();
         let grid = Grid::new(plan.end, from, window.clone());
         let with_sends = !plan.couplings.is_empty() && !delays_only;
+        let with_media = plan.media_receipts && !delays_only;
         let viewed_from = plan.viewed_from;
         let flow = |plan: &FlowPlan| {
             let with_frames = plan.kind == FlowKind::Media && !delays_only;
             let recorder = FlowRecorder::new(plan, &grid, &window, with_frames.then_some(viewed_from));
-            if with_sends { recorder.with_sends(&grid) } else { recorder }
+            let recorder = if with_sends { recorder.with_sends(&grid) } else { recorder };
+            if with_media && with_frames { recorder.with_media_receipts(&grid) } else { recorder }
         };
         let links = plan.links.iter().enumerate().filter(|_| !delays_only);
         Self {
@@ -227,8 +229,12 @@ impl WindowRecorder {
         self.flows.iter_mut().map(view).collect()
     }
 
-    /// Bytes that each flow received, on the wire, per bin.
-    pub(super) fn into_receipts(self) -> Vec<Vec<u32>> {
-        self.flows.into_iter().map(|flow| flow.receipts.into_vec()).collect()
+    /// Bytes that each flow received per bin: on the wire, and the payload of frames, where that was wanted.
+    pub(super) fn into_receipts(self) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
+        let receipts = |flow: FlowRecorder| {
+            let media = flow.media_receipts.map(Counts::into_vec).unwrap_or_default();
+            (flow.receipts.into_vec(), media)
+        };
+        self.flows.into_iter().map(receipts).unzip()
     }
 }

@@ -5,20 +5,21 @@
 //! multiplied: by `decrease` where the round-trip time is `threshold` above its least or more than 2 % of the packets are
 //! missing, else by as much of `growth` as belongs to the time since.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use weir_cc::packet_feedback::PacketFeedback;
-use weir_cc::parts::filters::WindowedMin;
-use weir_cc::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
-use weir_cc::{
+use weir_lab::registry::{ControllerInfo, Half, Law};
+use weir_lab::schemars::JsonSchema;
+use weir_lab::serde::{Deserialize, Serialize};
+use weir_lab::weir_cc::packet_feedback::PacketFeedback;
+use weir_lab::weir_cc::parts::filters::WindowedMin;
+use weir_lab::weir_cc::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
+use weir_lab::weir_cc::{
     Controller, Fate, Feedback, LimitingFactor, Pacing, RateLimits, Receiver, SendState, SendTime, Signal,
     TimeDelta, Why,
 };
-use weir_lab::registry::{ControllerInfo, Half, Law};
 
 /// Its constants: options of the same names in scenarios and behind `--controller`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, crate = "weir_lab::serde")]
+#[schemars(crate = "weir_lab::schemars")]
 pub struct Config {
     /// Factor of a decrease, in (0, 1).
     pub decrease: f64,
@@ -150,6 +151,7 @@ impl Rule for MineRule {
     /// No rate or window of its own beside the frame's.
     fn scale(&mut self, _: SendTime, _: f64, _: &Frame) {}
 
+    /// A rule that wants more on the wire than the encoder makes asks for it here, by `padding`; `Frame::share` says what a coupler gave.
     fn outlook(&self, frame: &Frame) -> Outlook {
         Outlook::at(frame.data_rate(), PACING)
     }

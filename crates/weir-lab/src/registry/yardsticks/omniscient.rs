@@ -4,7 +4,7 @@ use toml::Table;
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{Controller, RateLimits, Receiver, TimeDelta};
 
-use crate::omniscient::{CAUTIOUS, NAME, Omniscient, Point, STEADY};
+use crate::omniscient::{CAREFUL, CAUTIOUS, NAME, Omniscient, Point, STEADY};
 use crate::registry::law::{Half, Law, Preset, config};
 use crate::registry::{ControllerInfo, MarkResponse, RegistryError};
 
@@ -43,7 +43,8 @@ impl Law for OmniscientSender {
         let preset = |name, summary, config| Preset { name, summary, config };
         vec![
             preset(CAUTIOUS, "with more room", Point::cautious()),
-            preset(STEADY, "with much room, and so slow that an encoder can follow", Point::steady()),
+            preset(CAREFUL, "with much room, for short queues", Point::careful()),
+            preset(STEADY, "so slow that an encoder can follow", Point::steady()),
         ]
     }
 

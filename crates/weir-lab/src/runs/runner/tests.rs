@@ -4,9 +4,10 @@ use std::sync::Mutex;
 use super::*;
 use crate::build::RunOptions;
 use crate::runs::store::Store;
-use crate::runs::{Capture, CaptureFile, Forget, Log, kept_or_made};
+use crate::runs::{Capture, CaptureFile, Forget, Log, Watched, kept_or_made};
 use crate::scenario::Scenario;
 use weir_measure::results::RunMetrics;
+use weir_net::Time;
 
 const QUIET: &(dyn Fn() + Sync) = &|| {};
 
@@ -142,7 +143,10 @@ fn a_kept_result_is_of_no_use_to_another_run_of_the_same_name() {
         Task { folding: "first".to_owned(), ..task(&short) },
         Task { options: options(2, false), ..task(&short) },
         Task { options: options(1, true), ..task(&short) },
-        Task { replan: Some(|plan| plan.window.0 = plan.end), ..task(&short) },
+        Task {
+            watched: Some(Watched { plan: |plan, from| plan.window.0 = from, from: Time::MAX }),
+            ..task(&short)
+        },
     ];
     let mut keys: BTreeSet<String> = changed.into_iter().map(key).collect();
     assert!(keys.insert(key(task(&short))));

@@ -1,14 +1,14 @@
 //! What the viewers of a run got, against what the omniscient sender could have given them.
 
 use serde::{Deserialize, Serialize};
-use weir_measure::metrics::{Measured, View};
+use weir_measure::metrics::{MeasurePlan, Measured, View};
 use weir_measure::results::Value;
 
 /// A flow of which the omniscient sender gets less than this part of its payload there in time is not asked: what little
 /// there is, is chance.
 const ASKED_FROM: f64 = 0.25;
 
-/// What the viewer of a flow got, of the frames captured from [`START_UP`](super::START_UP) on; nothing of a flow without
+/// What the viewer of a flow got, of the frames captured from the time on from which its case counts; nothing of a flow without
 /// frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(in crate::suite) struct Served {
@@ -20,14 +20,15 @@ pub(in crate::suite) struct Served {
     frame_delay: Value,
 }
 
-/// What the viewer of each flow of a run got.
-pub(in crate::suite) fn served(measured: &Measured) -> Vec<Served> {
-    measured.views.iter().map(Served::of).collect()
+/// What the viewer of each flow of a run got; nothing of one that is not judged.
+pub(in crate::suite) fn served(plan: &MeasurePlan, measured: &Measured) -> Vec<Served> {
+    let flows = plan.flows.iter().zip(&measured.views);
+    flows.map(|(flow, view)| if flow.is_judged() { Served::of(view) } else { Served::default() }).collect()
 }
 
 impl Served {
     fn of(view: &View) -> Self {
-        let View { payload_bytes: payload, useful_bytes: useful, ref frame_delay } = *view;
+        let View { payload_bytes: payload, useful_bytes: useful, ref frame_delay, .. } = *view;
         Self { payload, useful, frame_delay: frame_delay.quantile_ms(0.95) }
     }
 

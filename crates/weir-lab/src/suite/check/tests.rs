@@ -39,11 +39,13 @@ fn run(plan: &MeasurePlan, received: &[&[(u64, u64, f64)]]) -> Measured {
             bins[10 * from as usize..10 * to as usize].fill((mbps * 1e6 / 80.0) as u32);
         }
     }
+    // Headers count for nothing here.
+    measured.media_receipts = measured.receipts.clone();
     measured
 }
 
 fn value(plan: &MeasurePlan, measured: &Measured, quantity: Quantity) -> Option<f64> {
-    Judged::new(plan, measured).quantity(quantity)
+    Judged::new(plan, measured, START_UP).quantity(quantity)
 }
 
 fn assert_near(value: Option<f64>, expected: f64) {
@@ -66,7 +68,7 @@ fn a_late_call_is_judged_while_it_is_there_and_a_pause_is_no_fault() {
     // has 2 until 40 s, then 1 but in its pause: 40 + 10 + 40 = 90, and gets 81.
     let run = run(&plan, &[&[(40, 96, 1.0)], &[(20, 40, 1.8), (40, 50, 0.9), (60, 100, 0.9)]]);
     assert_near(value(&plan, &run, Quantity::Rate), 80.0);
-    let alone = Judged::new(&plan, &run);
+    let alone = Judged::new(&plan, &run, START_UP);
     assert_near(alone.least_share(&[1], &[(START_UP, plan.end)]), 90.0);
 }
 
@@ -158,7 +160,7 @@ fn against_tcp_counts_what_as_many_transfers_get_at_most_a_calls_rate() {
     let own = run(&plan, &[&[(0, 100, 0.9)], &[(0, 100, 0.3)], &[(40, 80, 2.0)]]);
     // In place of the calls transfers got 2.0, of which 1.0 counts, and 0.6: 1.2 against 1.6.
     let other = run(&plan, &[&[(0, 100, 2.0)], &[(0, 100, 0.6)]]);
-    let own = Judged::new(&plan, &own).against_tcp();
+    let own = Judged::new(&plan, &own, START_UP).against_tcp();
     assert_near(own.value(&other.receipts), 75.0);
     assert_eq!(own.value(&[]), None);
 }
@@ -183,7 +185,8 @@ fn the_slowest_to_come_back_counts_and_one_that_does_not_has_no_value() {
         Some(30.0),
         "nothing changes for the other"
     );
-    let measurable = |at| Judged::new(&plan, &run).alone(Quantity::Reconvergence { at }).is_measurable;
+    let measurable =
+        |at| Judged::new(&plan, &run, START_UP).alone(Quantity::Reconvergence { at }).is_measurable;
     assert!(measurable(60) && measurable(40), "one that does not come back is measured");
     assert!(!measurable(50), "nothing changes then");
 }
@@ -199,7 +202,7 @@ fn who_never_came_back_has_not_kept_a_limit_longer_than_the_time_there_was() {
         not_converged: Some(1.0),
     };
     let value = |run: &Measured, limit: f64| {
-        let alone = Judged::new(&plan, run).alone(Quantity::Reconvergence { at: 90 });
+        let alone = Judged::new(&plan, run, START_UP).alone(Quantity::Reconvergence { at: 90 });
         alone.beside(Limit::AtMost(limit)).0
     };
     run.metrics.flows[0].convergence = vec![never.clone()];
@@ -212,8 +215,8 @@ fn who_never_came_back_has_not_kept_a_limit_longer_than_the_time_there_was() {
 fn loss_and_frame_delay_are_those_of_the_worst_call() {
     let plan = plan(&[(0, 2)], vec![call(), call(), flow(FlowKind::Tcp, 0, 100)]);
     let mut run = run(&plan, &[]);
-    for (flow, loss) in [(0, 0.01), (1, 0.03), (2, 0.5)] {
-        run.metrics.flows[flow].packet_loss_ratio = Some(loss);
+    for (flow, lost_packets) in [(0, 1), (1, 3), (2, 50)] {
+        (run.views[flow].packets, run.views[flow].lost_packets) = (100 - lost_packets, lost_packets);
     }
     assert_near(value(&plan, &run, Quantity::Loss), 3.0);
     assert_eq!(value(&plan, &run, Quantity::FrameDelay), None);
@@ -225,10 +228,19 @@ fn loss_and_frame_delay_are_those_of_the_worst_call() {
 
 #[test]
 fn a_limit_is_kept_at_the_limit_itself() {
-    assert_eq!(Limit::AtLeast(80.0).margin(80.0), 0.0);
-    assert_near(Some(Limit::AtLeast(80.0).margin(60.0)), -0.25);
-    assert_near(Some(Limit::AtMost(100.0).margin(150.0)), -0.5);
-    assert_near(Some(Limit::AtMost(2.0).margin(1.0)), 0.5);
+    assert_eq!(Limit::AtLeast(80.0).room(80.0), 0.0);
+    assert_near(Some(Limit::AtLeast(80.0).room(60.0)), -0.25);
+    assert_near(Some(Limit::AtMost(100.0).room(150.0)), -0.5);
+    assert_near(Some(Limit::AtMost(2.0).room(1.0)), 0.5);
+    // A margin is a ratio, and at most 1.
+    let margins = [
+        Limit::AtLeast(80.0).margin(60.0),
+        Limit::AtLeast(80.0).margin(90.0),
+        Limit::AtMost(100.0).margin(200.0),
+        Limit::AtMost(2.0).margin(0.0),
+        Limit::AtLeast(80.0).margin(-5.0),
+    ];
+    assert_eq!(margins, [0.75, 1.0, 0.5, 1.0, 0.0]);
 }
 
 #[test]
@@ -238,4 +250,34 @@ fn parts_are_judged_against_priorities_in_the_last_30_s() {
     // Of 2.5 the first gets 1.5, 60 % where two thirds are wanted: a tenth less; the second 40 instead of 33.3 %: a fifth more.
     let run = run(&plan, &[&[(0, 70, 0.1), (70, 100, 1.5)], &[(0, 100, 1.0)], &[(0, 100, 0.4)]]);
     assert_near(value(&plan, &run, Quantity::PriorityShares), 20.0);
+}
+
+#[test]
+fn of_media_the_payload_of_frames_counts_and_what_else_arrives_is_overhead() {
+    let plan = plan(&[(0, 2)], vec![call(), FlowPlan { competes: true, ..call() }]);
+    let mut run = run(&plan, &[&[(0, 100, 1.0)], &[(0, 100, 0.5)]]);
+    // Four fifths of what arrives are payload; the rest are headers and padding.
+    run.media_receipts[0].iter_mut().for_each(|bytes| *bytes = *bytes * 4 / 5);
+    assert_near(value(&plan, &run, Quantity::Rate), 80.0);
+    assert_near(Judged::new(&plan, &run, START_UP).overhead(), 25.0);
+    assert_near(value(&plan, &run, Quantity::Neighbour), 50.0);
+    assert_near(value(&plan, &run, Quantity::Coexistence), 50.0);
+}
+
+#[test]
+fn a_case_about_what_follows_a_time_counts_from_there_on() {
+    let plan = plan(&[(0, 2), (60, 1)], vec![call()]);
+    let run = run(&plan, &[&[(0, 60, 2.0), (60, 100, 0.7)]]);
+    assert_near(Judged::new(&plan, &run, s(60)).quantity(Quantity::Rate), 70.0);
+    assert_eq!(all_from(&plan, s(60)).spans, [(s(60), s(100))]);
+}
+
+#[test]
+fn only_packets_of_frames_of_judged_flows_are_counted_as_lost() {
+    let plan = plan(&[(0, 2)], vec![call(), call(), FlowPlan { competes: true, ..call() }]);
+    let mut run = run(&plan, &[]);
+    for (view, lost) in run.views.iter_mut().zip([1, 3, 50]) {
+        (view.packets, view.lost_packets) = (100 - lost, lost);
+    }
+    assert_near(value(&plan, &run, Quantity::Loss), 3.0);
 }

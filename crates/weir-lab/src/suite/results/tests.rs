@@ -51,19 +51,53 @@ fn a_check_that_one_run_cannot_measure_has_no_mean_and_is_not_passed() {
 }
 
 #[test]
-fn a_case_is_what_its_worst_check_is_and_shows_the_least_margin_and_the_least_run() {
+fn a_case_is_what_its_worst_check_is_and_shows_its_margin_and_the_points_of_each_missed_check() {
     let sure = result(Limit::AtLeast(80.0), &[80.2; 3]);
     let open = result(Limit::AtMost(100.0), &[70.0, 85.0, 110.0]);
-    let missed = result(Limit::AtMost(2.0), &[2.1, 2.1, 2.1]);
+    let missed = CheckResult { name: "loss".to_owned(), ..result(Limit::AtMost(2.0), &[2.5, 2.5, 2.5]) };
+    let low = CheckResult { name: "useful".to_owned(), ..result(Limit::AtLeast(70.0), &[42.0; 3]) };
     let two = case(vec![sure.clone(), open.clone()]);
     assert_eq!((two.verdict(), two.deciding()), (Verdict::Open, Some(&open)), "though the other is nearer");
-    // 80.2 of 80; of the runs 110 of 100.
-    assert_eq!(two.in_words(), "rate 88 % (+0, -10 %)");
-    let three = case(vec![sure, open, missed]);
-    assert_eq!(three.verdict(), Verdict::Missed);
-    assert_eq!(three.in_words(), "rate 2.10 % (-5, -10 %)");
+    assert_eq!((two.in_words().as_str(), two.margin()), ("1.00 rate 88 %", Some(1.0)));
+    let four = case(vec![sure, open, missed, low]);
+    assert_eq!(four.verdict(), Verdict::Missed);
+    // 42 of 70 is less than 2 of 2.5.
+    assert_eq!(four.in_words(), "0.60 useful 42 % (28 below), loss 2.50 % (0.50 above)");
     let nothing = case(Vec::new());
     assert_eq!((nothing.verdict(), nothing.in_words().as_str()), (Verdict::NotJudged, "not judged"));
+    assert_eq!(nothing.margin(), None);
+    assert_eq!(result(Limit::AtLeast(80.0), &[]).margin(), 0.0, "without a value there is none");
+}
+
+#[test]
+fn a_suite_has_the_mean_margin_of_the_cases_that_are_judged_and_the_mean_overhead() {
+    let suite = |cases: Vec<ControllerResult>| SuiteResult {
+        suite: "own".to_owned(),
+        seeds: vec![1],
+        skip_rule: String::new(),
+        cases: cases
+            .into_iter()
+            .map(|own| CaseResult {
+                name: "a".to_owned(),
+                title: String::new(),
+                swept: None,
+                traces: Vec::new(),
+                controllers: vec![own],
+                ranking: None,
+                omniscient: None,
+            })
+            .collect(),
+    };
+    let overhead = |percent: f64| Viewed { overhead_percent: Some(percent), ..Viewed::default() };
+    let kept =
+        ControllerResult { viewed: vec![overhead(4.0)], ..case(vec![result(Limit::AtLeast(80.0), &[90.0])]) };
+    let half =
+        ControllerResult { viewed: vec![overhead(8.0)], ..case(vec![result(Limit::AtLeast(80.0), &[40.0])]) };
+    let result = suite(vec![kept, half, case(Vec::new())]);
+    assert_eq!((result.margin(0), result.overhead(0)), (Some(0.75), Some(6.0)));
+    let totals = result.totals().into_iter().map(|(label, figures)| format!("{label} {}", figures[0]));
+    let expected = ["passed 1 of 3", "open 0 of 3", "margin 0.750", "overhead 6.0 %"];
+    assert_eq!(totals.collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -87,21 +121,6 @@ fn a_case_with_a_check_of_which_there_is_nothing_to_measure_is_none_that_passed(
 }
 
 #[test]
-fn a_margin_has_the_name_of_its_check_unless_that_was_just_named() {
-    let named =
-        |name: &str, limit, values: &[f64]| CheckResult { name: name.to_owned(), ..result(limit, values) };
-    let rate = named("rate", Limit::AtLeast(80.0), &[60.0, 60.4, 60.8]);
-    let wait = named("wait", Limit::AtMost(100.0), &[90.0, 110.0, 400.0]);
-    let loss = named("loss", Limit::AtMost(2.0), &[0.1, 0.1, 9.0]);
-    let in_words = |checks: &[&CheckResult]| case(checks.iter().copied().cloned().collect()).in_words();
-    assert_eq!(in_words(&[&rate]), "rate 60 % (-24, -25 %)");
-    assert_eq!(in_words(&[&rate, &wait]), "rate 60 % (wait -100, -300 %)", "open, though missed by more");
-    assert_eq!(in_words(&[&loss, &rate, &wait]), "rate 60 % (wait -100, loss -350 %)");
-    let twin = named("twin", Limit::AtLeast(80.0), &[60.0, 60.4, 60.8]);
-    assert_eq!(in_words(&[&rate, &twin]), "rate 60 % (-24, -25 %)", "no name for the same figure");
-}
-
-#[test]
 fn the_file_says_in_a_word_what_came_of_a_check() {
     use crate::suite::{Check, Quantity};
     let check = Check { name: "rate", unit: "%", quantity: Quantity::Rate, limit: Limit::AtLeast(80.0) };
@@ -116,6 +135,8 @@ fn the_file_says_in_a_word_what_came_of_a_check() {
     assert_eq!(word(&of(&[70.0, 70.0])), "missed");
     assert_eq!(word(&CheckResult::asked(&check, vec![None, None], &[false; 2])), "not-asked");
     assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Void::BeyondPhysics)])), "beyond-physics");
+    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Void::NoBoundKnown)])), "no-bound-known");
+    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Void::Shown)])), "shown");
     assert_eq!(word(&of(&[]).unless(&[("rate", Void::NotJudged)])), "not-judged");
 }
 
@@ -126,7 +147,7 @@ fn runs_of_two_kinds_are_told_with_the_mean_of_each() {
     let check = result(Limit::AtLeast(80.0), &values);
     let own = case(vec![check.clone()]);
     assert_eq!(own.verdict(), Verdict::Open, "88 ± 18");
-    assert_eq!(own.in_words(), "rate 88 % (+10, -50 %); two kinds: 40 (2), 100 (8)");
+    assert_eq!(own.in_words(), "1.00 rate 88 %; two kinds: 40 (2), 100 (8)");
     assert!(check.in_words().starts_with("rate 88 ± 18 %; two kinds"), "{}", check.in_words());
     let saved = serde_json::to_string(&own).unwrap();
     assert_eq!(serde_json::from_str::<ControllerResult>(&saved).unwrap(), own);

@@ -54,7 +54,7 @@ fn every_scenario_that_ships_is_valid_and_builds_for_every_controller() {
 /// Senders of video do not queue seconds of frames; the papers' do, and so do those of scenarios without laws to judge.
 #[test]
 fn frames_are_skipped_above_a_tenth_of_a_second_but_in_the_papers_scenarios() {
-    let judged = ["cellular/", "gaming/", "quality/", "rfc8867/", "rfc8869/"];
+    let judged = ["cellular/", "gaming/", "quality/", "rfc8867/", "rfc8869/", "sharing/"];
     for name in SCENARIOS.iter().map(|shipped| shipped.name) {
         let rule = Scenario::open(name, &[]).unwrap().skip_rule();
         let expected = if judged.iter().any(|room| name.starts_with(room)) { "skip_above 100ms" } else { "" };

@@ -1,0 +1,73 @@
+//! Runs of suites that no controller takes part in, kept from command to command: they are the same whoever is judged.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use weir_lab::runs::{BUILT_FROM, Log};
+
+/// The variable that names the folder; if it is empty, nothing is kept.
+const VARIABLE: &str = "WEIR_CACHE";
+/// Logs that are kept of commands built from other sources.
+const OTHERS: usize = 4;
+
+/// The log of this version; `None` where nothing is to be kept, nothing can be, or another process has it open.
+pub(crate) fn yardsticks() -> Option<Log> {
+    let folder = folder()?;
+    fs::create_dir_all(&folder).ok()?;
+    let [version, sources] = BUILT_FROM;
+    let path = folder.join(format!("yardsticks-{version}-{sources}.log"));
+    forget_old(&folder, &path);
+    Log::open(&path, &[]).ok()
+}
+
+/// The folder of this command's caches: that of the variable, or by the custom of the platform.
+fn folder() -> Option<PathBuf> {
+    if let Some(given) = env::var_os(VARIABLE) {
+        return (!given.is_empty()).then(|| PathBuf::from(given));
+    }
+    let of = |name: &str, below: &str| {
+        let home = env::var_os(name).filter(|home| !home.is_empty())?;
+        Some(PathBuf::from(home).join(below))
+    };
+    of("XDG_CACHE_HOME", "weir").or_else(|| of("LOCALAPPDATA", "weir")).or_else(|| of("HOME", ".cache/weir"))
+}
+
+/// Removes all logs of other versions but the newest ones.
+fn forget_old(folder: &Path, own: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut others: Vec<(SystemTime, PathBuf)> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path() != own && entry.file_name().to_string_lossy().starts_with("yardsticks-"))
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    others.sort();
+    let old = others.len().saturating_sub(OTHERS);
+    for (_, path) in &others[..old] {
+        // What cannot be removed costs space alone.
+        let _ = fs::remove_file(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_newest_logs_of_other_versions_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let own = path("yardsticks-own.log");
+        fs::write(&own, "").unwrap();
+        fs::write(path("notes"), "").unwrap();
+        for age in 0..6_u64 {
+            let file = fs::File::create(path(&format!("yardsticks-{age}.log"))).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1000 - age)).unwrap();
+        }
+        forget_old(folder.path(), &own);
+        let stays = |age: u64| path(&format!("yardsticks-{age}.log")).exists();
+        assert_eq!((0..6).map(stays).collect::<Vec<_>>(), [true, true, true, true, false, false]);
+        assert!(own.exists() && path("notes").exists());
+    }
+}

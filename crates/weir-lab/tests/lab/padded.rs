@@ -1,0 +1,189 @@
+//! A suite is not to be won by a trick: padding fills a link and carries nothing to a viewer.
+//!
+//! `make test` asks in some cases, `make test-long` (`WEIR_LONG=1`) in every case of every suite in which calls are judged.
+
+use std::collections::BTreeMap;
+
+use weir_cc::{
+    Controller, Decision, Evidence, Feedback, PathEvent, Probe, RateLimits, Receiver, ReportKind, SendState,
+    SendTime, SentPacket, Share, Signal, Stamp, StreamsConfig, Target, Why,
+};
+use weir_lab::registry::{ControllerInfo, Half, Law, MarkResponse, Registry};
+use weir_lab::results::stats::mean;
+use weir_lab::runs::{Divisible as _, Forget};
+use weir_lab::scenario::Contestant;
+use weir_lab::suite::{ControllerResult, SUITES, Suite, SuiteRequest, Verdict, find};
+use weir_lab::traces::TraceStore;
+use weir_media::PacketFormat;
+
+/// Load over the target.
+const LOAD: f64 = 1.25;
+/// Controllers, each with its padded form.
+const PAIRS: [(&str, &str); 3] =
+    [("gcc", "padded-gcc"), ("nada", "padded-nada"), ("scream-v2", "padded-scream-v2")];
+
+/// A controller that asks for padding beyond its target, and is like `0` else.
+#[derive(Debug)]
+struct Padded(Box<dyn Controller>);
+
+impl Controller for Padded {
+    fn target(&self) -> Target {
+        let target = self.0.target();
+        let padding = target.sending_rate.max(target.media_rate).scale(LOAD);
+        Target { padding, sending_rate: padding, ..target }
+    }
+
+    fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
+        self.0.on_sent(packet, state);
+    }
+
+    fn hears(&self, kind: ReportKind) -> bool {
+        self.0.hears(kind)
+    }
+
+    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
+        self.0.on_feedback(now, feedback, state)
+    }
+
+    fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
+        self.0.on_timeout(now, state)
+    }
+
+    fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
+        self.0.on_event(now, event)
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        self.0.next_timeout()
+    }
+
+    fn on_streams(&mut self, now: SendTime, streams: StreamsConfig) {
+        self.0.on_streams(now, streams);
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        self.0.stamp()
+    }
+
+    fn poll_probe(&mut self) -> Option<Probe> {
+        self.0.poll_probe()
+    }
+
+    fn adopt(&mut self, now: SendTime, share: Share) -> weir_cc::DataRate {
+        self.0.adopt(now, share)
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        self.0.signals()
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        self.0.read_signals(out);
+    }
+
+    fn evidence(&self, why: Why) -> [Option<Evidence>; 3] {
+        self.0.evidence(why)
+    }
+}
+
+macro_rules! padded {
+    ($type:ident, $own:literal, $name:literal, $format:expr, $marks:expr, $window:literal) => {
+        /// Of the controller of this name.
+        struct $type;
+
+        impl Law for $type {
+            type Config = BTreeMap<String, f64>;
+            const PACKET_FORMAT: PacketFormat = $format;
+            const MARKS: MarkResponse = $marks;
+            const HAS_WINDOW: bool = $window;
+
+            fn info() -> ControllerInfo {
+                let shipped = Registry::standard();
+                let own = shipped.find($own).unwrap().clone();
+                ControllerInfo { name: $name, presets: Vec::new(), ..own }
+            }
+
+            fn sender(_: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+                let own = Registry::standard().build_sender($own, None, limits, 1.0);
+                Ok(Box::new(Padded(own.map_err(|error| error.to_string())?)))
+            }
+
+            fn receiver(_: Self::Config, limits: RateLimits) -> Half<dyn Receiver> {
+                Registry::standard()
+                    .build_receiver($own, None, limits, 1.0)
+                    .map_err(|error| error.to_string())
+            }
+        }
+    };
+}
+
+padded!(PaddedGcc, "gcc", "padded-gcc", PacketFormat::TransportWide, MarkResponse::None, false);
+padded!(PaddedNada, "nada", "padded-nada", PacketFormat::TransportWide, MarkResponse::Scalable, false);
+padded!(PaddedScream, "scream-v2", "padded-scream-v2", PacketFormat::Rfc8888, MarkResponse::Scalable, true);
+
+/// Useful rates of the runs, in bit/s.
+fn useful(own: &ControllerResult) -> Vec<f64> {
+    own.viewed.iter().filter_map(|run| run.useful_bps).collect()
+}
+
+/// Whether viewers get more by more than the 95 % interval of the differences, run by run.
+fn gives_more(padded: &ControllerResult, alone: &ControllerResult) -> bool {
+    let less: Vec<f64> = useful(padded).iter().zip(useful(alone)).map(|(padded, own)| padded - own).collect();
+    let estimate = weir_lab::results::stats::Estimate::of(&less);
+    estimate.is_some_and(|own| own.mean - own.half_width.unwrap_or(0.0) > 0.0)
+}
+
+/// The cases that a padded controller passes and the same alone misses, without more for viewers.
+fn won_by_padding(suite: &Suite, cases: &[&str], seeds: &[u64]) -> Vec<String> {
+    let registry = Registry::standard().with::<PaddedGcc>().with::<PaddedNada>().with::<PaddedScream>();
+    let names = PAIRS.iter().flat_map(|&(own, padded)| [own, padded]);
+    let controllers: Vec<Contestant> = names.map(Contestant::named).collect();
+    let request = SuiteRequest { suite, registry: &registry, controllers: &controllers, seeds, cases };
+    let plan = request.plan().expect("it can be read");
+    let run = plan.run(2, &TraceStore::find(&[]), &Forget, &|| {}).expect("it runs");
+    let mut won = Vec::new();
+    for case in &run.result.cases {
+        for pair in case.controllers.chunks(2) {
+            let [alone, padded] = pair else { continue };
+            let (before, after) = (alone.verdict(), padded.verdict());
+            if before != Verdict::Passed && after == Verdict::Passed && !gives_more(padded, alone) {
+                let rates = [alone, padded].map(|own| mean(&useful(own)).unwrap_or(0.0) / 1e3);
+                won.push(format!("{}/{}: {} {rates:.0?} kbit/s", suite.name, case.name, padded.name));
+            }
+        }
+    }
+    won
+}
+
+#[test]
+fn padding_passes_no_case_that_the_controller_alone_misses() {
+    let is_long = std::env::var_os("WEIR_LONG").is_some_and(|value| value == "1");
+    let won: Vec<String> = if is_long {
+        // The preset for games is not the padded controller's.
+        let suites = SUITES.iter().filter(|suite| suite.name != "gaming");
+        suites.flat_map(|suite| won_by_padding(suite, &[], &[1, 2, 3, 4, 5])).collect()
+    } else {
+        won_by_padding(find("rfc8869").expect("it ships"), &["2.1 up 1/2", "2.1 down 1"], &[1, 2])
+    };
+    assert!(won.is_empty(), "{}", won.join("\n"));
+}
+
+#[test]
+fn padding_is_overhead_and_no_rate() {
+    let suite = find("quality").expect("it ships");
+    let registry = Registry::standard().with::<PaddedGcc>();
+    let controllers = ["gcc", "padded-gcc"].map(Contestant::named);
+    let request = SuiteRequest {
+        suite,
+        registry: &registry,
+        controllers: &controllers,
+        seeds: &[1],
+        cases: &["steady"],
+    };
+    let run = request.plan().expect("it can be read").run(2, &TraceStore::at(None), &Forget, &|| {});
+    let result = run.expect("it runs").result;
+    let overhead = |index: usize| result.overhead(index).expect("media arrived");
+    // Headers of 40 bytes beside payloads of 1200 and less; a quarter more on top of that.
+    assert!((2.0..8.0).contains(&overhead(0)), "{}", overhead(0));
+    assert!(overhead(1) > overhead(0) + 10.0, "{}", overhead(1));
+}
