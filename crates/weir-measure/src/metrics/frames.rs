@@ -344,8 +344,9 @@ mod tests {
         assert_eq!(frames.arrived(Time::from_millis(10), 0, &packet(0)), arrived(None));
         frames.dropped(0);
         assert_eq!(frames.arrived(Time::from_millis(20), 0, &packet(0)), arrived(None));
-        let View { payload_bytes, useful_bytes, frame_delay } = &frames.view;
+        let View { payload_bytes, useful_bytes, frame_delay, packets, lost_packets } = &frames.view;
         assert_eq!((*payload_bytes, *useful_bytes, frame_delay.count()), (2000, 0, 0));
+        assert_eq!((*packets, *lost_packets), (2, 1));
         // Also when other frames have been captured, but not for good.
         for number in 1..64 {
             frames.captured(Time::ZERO, &FrameMeta { number, packets: 1, bytes: 1000, key: false });
@@ -355,6 +356,8 @@ mod tests {
         assert_eq!(frames.arrived(Time::from_millis(28), 0, &packet(0)), None);
         let nobodys = packet(PacketMeta::NO_FRAME);
         assert_eq!(frames.arrived(Time::from_millis(30), 0, &nobodys), None);
+        frames.dropped(PacketMeta::NO_FRAME);
+        assert_eq!((frames.view.packets, frames.view.lost_packets), (66, 1), "padding is of no frame");
     }
 
     #[test]
@@ -374,7 +377,7 @@ mod tests {
         }
         assert_eq!((frames.sent, frames.complete), (200, 200));
         // Captured from 500 ms on: 150, the last at 1990 ms, so that none is there in time.
-        let View { payload_bytes, useful_bytes, frame_delay } = &frames.view;
+        let View { payload_bytes, useful_bytes, frame_delay, .. } = &frames.view;
         assert_eq!((*payload_bytes, *useful_bytes, frame_delay.count()), (150_000, 0, 150));
     }
 }

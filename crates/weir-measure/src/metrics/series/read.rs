@@ -228,6 +228,7 @@ mod tests {
             couplings: Vec::new(),
             queues: false,
             viewed_from: weir_net::Time::ZERO,
+            media_receipts: false,
         };
         let error = |text: &str, flows| Series::read_csv(text, &plan(flows)).unwrap_err().to_string();
         assert_eq!(error("time_s\n0\nx\n", vec![]), "line 3: `x` is no value of its column");

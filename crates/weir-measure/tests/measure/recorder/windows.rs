@@ -74,6 +74,30 @@ fn what_was_received_is_told_in_bins_of_100_ms_from_the_window_on() {
 }
 
 #[test]
+fn the_payload_of_frames_is_counted_apart_where_it_is_wanted() {
+    let packet = |sent_ms: u64, wire_size, frame| PacketMeta {
+        sent_at: Time::from_millis(sent_ms),
+        wait: TimeDelta::ZERO,
+        wire_size,
+        payload: wire_size - 40,
+        frame,
+        control: false,
+    };
+    let receipts = |media_receipts| {
+        let plan = MeasurePlan { media_receipts, ..plan(300, vec![media("a")]) };
+        let mut run = Run::new(plan);
+        run.0.delivered(Time::from_millis(50), 0, &packet(10, 1240, 0));
+        run.0.delivered(Time::from_millis(60), 0, &packet(20, 300, PacketMeta::NO_FRAME));
+        run.0.delivered(Time::from_millis(250), 0, &packet(200, 1240, 1));
+        let found = run.0.finish();
+        (found.receipts, found.media_receipts)
+    };
+    let wire = vec![vec![1540, 0, 1240]];
+    assert_eq!(receipts(true), (wire.clone(), vec![vec![1200, 0, 1200]]));
+    assert_eq!(receipts(false), (wire, vec![Vec::new()]));
+}
+
+#[test]
 fn a_viewer_gets_what_was_captured_from_a_time_on() {
     let viewed = MeasurePlan { viewed_from: Time::from_millis(1000), ..plan(3000, vec![media("a")]) };
     let mut run = Run::within(viewed, 2500, 3000);
