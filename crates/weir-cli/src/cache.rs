@@ -12,14 +12,20 @@ const VARIABLE: &str = "WEIR_CACHE";
 /// Logs that are kept of commands built from other sources.
 const OTHERS: usize = 4;
 
-/// The log of this version; `None` where nothing is to be kept, nothing can be, or another process has it open.
+/// Length from which on a log begins anew, in bytes.
+const LONGEST: u64 = 64 << 20;
+
+/// The log of this version, only to be read where another process has it open; `None` where nothing is to be kept, or can be.
 pub(crate) fn yardsticks() -> Option<Log> {
     let folder = folder()?;
     fs::create_dir_all(&folder).ok()?;
     let [version, sources] = BUILT_FROM;
     let path = folder.join(format!("yardsticks-{version}-{sources}.log"));
     forget_old(&folder, &path);
-    Log::open(&path, &[]).ok()
+    if fs::metadata(&path).is_ok_and(|log| log.len() > LONGEST) {
+        let _ = fs::remove_file(&path);
+    }
+    Log::open(&path, &[]).or_else(|_| Log::read(&path)).ok()
 }
 
 /// The folder of this command's caches: that of the variable, or by the custom of the platform.

@@ -131,10 +131,10 @@ pub(crate) struct DrawArgs {
 }
 
 impl DrawArgs {
-    /// Nothing is said of draws where nothing is drawn.
+    /// Refuses these options of a suite whose cases are not drawn.
     ///
     /// # Errors
-    /// Something is.
+    /// One of them is given.
     pub(crate) fn suits(&self, suite: Option<&SuiteSource>) -> Result<(), Failure> {
         let given = [
             ("--cases", self.cases.is_some()),

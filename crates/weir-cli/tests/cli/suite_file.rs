@@ -238,3 +238,63 @@ fn variants_of_a_cases_scenario_are_judged_by_name() {
     assert_eq!(unknown.code, Some(2));
     assert!(unknown.stderr.contains("--controller wid"), "{}", unknown.stderr);
 }
+
+#[test]
+fn cases_are_drawn_by_a_seed_or_by_files_and_printed() {
+    let place = Place::new();
+    let printed = place.weir("suite drawn --seed 1 --print").stdout;
+    assert_eq!(printed.matches("\ntitle = ").count(), 40);
+    let third = place.weir("suite drawn --seed 1 --cases 5 --print --case 03").stdout;
+    assert!(printed.contains(&third) && third.starts_with("# 03 of weir suite drawn --seed 1\n"), "{third}");
+    place.write("case.toml", &third);
+    place.weir("check case.toml");
+    place.write("rule.rs", "fn rule() {}");
+    let [one, same] = [(); 2].map(|()| place.weir("suite drawn --seed-of rule.rs --cases 2 --print").stdout);
+    place.write("rule.rs", "fn rule() { }");
+    let other = place.weir("suite drawn --seed-of rule.rs --cases 2 --print").stdout;
+    assert!(one == same && one != other, "a change of the file changes the cases");
+    let run = place.weir("suite drawn --seed 1 --cases 3 --case 03 --runs 1 --controller nada --quiet");
+    assert!(run.stdout.contains("DualPI2"), "the case is described: {}", run.stdout);
+    for (wrong, said) in [
+        ("suite rfc8867 --print", "--print: only cases that are drawn have it"),
+        ("suite drawn --seed 1 --seed-of rule.rs", "cannot be used with"),
+        ("suite drawn --seed-of nowhere", "--seed-of nowhere: the file cannot be read"),
+        ("suite drawn --case 41 --print", "has no such case"),
+    ] {
+        let outcome = place.try_weir(wrong);
+        assert_eq!(outcome.code, Some(2), "{wrong}");
+        assert!(outcome.stderr.contains(said), "{wrong}: {}", outcome.stderr);
+    }
+    place.write("drawn-1.toml", "title = \"Mine\"\n");
+    let outcome = place.try_weir("suite drawn-1.toml");
+    assert!(outcome.stderr.contains("a suite called `drawn-1` ships with weir"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_suite_with_a_cache_gives_the_same_bytes_and_fills_it_once() {
+    let place = Place::new();
+    let run = |cache: &str| {
+        let mut command = place.command(&[
+            "suite",
+            "quality",
+            "--case",
+            "single flow",
+            "--controller",
+            "nada",
+            "--runs",
+            "1",
+            "--quiet",
+            "--json",
+        ]);
+        let outcome = Outcome::of(command.env("WEIR_CACHE", cache));
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        outcome.stdout
+    };
+    let cache = place.path().join("cache");
+    let (without, first) = (run(""), run(cache.to_str().unwrap()));
+    let kept = place.tree("cache");
+    assert_eq!(kept.len(), 1);
+    assert!(without == first && first == run(cache.to_str().unwrap()));
+    assert_eq!(place.tree("cache"), kept, "nothing is made twice");
+    assert!(run("/dev/null/nowhere") == without, "a cache that cannot be written is none");
+}

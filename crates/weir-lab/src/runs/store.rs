@@ -59,7 +59,7 @@ impl<T> Store<T> for Forget {
     }
 }
 
-/// Keeps results in two stores, and finds those that either has.
+/// Keeps results in two stores, and finds those that either has. The second one is a cache: what it cannot keep is no error.
 #[derive(Clone, Copy, Debug)]
 pub struct Both<'a, A, B>(pub &'a A, pub &'a B);
 
@@ -72,7 +72,7 @@ impl<T, A: Store<T>, B: Store<T>> Store<T> for Both<'_, A, B> {
         let first = self.0.get(key);
         first.or_else(|| {
             let found = self.1.get(key)?;
-            // Where the first one cannot keep it, the result is there all the same.
+            // The cache has it; the first store is only a copy of that.
             let _ = self.0.put(key, &found);
             Some(found)
         })
@@ -80,7 +80,8 @@ impl<T, A: Store<T>, B: Store<T>> Store<T> for Both<'_, A, B> {
 
     fn put(&self, key: &str, result: &T) -> Result<(), StoreError> {
         self.0.put(key, result)?;
-        self.1.put(key, result)
+        let _ = self.1.put(key, result);
+        Ok(())
     }
 }
 
@@ -93,7 +94,8 @@ pub struct Log {
     path: PathBuf,
     /// The text of each line, by its key.
     kept: Mutex<BTreeMap<String, String>>,
-    file: Mutex<File>,
+    /// `None` of a log that is only read.
+    file: Option<Mutex<File>>,
     /// How many results were taken from it.
     taken: AtomicUsize,
 }
@@ -132,8 +134,18 @@ impl Log {
             file.write_all(b"\n").map_err(at(path))?;
         }
         kept.extend(lines(&own));
-        let (kept, file) = (Mutex::new(kept), Mutex::new(file));
+        let (kept, file) = (Mutex::new(kept), Some(Mutex::new(file)));
         Ok(Self { path: path.to_owned(), kept, file, taken: AtomicUsize::new(0) })
+    }
+
+    /// The log at `path` to be read: what is put into it is not kept.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(path: &Path) -> Result<Self, StoreError> {
+        let log = std::fs::read(path).map_err(|source| StoreError { path: path.to_owned(), source })?;
+        let kept = Mutex::new(lines(&log).collect());
+        Ok(Self { path: path.to_owned(), kept, file: None, taken: AtomicUsize::new(0) })
     }
 
     /// How many results were taken from it so far.
@@ -174,9 +186,10 @@ impl<T: Serialize + DeserializeOwned> Store<T> for Log {
     }
 
     fn put(&self, key: &str, result: &T) -> Result<(), StoreError> {
+        let Some(file) = &self.file else { return Ok(()) };
         let write = || {
             let text = serde_json::to_string(&(key, result))?;
-            self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line(&text).as_bytes())?;
+            file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line(&text).as_bytes())?;
             Ok(text)
         };
         let text = write().map_err(|source| StoreError { path: self.path.clone(), source })?;

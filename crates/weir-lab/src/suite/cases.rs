@@ -9,7 +9,9 @@ mod sharing;
 
 use std::sync::LazyLock;
 
-pub(super) use checks::{ALONE_IN_QUEUE, AMONG_LIKE, BESIDE_DROP_TAIL_TCP, BESIDE_MARKED_TCP};
+pub(super) use checks::{
+    ALONE_IN_QUEUE, AMONG_LIKE, AMONG_LIKE_BESIDE_CALL, BESIDE_CALL, BESIDE_DROP_TAIL_TCP, BESIDE_MARKED_TCP,
+};
 
 use super::check::{Check, Quantity, START_UP};
 use super::moments::{Untimely, untimely};
@@ -55,8 +57,8 @@ pub struct Case {
     pub preset: Option<String>,
     /// Where on a sweep it is; nothing without one.
     pub swept: Option<SweptCase>,
-    /// The time of the run that the case is about what follows: rates, frames and the queue count from there on, also right after an
-    /// event. Without it rates and frames count from 20 s on, and the queue but for the 5 s after each event.
+    /// The time from which on rates, frames and the queue count, the queue right after events as well. Without it rates and frames
+    /// count from 20 s on, and the queue but for the 5 s after each event.
     pub from: Option<TimeDelta>,
     /// Whether the rate is judged beside what is useful, as a case that asks for load does.
     pub judges_load: bool,
@@ -277,6 +279,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_rate_is_only_shown_beside_what_is_useful_unless_the_case_asks_for_load() {
+        let case = |suite: &str, case: &str| find(suite).unwrap().case(case).unwrap().clone();
+        let shown = |case: &Case| -> Vec<&str> {
+            let shown = case.checks.iter().filter(|check| case.shown_beside(check).is_some());
+            shown.map(|check| check.name).collect()
+        };
+        assert_eq!(shown(&case("rfc8867", "5.1")), ["rate"]);
+        assert_eq!(shown(&case("rfc8869", "3.2 tcp")), ["rate against TCP"]);
+        assert!(shown(&case("sharing", "2 calls")).is_empty(), "it does not ask for what is useful");
+        assert!(shown(&Case { judges_load: true, ..case("rfc8867", "5.1") }).is_empty());
+        assert!(shown(&case("quality", "fall 300ms")).is_empty(), "what was sent before is judged");
     }
 
     #[test]

@@ -67,14 +67,14 @@ impl Limit {
     }
 
     /// By how much `value` keeps to the limit, as a share of the limit; negative if it does not.
-    pub fn room(self, value: f64) -> f64 {
+    pub fn slack(self, value: f64) -> f64 {
         let ratio = value / self.value();
         if self.higher_is_better() { ratio - 1.0 } else { 1.0 - ratio }
     }
 
     /// The value over the limit where more is better, the limit over the value where less is better; at most 1.
     pub fn margin(self, value: f64) -> f64 {
-        if self.room(value) >= 0.0 {
+        if self.slack(value) >= 0.0 {
             return 1.0;
         }
         let ratio = value / self.value();
@@ -92,6 +92,9 @@ pub enum Quantity {
     RateAfterEachStep,
     /// The same, the share being what the short transfers left of the capacity.
     RateBesideTransfers,
+    /// Mean rate over mean max-min share from 20 s on until the time from which on the case counts, in per cent, of the media flow that
+    /// has least of it.
+    RateBefore,
     /// What the media flows carry together while all TCP flows are active, over what as many TCP flows get in their
     /// place, of each of them at most the highest rate of the call; in per cent.
     RateAgainstTcp,
@@ -150,6 +153,7 @@ impl Quantity {
             | Self::Coexistence
             | Self::Reconvergence { .. }
             | Self::PriorityShares
+            | Self::RateBefore
             | Self::FrameDelay
             | Self::Useful
             | Self::ExcessFrameDelay
@@ -175,7 +179,7 @@ impl Alone {
     /// back that `limit` was kept, as there was no more time than that.
     pub(super) fn beside(self, limit: Limit) -> (Value, bool) {
         let Self { value, is_measurable, is_least } = self;
-        (value.filter(|&value| !is_least || limit.room(value) < 0.0), is_measurable)
+        (value.filter(|&value| !is_least || limit.slack(value) < 0.0), is_measurable)
     }
 }
 
@@ -212,6 +216,7 @@ impl<'a> Judged<'a> {
         let media = self.judged_flows();
         match quantity {
             Quantity::Rate => self.least_share(&media, &[(self.from, self.plan.end)]),
+            Quantity::RateBefore => self.least_share(&media, &[(START_UP, self.from)]),
             Quantity::RateAfterEachStep => self.least_share(&media, &self.between_steps()),
             Quantity::RateBesideTransfers => self.least_of_what_is_left(&media),
             Quantity::QueueWait => {
@@ -339,9 +344,15 @@ impl<'a> Judged<'a> {
     /// they are not always there.
     fn least_of_what_is_left(&self, media: &[usize]) -> Option<f64> {
         let window = self.window_of(media, self.from)?;
-        let transfers =
-            self.flows(|kind| matches!(kind, FlowKind::Tcp | FlowKind::Downloads | FlowKind::Web));
-        let taken: f64 = transfers.iter().map(|&flow| self.bits(flow, window)).sum();
+        let others = |&flow: &usize| {
+            !self.plan.flows[flow].is_judged() && self.plan.flows[flow].kind != FlowKind::Audio
+        };
+        let taken: f64 = (0..self.plan.flows.len())
+            .filter(others)
+            .collect::<Vec<_>>()
+            .iter()
+            .map(|&flow| self.bits(flow, window))
+            .sum();
         let audio: f64 =
             self.flows(|kind| kind == FlowKind::Audio).iter().map(|&flow| self.bits(flow, window)).sum();
         let link = &self.plan.links[self.plan.flows[*media.first()?].bottleneck?];

@@ -1,6 +1,6 @@
 //! How the rates of a run went, for plots.
 
-use weir_measure::metrics::{FairShares, MeasurePlan, PER_SECOND, max_min_shares};
+use weir_measure::metrics::{FairShares, FlowPlan, MeasurePlan, PER_SECOND, max_min_shares};
 use weir_measure::results::FlowKind;
 use weir_net::Time;
 
@@ -22,10 +22,15 @@ impl Course {
         let flows = plan.flows.iter().zip(received);
         Self {
             seconds: (plan.end - Time::ZERO).secs_f64(),
-            flows: flows.map(|(flow, bytes)| (flow.name.clone(), flow.kind, rates(bytes))).collect(),
+            flows: flows.map(|(flow, bytes)| (flow.name.clone(), kind(flow), rates(bytes))).collect(),
             shares: max_min_shares(plan),
         }
     }
+}
+
+/// The kind of a flow; a competitor is drawn as what is sent beside the calls.
+fn kind(flow: &FlowPlan) -> FlowKind {
+    if flow.competes { FlowKind::Constant } else { flow.kind }
 }
 
 /// The same of `receipts`, what each flow received in bytes per bin.

@@ -13,6 +13,7 @@ use weir_units::TimeDelta;
 
 use super::cases::{Case, SUITES, Suite};
 use super::check::{Check, Limit, QUEUE_WAIT, Quantity};
+use super::drawn::DRAWN;
 use super::moments::Untimely;
 use crate::form::{self, KeyPath, MOST_WRITTEN, Origin, Problem, ScenarioError, Shape, advice, text_of};
 use crate::registry::Registry;
@@ -50,8 +51,8 @@ struct CaseOfFile {
     /// The preset of controllers that have one of this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     preset: Option<String>,
-    /// The time of the run that the case is about what follows: rates, frames and the queue count from there on, also right after an
-    /// event; else from 20 s on, the queue but for the 5 s after each event.
+    /// The time from which on rates, frames and the queue count, the queue right after events as well; else rates and frames count
+    /// from 20 s on, and the queue but for the 5 s after each event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<TimeDelta>,
     /// Whether a rate is judged beside `useful`: the case asks for load.
@@ -90,6 +91,9 @@ enum Measured {
     /// The same, in %, the share being what short transfers left of the capacity.
     #[serde(rename = "rate beside transfers")]
     RateBesideTransfers,
+    /// Rate over share, in %, from 20 s on until `from`.
+    #[serde(rename = "rate before")]
+    RateBefore,
     /// What the calls carry over what TCP carries in their place, in %.
     #[serde(rename = "rate against TCP")]
     RateAgainstTcp,
@@ -149,6 +153,7 @@ impl Measured {
         let (name, unit, quantity, higher_is_better) = match self {
             Self::Rate => ("rate", "%", Quantity::Rate, true),
             Self::RateAfterEachStep => ("rate after each step", "%", Quantity::RateAfterEachStep, true),
+            Self::RateBefore => ("rate before", "%", Quantity::RateBefore, true),
             Self::RateBesideTransfers => ("rate beside transfers", "%", Quantity::RateBesideTransfers, true),
             Self::RateAgainstTcp => ("rate against TCP", "%", Quantity::RateAgainstTcp, true),
             Self::QueueWait => (QUEUE_WAIT, "ms", Quantity::QueueWait, false),
@@ -167,7 +172,7 @@ impl Measured {
 
     /// Whether it asks for a TCP flow beside the call.
     const fn needs_tcp(self) -> bool {
-        matches!(self, Self::RateAgainstTcp | Self::Neighbour)
+        matches!(self, Self::RateAgainstTcp)
     }
 }
 
@@ -191,7 +196,8 @@ impl Suite {
             ScenarioError::new(&file, "", None, problem)
         };
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if SUITES.iter().any(|suite| suite.name == name) {
+        let is_drawn = name == DRAWN || name.starts_with(&format!("{DRAWN}-"));
+        if is_drawn || SUITES.iter().any(|suite| suite.name == name) {
             let help = "give the file another name: results and folders are called by it".to_owned();
             return Err(whole(format!("a suite called `{name}` ships with weir"), help));
         }
@@ -374,7 +380,7 @@ impl Reader<'_> {
     fn sense(&self, given: &CaseOfFile, scenario: &Scenario, path: &KeyPath) -> Vec<Problem> {
         let has = |wanted: fn(&Carried) -> bool| scenario.flows.iter().any(|(_, flow)| wanted(&flow.carried));
         let mut problems = Vec::new();
-        if !has(|carried| matches!(carried, Carried::Media(_))) {
+        if !has(|carried| matches!(carried, Carried::Media(media) if !media.competitor)) {
             let problem = Problem::value(
                 &path.with("scenario"),
                 "it has no media flow that a controller could take over",
@@ -389,6 +395,23 @@ impl Reader<'_> {
                 let problem = Problem::value(&path, format!("`{name}` asks for a TCP flow beside the call"));
                 problems.push(problem.help("ask it of a scenario with a flow of `kind = \"tcp\"`"));
             }
+        }
+        let has_neighbour =
+            has_tcp || has(|carried| matches!(carried, Carried::Media(media) if media.competitor));
+        for (number, check) in given.checks.iter().enumerate() {
+            if check.quantity == Measured::Neighbour && !has_neighbour {
+                let path = path.with("checks").item(number).with("quantity");
+                let problem =
+                    Problem::value(&path, "`neighbour` asks for a TCP flow or a competitor beside the call");
+                let help =
+                    "ask it of a scenario with a flow of `kind = \"tcp\"`, or with `competitor = true`";
+                problems.push(problem.help(help));
+            }
+        }
+        if let Some(from) = given.from.filter(|&from| from < TimeDelta::ZERO || from >= scenario.duration) {
+            let problem = Problem::value(&path.with("from"), format!("{from} is no time of the run"));
+            problems
+                .push(problem.help(format!("write a time from 0s to before its end, {}", scenario.duration)));
         }
         if let Some(preset) = &given.preset {
             let presets: Vec<&str> = self

@@ -5,7 +5,6 @@ use crate::build::RunOptions;
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 use weir_measure::metrics::{MeasurePlan, Recorder};
-use weir_measure::results::FlowKind;
 use weir_net::Time;
 use weir_units::TimeDelta;
 
@@ -60,7 +59,7 @@ fn events_of(plan: &MeasurePlan) -> Vec<f64> {
     let plan = MeasurePlan { window: (Time::ZERO, plan.end), ..plan.clone() };
     let measured = Recorder::new(plan.clone()).finish();
     let flows = plan.flows.iter().zip(&measured.metrics.flows);
-    let media = flows.filter(|(flow, _)| flow.kind == FlowKind::Media);
+    let media = flows.filter(|(flow, _)| flow.is_judged());
     media.flat_map(|(_, own)| own.convergence.iter().filter_map(|event| event.at_seconds)).collect()
 }
 

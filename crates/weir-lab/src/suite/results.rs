@@ -2,15 +2,15 @@
 
 #[cfg(test)]
 mod tests;
+mod whole;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::check::Limit;
-use super::drawn::DRAWN;
 use super::told::{Less, SweptCase};
-use crate::build::{TraceUse, stand_ins, titled};
+use crate::build::TraceUse;
 use weir_measure::results::Value;
 use weir_measure::results::ranking::Ranking;
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words, mean};
@@ -84,8 +84,8 @@ pub struct Viewed {
     /// Freezes of all media flows over the whole run; not told by results that were saved before they were counted.
     #[serde(default)]
     pub freezes: Value,
-    /// What judged flows received besides the payload of their frames (headers, padding), in per cent of that, from 20 s on; not told by
-    /// results that were saved before it was measured.
+    /// What judged flows received besides the payload of their frames, in per cent of that, from 20 s on. Results that were saved
+    /// before it was measured have none.
     #[serde(default)]
     pub overhead_percent: Value,
     /// What the flows that are not judged received together, in bit/s over the whole run; null without such flows.
@@ -186,8 +186,8 @@ pub enum Void {
     NotAsked,
     /// The omniscient sender keeps to it at none of its points, and no controller is ahead of it in this case.
     BeyondPhysics,
-    /// The omniscient sender keeps to it at none of its points, which says nothing of others: some controller is ahead of it in
-    /// this case, or none was compared with it there.
+    /// The omniscient sender keeps to it at none of its points, and is known to be no bound there: some controller is ahead of it, or
+    /// none was compared with it.
     NoBoundKnown,
     /// It is a rate, in a case that judges what is useful.
     Shown,
@@ -206,7 +206,7 @@ impl CheckResult {
             higher_is_better: check.limit.higher_is_better(),
             mean: estimate.map(|estimate| estimate.mean),
             ci95: estimate.and_then(|estimate| estimate.half_width),
-            passed: estimate.is_some_and(|estimate| check.limit.room(estimate.mean) >= 0.0),
+            passed: estimate.is_some_and(|estimate| check.limit.slack(estimate.mean) >= 0.0),
             open: estimate.is_some_and(|estimate| estimate.leaves_open(check.limit.value())),
             kinds: estimate.and_then(|estimate| estimate.kinds),
             values,
@@ -266,9 +266,9 @@ impl CheckResult {
     }
 
     /// By how much the mean keeps to the limit, as a share of the limit; negative if it does not.
-    fn room(&self) -> f64 {
-        let room = self.mean.map_or(-1.0, |mean| self.limit().room(mean));
-        if room.is_nan() { -1.0 } else { room }
+    fn slack(&self) -> f64 {
+        let slack = self.mean.map_or(-1.0, |mean| self.limit().slack(mean));
+        if slack.is_nan() { -1.0 } else { slack }
     }
 
     /// The mean over the limit where more is better, the limit over the mean where less is better; at most 1, and 0 without a mean.
@@ -371,7 +371,7 @@ impl ControllerResult {
 
     /// The check that decides: of those that make the verdict the one that is missed by most, or kept by least.
     pub fn deciding(&self) -> Option<&CheckResult> {
-        let order = |check: &CheckResult| (check.verdict(), check.room());
+        let order = |check: &CheckResult| (check.verdict(), check.slack());
         self.counting().min_by(|a, b| {
             let ((verdict, margin), (other, others)) = (order(a), order(b));
             verdict.cmp(&other).then(margin.total_cmp(&others))
@@ -391,13 +391,13 @@ impl ControllerResult {
         mean(&known)
     }
 
-    /// The margin, the check that decides, and every other check that is missed, each with the points by which it is:
-    /// `0.71 useful 50 % (20 below), loss 2.83 % (0.83 above)`. Of a case that is not judged, why: `not judged: nothing to measure
+    /// The margin, the check that decides, and every other check whose mean does not keep to its limit, each with the points from it:
+    /// `0.71 useful 50 % (20 below), loss 2.83 % (0.83 above)`. Of a case that is not judged, the reason: `not judged: nothing to measure
     /// of useful`.
     pub fn in_words(&self) -> String {
         let judged = self.deciding().zip(self.margin());
         let Some((deciding, margin)) = judged else { return self.not_judged_in_words() };
-        let missed = |check: &&CheckResult| check.verdict() == Verdict::Missed && check.name != deciding.name;
+        let missed = |check: &&CheckResult| !check.passed && check.name != deciding.name;
         let checks = std::iter::once(deciding).chain(self.counting().filter(missed));
         let checks: Vec<String> = checks.map(CheckResult::with_points).collect();
         format!("{margin:.2} {}", checks.join(", "))
@@ -413,108 +413,6 @@ impl CaseResult {
     /// Whether it was saved before there was an omniscient sender. The wait at the sender was then in no check.
     pub(super) const fn is_of_old_judge(&self) -> bool {
         self.omniscient.is_none()
-    }
-}
-
-impl SuiteResult {
-    /// Names of the controllers.
-    pub fn controllers(&self) -> impl Iterator<Item = &str> {
-        self.cases.first().into_iter().flat_map(|case| case.controllers.iter().map(|own| own.name.as_str()))
-    }
-
-    /// A sentence for each trace that another stood in for.
-    pub fn stand_ins(&self) -> Vec<String> {
-        stand_ins(self.cases.iter().flat_map(|case| &case.traces))
-    }
-
-    /// `title`, which says so where a trace stood in for another.
-    pub fn titled(&self, title: &str) -> String {
-        titled(title, self.cases.iter().flat_map(|case| &case.traces))
-    }
-
-    /// What a reader should know besides: the traces that others stood in for, and what counts for nobody and why, a sentence
-    /// for each.
-    pub fn notes(&self) -> Vec<String> {
-        let name: fn(&CheckResult) -> String = |check| check.name.clone();
-        let reasons = [
-            (
-                "Beyond physics, as the omniscient sender does not keep to it, and counted for nobody",
-                self.void(Void::BeyondPhysics, CheckResult::in_short),
-            ),
-            (
-                "No bound known, and counted for nobody: the omniscient sender does not keep to it, and others may",
-                self.void(Void::NoBoundKnown, CheckResult::in_short),
-            ),
-            (
-                "Asked of nobody, as the omniscient sender gets less than a quarter of the frames there in time",
-                self.void(Void::NotAsked, name),
-            ),
-            (
-                "Not judged, as the runs leave nothing to measure there, not even of the omniscient sender (rates, shares and \
-                 frames count from 20 s on)",
-                self.void(Void::NotJudged, name),
-            ),
-        ];
-        let told = reasons.into_iter().filter(|(_, checks)| !checks.is_empty());
-        let told = told.map(|(what, checks)| format!("{what}: {}.", checks.join("; ")));
-        self.stand_ins().into_iter().chain(told).collect()
-    }
-
-    /// The checks that count for nobody for this reason, each behind its case: `5.1 rate 79 %`.
-    fn void(&self, why: Void, words: fn(&CheckResult) -> String) -> Vec<String> {
-        let of_case = |case: &CaseResult| {
-            let own = case.omniscient.iter().flat_map(|own| &own.checks);
-            let void = own.filter(|check| check.void == Some(why));
-            void.map(|check| format!("{} {}", case.name, words(check))).collect::<Vec<_>>()
-        };
-        self.cases.iter().flat_map(of_case).collect()
-    }
-
-    /// The mean margin of the controller at `index` over the cases that are judged; `None` if none is.
-    pub fn margin(&self, index: usize) -> Option<f64> {
-        let of_case = |case: &CaseResult| case.controllers.get(index)?.margin();
-        mean(&self.cases.iter().filter_map(of_case).collect::<Vec<_>>())
-    }
-
-    /// The mean overhead of the controller at `index` over the cases, in per cent of the payload; `None` if it is not known.
-    pub fn overhead(&self, index: usize) -> Option<f64> {
-        let of_case = |case: &CaseResult| case.controllers.get(index)?.overhead();
-        mean(&self.cases.iter().filter_map(of_case).collect::<Vec<_>>())
-    }
-
-    /// What stands below the matrix: a label, and a figure for each controller.
-    pub fn totals(&self) -> Vec<(&'static str, Vec<String>)> {
-        let (cases, controllers) = (self.cases.len(), self.controllers().count());
-        let row = |of: &dyn Fn(usize) -> String| (0..controllers).map(of).collect();
-        let shown =
-            |value: Option<f64>, words: &dyn Fn(f64) -> String| value.map_or_else(|| "–".to_owned(), words);
-        vec![
-            ("passed", row(&|index| format!("{} of {cases}", self.count(index, Verdict::Passed)))),
-            ("open", row(&|index| format!("{} of {cases}", self.count(index, Verdict::Open)))),
-            ("margin", row(&|index| shown(self.margin(index), &|margin| format!("{margin:.3}")))),
-            ("overhead", row(&|index| shown(self.overhead(index), &|percent| format!("{percent:.1} %")))),
-        ]
-    }
-
-    /// Which controllers lead each case and which are recommended, in words: a row per case; nothing of a single controller, and where
-    /// the runs cannot tell.
-    pub fn leaders(&self) -> Vec<[String; 3]> {
-        let of_case = |case: &CaseResult| {
-            let ranking = case.ranking.as_ref().filter(|ranking| ranking.can_tell())?;
-            Some([case.name.clone(), ranking.leading.join(", "), ranking.recommended.join(", ")])
-        };
-        self.cases.iter().filter_map(of_case).collect()
-    }
-
-    /// Whether its cases were drawn by a seed, so that their names say nothing.
-    pub fn is_drawn(&self) -> bool {
-        self.suite.strip_prefix(DRAWN).is_some_and(|seed| seed.starts_with('-'))
-    }
-
-    /// In how many cases `verdict` is that on the controller at `index`.
-    pub fn count(&self, index: usize, verdict: Verdict) -> usize {
-        let of_case = |case: &CaseResult| case.controllers.get(index).map(ControllerResult::verdict);
-        self.cases.iter().filter(|&case| of_case(case) == Some(verdict)).count()
     }
 }
 

@@ -90,7 +90,7 @@ impl Yardstick {
             let keeps = |runs: &Vec<Attempt>| CheckResult::new(check, values(runs, index)).passed;
             if !is_measurable {
                 Some(Void::NotJudged)
-            } else if case.shown_beside(check).is_some_and(|useful| self.asks(useful).contains(&true)) {
+            } else if case.shown_beside(check).is_some_and(|useful| !self.asks(useful).contains(&false)) {
                 Some(Void::Shown)
             } else if check.quantity.is_bound_by_physics() && !all().any(keeps) {
                 Some(if case.bound_known { Void::BeyondPhysics } else { Void::NoBoundKnown })

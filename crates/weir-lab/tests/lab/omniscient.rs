@@ -55,7 +55,7 @@ fn ahead(case: &CaseResult) -> Vec<String> {
     ahead
 }
 
-/// Of the cases that are run those in which somebody is ahead, and is not expected to be, and the other way round.
+/// The controllers that are ahead in cases with a known bound, and, where all take part, the cases without one in which none is ahead.
 fn unexpected(suite: &str, cases: &[&str], controllers: &[&str], seeds: &[u64]) -> Vec<String> {
     let suite = find(suite).expect("it ships");
     let registry = &Registry::standard();

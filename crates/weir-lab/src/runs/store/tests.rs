@@ -106,3 +106,23 @@ fn what_cannot_be_written_is_told_and_leaves_nothing_behind() {
     log.in_order().unwrap_err();
     assert!(std::fs::read_to_string(directory.path().join("other")).unwrap().contains("key"));
 }
+
+#[test]
+fn a_cache_beside_a_log_is_found_and_filled_and_may_fail() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let (own, cache) = (Log::open(&path("own"), &[]).unwrap(), Log::open(&path("cache"), &[]).unwrap());
+    let both = Both(&own, &cache);
+    Store::<u32>::put(&both, "a", &1).unwrap();
+    Store::<u32>::put(&cache, "b", &2).unwrap();
+    let get = |key: &str| -> Option<u32> { both.get(key) };
+    assert_eq!((get("a"), get("b"), get("c")), (Some(1), Some(2), None));
+    let kept = |log: &Log, key: &str| -> Option<u32> { log.get(key) };
+    assert_eq!((kept(&cache, "a"), kept(&own, "b")), (Some(1), Some(2)), "either has both");
+    // One that another process has open is read, and nothing is put into it.
+    let read = Log::read(&path("cache")).unwrap();
+    Store::<u32>::put(&read, "d", &4).unwrap();
+    assert_eq!((kept(&read, "a"), kept(&read, "d")), (Some(1), None));
+    assert!(Store::<u32>::put(&Both(&own, &read), "d", &4).is_ok());
+    assert!(Log::read(&path("nowhere")).is_err());
+}

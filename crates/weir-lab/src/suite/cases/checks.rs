@@ -16,7 +16,7 @@ const JAIN_RTT: Check = check("Jain", "", Quantity::Jain, Limit::AtLeast(0.75));
 const COEXIST: Check = check("coexistence", "%", Quantity::Coexistence, Limit::AtLeast(40.0));
 const RESUME: Check = check("re-convergence", "s", Quantity::Reconvergence { at: 60 }, Limit::AtMost(15.0));
 const PRIORITIES: Check = check("off priority", "%", Quantity::PriorityShares, Limit::AtMost(10.0));
-const HALF_SHARE: Check = check("rate", "%", Quantity::Rate, Limit::AtLeast(40.0));
+const BEFORE: Check = check("rate before", "%", Quantity::RateBefore, Limit::AtLeast(60.0));
 const AGAINST_TCP: Check = check("rate against TCP", "%", Quantity::RateAgainstTcp, Limit::AtLeast(80.0));
 const FRAMES: Check = check("frame delay p99", "ms", Quantity::FrameDelay, Limit::AtMost(100.0));
 
@@ -43,10 +43,13 @@ pub(super) const SHARING_FAR: &[Check] = &[RATE, WAIT, LOSS, JAIN_RTT];
 /// Beside a call under another controller: what either keeps.
 pub(super) const BESIDE: &[Check] = &[COEXIST, WAIT, LOSS];
 /// What follows a fall of the capacity.
-pub(super) const FALL: &[Check] = &[USEFUL, WAIT, LATE];
+pub(super) const FALL: &[Check] = &[USEFUL, WAIT, LATE, BEFORE];
 
 /// Of cases that are drawn.
 pub(in crate::suite) const ALONE_IN_QUEUE: &[Check] = APART;
 pub(in crate::suite) const AMONG_LIKE: &[Check] = TOGETHER;
-pub(in crate::suite) const BESIDE_DROP_TAIL_TCP: &[Check] = &[HALF_SHARE, LOSS];
-pub(in crate::suite) const BESIDE_MARKED_TCP: &[Check] = &[RATE, LOSS, USEFUL, LATE];
+pub(in crate::suite) const BESIDE_CALL: &[Check] = &[RATE, WAIT, LOSS, USEFUL, LATE, COEXIST];
+pub(in crate::suite) const AMONG_LIKE_BESIDE_CALL: &[Check] =
+    &[RATE, WAIT, LOSS, JAIN, USEFUL, LATE, COEXIST];
+pub(in crate::suite) const BESIDE_DROP_TAIL_TCP: &[Check] = LONG_TCP;
+pub(in crate::suite) const BESIDE_MARKED_TCP: &[Check] = LONG_TCP_MARKED;

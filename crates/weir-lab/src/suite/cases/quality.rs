@@ -1,6 +1,6 @@
 //! What one call makes of one link.
 
-use super::checks::{APART, FALL, SHARING};
+use super::checks::{APART, FALL};
 use super::{ShippedCase, case};
 
 const NARROW: &str = "quality/narrow";
@@ -24,7 +24,6 @@ pub(super) const CASES: &[ShippedCase] = &[
     own("0.4 Mbit/s", "a link of 0.4 Mbit/s", NARROW, &["links.forward.rate=400kbps"]),
     own("handover", "to a slower cell with a longer path, and back", "quality/handover", &[]),
     own("satellite", "a path that changes each 15 s", "quality/satellite", &[]),
-    case("three flows", "three calls, one after another", "quality/three-flows", &[], SHARING),
 ];
 
 const fn own(

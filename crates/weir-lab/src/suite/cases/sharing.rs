@@ -33,6 +33,7 @@ pub(super) const CASES: &[ShippedCase] = &[
         &["links.forward.delay=300ms", "links.back.delay=300ms"],
     ),
     case("rtt 1:10", "two calls, round trips of 20 and 200 ms", "sharing/round-trips", &[], SHARING_FAR),
+    case("three flows", "three calls, one after another", "quality/three-flows", &[], SHARING),
     case("late starters", "two calls, and two that begin later", "sharing/late-starters", &[], SHARING),
     case(
         "late source",
@@ -41,7 +42,7 @@ pub(super) const CASES: &[ShippedCase] = &[
         &[],
         SHARING,
     )
-    .from(60),
+    .from(45),
     beside("beside gcc", "beside a call under gcc", &["flows.other.controller=gcc"]),
     beside("beside nada", "beside a call under nada", &["flows.other.controller=nada"]),
     beside("beside scream-v2", "beside a call under scream-v2", &["flows.other.controller=scream-v2"]),

@@ -228,10 +228,10 @@ fn loss_and_frame_delay_are_those_of_the_worst_call() {
 
 #[test]
 fn a_limit_is_kept_at_the_limit_itself() {
-    assert_eq!(Limit::AtLeast(80.0).room(80.0), 0.0);
-    assert_near(Some(Limit::AtLeast(80.0).room(60.0)), -0.25);
-    assert_near(Some(Limit::AtMost(100.0).room(150.0)), -0.5);
-    assert_near(Some(Limit::AtMost(2.0).room(1.0)), 0.5);
+    assert_eq!(Limit::AtLeast(80.0).slack(80.0), 0.0);
+    assert_near(Some(Limit::AtLeast(80.0).slack(60.0)), -0.25);
+    assert_near(Some(Limit::AtMost(100.0).slack(150.0)), -0.5);
+    assert_near(Some(Limit::AtMost(2.0).slack(1.0)), 0.5);
     // A margin is a ratio, and at most 1.
     let margins = [
         Limit::AtLeast(80.0).margin(60.0),
