@@ -28,7 +28,7 @@ fn what_shards_keep_comes_to_what_one_machine_makes_of_all() {
             made.fetch_add(1, Ordering::Relaxed);
         };
         plan.run_shard(*shard, 2, &traces, &Log::open(path, &[]).unwrap(), &done).unwrap();
-        assert_eq!((made.into_inner(), plan.runs_of(*shard)), (8, 8));
+        assert_eq!((made.into_inner(), plan.runs_of(*shard)), (10, 10));
     }
     let merged = Log::open(&path("merged"), &parts.map(|(_, path)| path)).unwrap();
     let of_parts = plan.run(1, &traces, &merged, &|| {}).unwrap();

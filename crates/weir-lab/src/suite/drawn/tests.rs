@@ -1,7 +1,7 @@
 use super::*;
 use crate::build::RunOptions;
 use crate::registry::Registry;
-use crate::traces::TraceStore;
+use crate::traces::{TraceStatistics, TraceStore};
 
 const MANY: u32 = 4000;
 
@@ -89,7 +89,7 @@ fn a_seed_gives_the_same_bytes_everywhere_and_a_case_does_not_depend_on_their_nu
 }
 
 /// Hash of the forty scenarios of seed 1.
-const EXPECTED: u64 = 682_689_610_055_741_738;
+const EXPECTED: u64 = 6_267_760_387_122_501_360;
 
 #[test]
 fn the_seed_of_files_is_that_of_all_their_bytes_in_order() {
@@ -106,5 +106,14 @@ fn every_case_can_be_built() {
         let scenario = case.open(&registry, &[]).unwrap_or_else(|error| panic!("{}: {error}", case.title));
         let built = scenario.build(&RunOptions::new(1), &TraceStore::find(&[]));
         built.unwrap_or_else(|error| panic!("{}: {error}\n{:?}", case.title, case.text));
+    }
+}
+
+#[test]
+fn the_means_of_recorded_traces_are_those_of_the_files() {
+    let store = TraceStore::find(&[]);
+    for (name, kbps) in RECORDED {
+        let mean = TraceStatistics::of(&store.load(name).unwrap()).mean_mbps * 1e3;
+        assert!((mean - kbps as f64).abs() < 1.0, "{name}: {mean}");
     }
 }
