@@ -36,9 +36,10 @@ const MEASUREMENTS: [&str; 2] = ["docs/performance.md", "docs/mutants.md"];
 
 /// The tables of docs/goog_cc.md that are put together from what tests print, by their heads; before them those of docs/suites.md
 /// by which the omniscient sender was defined.
-const PUT_TOGETHER: [&str; 5] = [
+const PUT_TOGETHER: [&str; 6] = [
     "| point | a | W | T | D |",
     "| case | what happens | judged from |",
+    "| what | how it is drawn |",
     "| call | constants, loss heard by | share, % | after 5 s, % | 90 % reached | loss, % | queue, median / 95th, ms |",
     "| call | controller | share, % | after 5 s, % | 90 % reached | loss, % | queue, median / 95th, ms |",
     "| call | constants | decreases, goog_cc / gcc | matched, % | targets within 10 %, % of the time |",
