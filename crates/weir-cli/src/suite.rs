@@ -9,7 +9,7 @@ mod output;
 
 use std::io::Write;
 
-use weir_lab::form::places;
+use weir_lab::form::{MOST_WRITTEN, places, text_of};
 use weir_lab::registry::Registry;
 use weir_lab::scenario::Contestant;
 use weir_lab::suite::{self, Case, Suite, SuiteRequest, SuiteResult, Untimely};
@@ -54,14 +54,14 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
 
 /// Prints the cases that are drawn, or runs them.
 fn drawn(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failure> {
-    let files = args.draw.seed_of.iter().map(|path| {
-        std::fs::read(path).map_err(|error| Failure::Option {
+    let texts = args.draw.seed_of.iter().map(|path| {
+        text_of(path, MOST_WRITTEN).map_err(|error| Failure::Option {
             option: format!("--seed-of {}", path.display()),
             problem: format!("the file cannot be read: {error}"),
         })
     });
-    let files: Vec<Vec<u8>> = files.collect::<Result<_, _>>()?;
-    let seed = if files.is_empty() { args.seed } else { suite::seed_of(files.iter().map(Vec::as_slice)) };
+    let texts: Vec<String> = texts.collect::<Result<_, _>>()?;
+    let seed = if texts.is_empty() { args.seed } else { suite::seed_of(&texts) };
     let suite = suite::drawn(seed, args.draw.cases.unwrap_or(suite::USUAL_CASES));
     if !args.draw.print {
         return run(args, &suite, registry);

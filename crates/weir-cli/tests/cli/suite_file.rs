@@ -259,6 +259,7 @@ fn cases_are_drawn_by_a_seed_or_by_files_and_printed() {
         ("suite rfc8867 --print", "--print: only cases that are drawn have it"),
         ("suite drawn --seed 1 --seed-of rule.rs", "cannot be used with"),
         ("suite drawn --seed-of nowhere", "--seed-of nowhere: the file cannot be read"),
+        ("suite drawn --seed-of /dev/zero", "--seed-of /dev/zero: the file cannot be read"),
         ("suite drawn --case 41 --print", "has no such case"),
     ] {
         let outcome = place.try_weir(wrong);

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 /// The FNV-1a hash of what `text` comes to.
-pub(super) fn fingerprint(text: fmt::Arguments<'_>) -> u64 {
+pub(crate) fn fingerprint(text: fmt::Arguments<'_>) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     // It takes whatever it is given; what cannot be shown ends there, as it does each time.
     let _ = hash.write_fmt(text);

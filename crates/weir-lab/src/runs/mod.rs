@@ -18,6 +18,7 @@ mod task;
 pub use capture::{Capture, CaptureFile, check_links};
 pub use divisible::Divisible;
 pub use error::RunError;
+pub(crate) use fingerprint::fingerprint;
 pub use runner::Runner;
 pub use shard::Shard;
 pub use store::{Both, Forget, Log, Store, StoreError};

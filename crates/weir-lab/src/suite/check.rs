@@ -344,15 +344,9 @@ impl<'a> Judged<'a> {
     /// they are not always there.
     fn least_of_what_is_left(&self, media: &[usize]) -> Option<f64> {
         let window = self.window_of(media, self.from)?;
-        let others = |&flow: &usize| {
-            !self.plan.flows[flow].is_judged() && self.plan.flows[flow].kind != FlowKind::Audio
-        };
-        let taken: f64 = (0..self.plan.flows.len())
-            .filter(others)
-            .collect::<Vec<_>>()
-            .iter()
-            .map(|&flow| self.bits(flow, window))
-            .sum();
+        let mut others = self.flows(|kind| kind != FlowKind::Audio);
+        others.retain(|&flow| !self.plan.flows[flow].is_judged());
+        let taken: f64 = others.iter().map(|&flow| self.bits(flow, window)).sum();
         let audio: f64 =
             self.flows(|kind| kind == FlowKind::Audio).iter().map(|&flow| self.bits(flow, window)).sum();
         let link = &self.plan.links[self.plan.flows[*media.first()?].bottleneck?];

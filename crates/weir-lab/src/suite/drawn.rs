@@ -16,6 +16,7 @@ use super::cases::{
     Case, Suite,
 };
 use super::check::Check;
+use crate::runs::fingerprint;
 
 /// The name of the suite on the command line.
 pub const DRAWN: &str = "drawn";
@@ -47,15 +48,13 @@ pub fn drawn(seed: u64, count: u32) -> Suite {
     }
 }
 
-/// The seed for the files of a controller: their bytes, one after another in the order given.
-pub fn seed_of<'a>(files: impl IntoIterator<Item = &'a [u8]>) -> u64 {
-    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    // FNV-1a, of which the upper bit is left out: seeds are below 2⁶³.
-    let hash = files.into_iter().flatten().fold(0xcbf2_9ce4_8422_2325, step);
-    hash & (u64::MAX >> 1)
+/// The seed for the files of a controller: a hash of their texts, one after another in the order given.
+pub fn seed_of(texts: &[String]) -> u64 {
+    // Seeds are below 2⁶³.
+    fingerprint(format_args!("{}", texts.concat())) & (u64::MAX >> 1)
 }
 
-/// What is drawn of a case.
+/// The parameters of a case.
 #[derive(Clone, Debug, PartialEq)]
 struct Drawn {
     capacity: Capacity,
