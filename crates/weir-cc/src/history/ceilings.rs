@@ -67,7 +67,7 @@ mod tests {
         told.into_iter().find(|&told| on(told)).map(|(ms, _)| ms)
     }
 
-    /// Those of an estimator in each second, with others each `every` ms.
+    /// Ceilings of an estimator in each second, beside forged ones each `every` ms.
     fn beside(every: i64, kbps: u64) -> Vec<(i64, u64)> {
         let forged = (0..20_000 / every).map(|n| (5000 + n * every, kbps));
         let mut all: Vec<_> = (0..25).map(|s| (s * 1000 + 7, 900 + s as u64)).chain(forged).collect();

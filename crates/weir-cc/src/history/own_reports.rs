@@ -36,7 +36,7 @@ struct Told {
     counted: bool,
 }
 
-/// What the congestion of a report is.
+/// The measure of congestion in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
     /// A delay with penalties.

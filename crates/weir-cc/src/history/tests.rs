@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 mod forged;
+mod left_out;
 mod two_reporters;
 mod untimed;
 

@@ -15,7 +15,7 @@ pub(crate) struct Standing {
     decided: DataRate,
     /// What the law itself computed last; the start rate before.
     computed: DataRate,
-    /// What a coupler gave last.
+    /// The last share from a coupler.
     share: Option<DataRate>,
     pub(crate) application_limited: bool,
     limiting: Limiting,

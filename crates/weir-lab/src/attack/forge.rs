@@ -386,7 +386,7 @@ impl Forger {
         self.own(now, number, Path::Empty);
     }
 
-    /// What laws with reports of their own are told of `path`.
+    /// Reports of `path` in every own form.
     fn own(&mut self, now: SendTime, number: u16, path: Path) {
         let source = self.source();
         for form in own_forms::ALL {

@@ -1,4 +1,4 @@
-//! What forged reports say in the forms of laws that have their own.
+//! Forged reports in the controllers' own forms.
 
 use weir_cc::SendTime;
 use weir_wire::rtcp::{Dccc, Nada, NadaDelay, Remb, Tfrc};

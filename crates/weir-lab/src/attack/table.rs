@@ -283,7 +283,7 @@ fn peak(bytes: &[u64], span: Span) -> f64 {
     starts.map(|s| Course::rate(bytes, f64::from(s), f64::from(s + 5))).fold(0.0, f64::max)
 }
 
-/// What one forged packet did to the rate.
+/// The fall of the rate after one forged packet.
 struct Fall {
     /// The least rate over the same without it.
     least_ratio: f64,

@@ -101,7 +101,7 @@ impl Omniscient {
     }
 }
 
-/// What `bps` carry in `time`, and three packets at least: with less nothing would move that fills a packet.
+/// The bytes that `bps` carry in `time`, at least [`LEAST_WINDOW`]: a full packet needs room.
 fn window(bps: f64, time: TimeDelta) -> DataSize {
     DataSize::from_bytes((bps * time.secs_f64() / 8.0) as u64).max(LEAST_WINDOW)
 }

@@ -82,8 +82,8 @@ impl Limit {
     }
 }
 
-/// What is measured of a run. "Media" are the flows under the controller that is tried. Their rate is the payload of frames: padding and
-/// headers are load, and carry nothing to a viewer.
+/// A quantity of a run. "Media" are the flows under the controller that is tried. Their rate is the payload of frames: padding
+/// and headers are load, and carry nothing to a viewer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantity {
     /// Mean rate over mean max-min share from 20 s on, in per cent, of the media flow that has least of it.
@@ -262,7 +262,7 @@ impl<'a> Judged<'a> {
         (0..self.plan.flows.len()).filter(|&flow| self.plan.flows[flow].is_judged()).collect()
     }
 
-    /// What the judged flows received besides the payload of their frames, in per cent of that; headers are part of it.
+    /// Headers and padding that the judged flows received, in per cent of the payload of their frames.
     pub(super) fn overhead(&self) -> Value {
         let window = bins((self.from, self.plan.end));
         let sum = |of: &[Vec<u32>]| -> f64 {

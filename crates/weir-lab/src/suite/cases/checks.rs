@@ -42,7 +42,7 @@ pub(super) const SHARING: &[Check] = &[RATE, WAIT, LOSS, JAIN];
 pub(super) const SHARING_FAR: &[Check] = &[RATE, WAIT, LOSS, JAIN_RTT];
 /// Beside a call under another controller: what either keeps.
 pub(super) const BESIDE: &[Check] = &[COEXIST, WAIT, LOSS];
-/// What follows a fall of the capacity.
+/// After a fall of the capacity.
 pub(super) const FALL: &[Check] = &[USEFUL, WAIT, LATE, BEFORE];
 
 /// Of cases that are drawn.

@@ -1,4 +1,4 @@
-//! What one call makes of one link.
+//! One call on one link.
 
 use super::checks::{APART, FALL};
 use super::{ShippedCase, case};

@@ -1,4 +1,4 @@
-//! What the result of a suite says as a whole.
+//! The result of a suite as a whole.
 
 use super::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict, Void};
 use crate::build::{stand_ins, titled};
