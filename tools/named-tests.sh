@@ -3,9 +3,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# `crate::path` of every test: of unit tests as rows name them, of integration tests without the package.
+# `crate::path` of every test: of unit tests as rows name them, of integration tests without the package. Documentation tests, which no
+# row names, would be compiled anew for each list.
 listed() {
-    cargo test --workspace --locked -- --list "$@" 2>&1 |
+    cargo test --workspace --locked --lib --bins --tests -- --list "$@" 2>&1 |
         sed -nE 's|^ +Running .*/deps/([a-z0-9_]+)-[0-9a-f]+\)$|@\1|p; s|^(.*): test$|\1|p' |
         awk '/^@/ { name = substr($0, 2); next } { print name "::" $0 }' | sort
 }

@@ -81,7 +81,7 @@ pub use controller::{
 pub use decision::{Decision, Share, Why};
 pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
 pub use report::{
-    DcccReport, Echo, Feedback, LawReport, NadaDelayReport, NadaReport, OwnReport, Reception,
+    DcccReport, Echo, Feedback, LawReport, NadaDelayReport, NadaReport, OwnReport, PacketFormat, Reception,
     ReceptionReport, Record, Report, ReportKind, TfrcReport,
 };
 pub use time::{ApparentDelay, ArrivalTime, SendTime};

@@ -33,6 +33,17 @@ pub enum Report<'a> {
     },
 }
 
+/// The RTCP form of per-packet reports ([`Report::Packets`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PacketFormat {
+    /// Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01): arrival times to 250 µs, without ECN and without the
+    /// time of the report.
+    #[default]
+    TransportWide,
+    /// Congestion control feedback (RFC 8888): arrival times to 1/1024 s, ECN, and the time of the report.
+    Rfc8888,
+}
+
 /// The kinds of reports there are, by which a law says what it hears ([`Controller::hears`](crate::Controller::hears)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

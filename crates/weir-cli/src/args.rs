@@ -38,10 +38,10 @@ pub(crate) struct Args {
 impl Args {
     /// The command, whose `--law` takes the controllers of `registry`.
     pub(crate) fn command_with(registry: &Registry) -> clap::Command {
-        let laws = PossibleValuesParser::new(pairs::laws(registry));
+        let laws = PossibleValuesParser::new(pairs::laws(registry).map(str::to_owned));
         let takes_laws =
             |command: clap::Command| command.mut_arg("law", |arg| arg.value_parser(laws.clone()));
-        let controllers = PossibleValuesParser::new(registry.controller_names().collect::<Vec<_>>());
+        let controllers = PossibleValuesParser::new(registry.controller_names().map(str::to_owned));
         let takes_controllers =
             |command: clap::Command| command.mut_arg("law", |arg| arg.value_parser(controllers.clone()));
         Self::command()

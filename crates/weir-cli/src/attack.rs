@@ -88,7 +88,7 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
 }
 
 fn is_of(outcome: &Outcome, law: &str, attack: &Attack) -> bool {
-    (outcome.law, outcome.attack, outcome.role) == (law, attack.name, attack.role.name())
+    (&*outcome.law, outcome.attack, outcome.role) == (law, attack.name, attack.role.name())
 }
 
 /// The rate in % of that without the attack, the least after one packet where that is below 90 %, how often media stopped, and how long the law took to be back.

@@ -102,7 +102,7 @@ fn add_cost<'l>(summary: &mut SummaryTable, registry: &Registry, laws: impl Iter
     summary.columns.push(cost_column());
     for (row, law) in summary.rows.iter_mut().zip(laws) {
         // A yardstick is measured without the run that it sees: that is the cost of nothing.
-        if registry::is_yardstick(law) {
+        if registry::is_reference(law) {
             row.cells.push(None);
             continue;
         }

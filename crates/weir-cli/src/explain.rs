@@ -8,7 +8,7 @@ use weir_lab::comparison::glossary;
 use weir_lab::form::{KeyInfo, advice_of_many, keys};
 use weir_lab::metrics::{DECISION_COLUMNS, SERIES_COLUMNS};
 use weir_lab::page::Column;
-use weir_lab::registry::{Registry, Side};
+use weir_lab::registry::Registry;
 use weir_lab::{results, suite};
 
 use crate::args::ExplainArgs;
@@ -129,8 +129,9 @@ const SERIES: &str = "series-CONTROLLER.csv and .parquet";
 fn signals(registry: &Registry) -> Vec<Term> {
     let mut terms: Vec<(Term, Vec<&str>)> = Vec::new();
     for law in registry.controller_names() {
-        for (side, word) in [(Side::Sender, "sender"), (Side::Receiver, "receiver")] {
-            for signal in registry.signals(law, side).unwrap_or_default() {
+        let halves = [("sender", registry.sender_signals(law)), ("receiver", registry.receiver_signals(law))];
+        for (word, signals) in halves {
+            for signal in signals.unwrap_or_default() {
                 let term = Term {
                     name: format!("FLOW.{word}.{}", signal.name),
                     unit: signal.unit.to_owned(),

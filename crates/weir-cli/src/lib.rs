@@ -45,7 +45,7 @@ use std::process::ExitCode;
 use args::{Args, Command};
 use clap::FromArgMatches as _;
 use failure::Failure;
-use weir_lab::registry::Registry;
+use weir_lab::registry::{Registry, with_references};
 
 /// The whole command: reads the arguments of the process, does what they ask for, and tells what went wrong.
 pub fn main() -> ExitCode {
@@ -63,6 +63,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
 }
 
 fn run_with(registry: &Registry) -> ExitCode {
+    let registry = &with_references(registry.clone());
     if let Err(error) = registry.check() {
         return Failure::from(error).report();
     }

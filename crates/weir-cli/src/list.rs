@@ -83,9 +83,10 @@ type Rows = (&'static [&'static str], Vec<Vec<String>>);
 
 fn controllers(registry: &Registry) -> Rows {
     let row = |c: &registry::ControllerInfo| {
-        let presets: Vec<&str> = c.presets.iter().map(|preset| preset.name).collect();
+        let presets: Vec<&str> = c.presets.iter().map(|preset| &*preset.name).collect();
         let presets = if presets.is_empty() { "–".to_owned() } else { presets.join(", ") };
-        let mut row = [c.name, c.summary, c.source, c.placement, c.feedback].map(str::to_owned).to_vec();
+        let mut row =
+            [&c.name, &c.summary, &c.source, &c.placement, &c.feedback].map(ToString::to_string).to_vec();
         row.push(presets);
         row
     };

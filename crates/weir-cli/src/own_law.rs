@@ -5,7 +5,7 @@ use std::fs;
 
 use clap::FromArgMatches as _;
 use weir_cc::{Controller, RateLimits, Receiver};
-use weir_lab::registry::{ControllerInfo, Half, Law, Registry, RegistryError};
+use weir_lab::registry::{ControllerInfo, ControllerKind, Half, Registry, RegistryError};
 
 use crate::args::{Args, Command};
 use crate::output::OutputDirectory;
@@ -13,12 +13,12 @@ use crate::output::OutputDirectory;
 /// NADA under another name.
 struct Own;
 
-impl Law for Own {
+impl ControllerKind for Own {
     type Config = BTreeMap<String, f64>;
 
     fn info() -> ControllerInfo {
         let shipped = Registry::standard();
-        ControllerInfo { name: "own", ..shipped.find("nada").unwrap().clone() }
+        ControllerInfo { name: "own".into(), ..shipped.find("nada").unwrap().clone() }
     }
 
     fn sender(_: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
@@ -54,11 +54,11 @@ fn one_that_is_called_as_a_window_law_is_refused() {
     /// As [`Own`].
     struct Cubic;
 
-    impl Law for Cubic {
+    impl ControllerKind for Cubic {
         type Config = BTreeMap<String, f64>;
 
         fn info() -> ControllerInfo {
-            ControllerInfo { name: "cubic", ..Own::info() }
+            ControllerInfo { name: "cubic".into(), ..Own::info() }
         }
 
         fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
@@ -72,7 +72,7 @@ fn one_that_is_called_as_a_window_law_is_refused() {
 
     assert_eq!(Registry::standard().with::<Own>().check(), Ok(()));
     let refused = Registry::standard().with::<Cubic>().check();
-    assert_eq!(refused, Err(RegistryError::WindowLaw { name: "cubic" }));
+    assert_eq!(refused, Err(RegistryError::WindowLaw { name: "cubic".to_owned() }));
 }
 
 #[test]

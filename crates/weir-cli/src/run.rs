@@ -12,6 +12,7 @@ use weir_lab::comparison::{demo, panels, tables};
 use weir_lab::metrics;
 use weir_lab::page::{self, PageInput};
 use weir_lab::paired::RunTable;
+use weir_lab::parquet;
 use weir_lab::registry::Registry;
 use weir_lab::results::Summary;
 use weir_lab::results::ranking::Ranking;
@@ -296,11 +297,11 @@ fn add_series(
             }
             stream(directory, format!("series-{name}.{end}"), |out| match form {
                 SeriesForm::Csv => series.write_csv(out),
-                SeriesForm::Parquet => series.write_parquet(out),
+                SeriesForm::Parquet => parquet::write_series(series, out),
             })?;
             stream(directory, format!("decisions-{name}.{end}"), |out| match form {
                 SeriesForm::Csv => series.decisions().write_csv(out),
-                SeriesForm::Parquet => series.decisions().write_parquet(out),
+                SeriesForm::Parquet => parquet::write_decisions(series.decisions(), out),
             })?;
         }
         let mut delays = Vec::new();

@@ -19,8 +19,8 @@ pub use calls::{Calls, limits};
 
 /// The names of all laws.
 pub fn names() -> &'static [&'static str] {
-    static NAMES: LazyLock<Vec<&'static str>> =
-        LazyLock::new(|| Registry::standard().controller_names().collect());
+    static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::standard);
+    static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| REGISTRY.controller_names().collect());
     &NAMES
 }
 

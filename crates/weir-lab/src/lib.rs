@@ -31,6 +31,7 @@ mod omniscient;
 pub mod page;
 pub mod paired;
 pub mod pairs;
+pub mod parquet;
 pub mod registry;
 #[cfg(test)]
 mod rooms;

@@ -47,7 +47,7 @@ impl RunTable {
             let cells = row.values.iter().map(cell).collect();
             table
                 .rows
-                .push(Row { is_yardstick: registry::is_yardstick(&row.law), ..Row::of(&row.name, cells) });
+                .push(Row { is_yardstick: registry::is_reference(&row.law), ..Row::of(&row.name, cells) });
         }
         for position in 0..self.columns.len() {
             let values: Vec<&[Value]> = self.rows.iter().map(|row| row.values[position].as_slice()).collect();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const FLOORS: [&[&str]; 8] = [
-    &["chart", "form", "omniscient", "shell"],
+    &["chart", "form", "omniscient", "parquet", "shell"],
     &["registry", "traces", "shipped", "page", "capture", "fluid"],
     &["paired", "scenario"],
     &["build"],

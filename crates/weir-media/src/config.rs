@@ -1,6 +1,6 @@
 //! What sender and receiver of a media flow must agree on.
 
-use weir_cc::{Ecn, RateLimits};
+use weir_cc::{Ecn, PacketFormat, RateLimits};
 use weir_units::TimeDelta;
 
 use crate::audio::AudioConfig;
@@ -51,17 +51,6 @@ pub struct MediaConfig {
     pub leave_out: Option<u32>,
     /// Whether media stops where RFC 8083 says that it must ([`Breaker`](crate::Breaker)).
     pub breakers: bool,
-}
-
-/// The RTCP form of per-packet reports (`Report::Packets`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PacketFormat {
-    /// Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01): arrival times to 250 µs, no ECN,
-    /// not when the report was made.
-    #[default]
-    TransportWide,
-    /// Congestion control feedback (RFC 8888): arrival times to 1/1024 s, ECN, and when the report was made.
-    Rfc8888,
 }
 
 impl MediaConfig {

@@ -1,10 +1,10 @@
 //! Whom a sender believes, and of what: RTCP that is about a flow, from who reports on it, of a kind that somebody reads.
 
 use weir_cc::history::{Refused, SendHistory};
-use weir_cc::{Report, ReportKind, SendTime};
+use weir_cc::{PacketFormat, Report, ReportKind, SendTime};
 use weir_wire::rtcp::{Message, ReportBlock};
 
-use crate::config::{MediaConfig, PacketFormat};
+use crate::config::MediaConfig;
 use crate::feedback::FeedbackReader;
 use crate::report_codec::report_of;
 use crate::streams::Streams;

@@ -2,10 +2,10 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use weir_cc::{Controller, ReportKind, SendTime};
+use weir_cc::{Controller, PacketFormat, ReportKind, SendTime};
 use weir_units::TimeDelta;
 
-use crate::config::{MediaConfig, PacketFormat};
+use crate::config::MediaConfig;
 use crate::detection::Place;
 
 /// While it is in doubt who tells of such numbers the next comes so long after the last at most, and half of that on average.

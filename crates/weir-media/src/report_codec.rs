@@ -3,12 +3,11 @@
 use weir_cc::coupled::Statistics;
 use weir_cc::{
     ApparentDelay, ArrivalTime, DcccReport, Echo, LawReport, NadaDelayReport, NadaReport, OwnReport,
-    ReceptionReport, Report, SendTime, TfrcReport,
+    PacketFormat, ReceptionReport, Report, SendTime, TfrcReport,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::rtcp::{Dccc, Message, Nada, NadaDelay, Own, Pli, ReceiverReport, Remb, ReportBlock, Tfrc};
 
-use crate::config::PacketFormat;
 use crate::detection::statistics_report;
 use crate::feedback::FeedbackWriter;
 use crate::sources::{Kind, Sources};

@@ -93,7 +93,10 @@ fn controller(info: &ControllerInfo, schema: &Value) -> Known {
     let presets = List {
         name: "presets".to_owned(),
         header: vec!["what for"],
-        rows: presets.clone().map(|preset| vec![preset.name.to_owned(), preset.summary.to_owned()]).collect(),
+        rows: presets
+            .clone()
+            .map(|preset| vec![preset.name.to_string(), preset.summary.to_string()])
+            .collect(),
         json: presets.map(|preset| json!({ "name": preset.name, "summary": preset.summary })).collect(),
     };
     let facts = facts([

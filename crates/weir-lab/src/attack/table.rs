@@ -49,7 +49,7 @@ pub enum Aim {
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// The law.
-    pub law: &'static str,
+    pub law: String,
     /// The attack.
     pub attack: &'static str,
     /// Who attacks.
@@ -89,7 +89,7 @@ pub struct AttackRequest<'a> {
     /// Where the laws stand.
     pub registry: &'a Registry,
     /// Their names.
-    pub laws: Vec<&'static str>,
+    pub laws: Vec<&'a str>,
     /// The attacks.
     pub attacks: Vec<Attack>,
     /// When they begin, from the start of the call: 0 s to an hour.
@@ -151,12 +151,7 @@ impl AttackRequest<'_> {
     }
 }
 
-fn outcome(
-    call: &Call<'_>,
-    law: &'static str,
-    attack: &Attack,
-    honest: &Course,
-) -> Result<Outcome, RegistryError> {
+fn outcome(call: &Call<'_>, law: &str, attack: &Attack, honest: &Course) -> Result<Outcome, RegistryError> {
     if matches!(attack.what, What::Slander) {
         return of_pair(call, law, attack);
     }
@@ -228,7 +223,7 @@ fn outcome(
         }
     };
     Ok(Outcome {
-        law,
+        law: law.to_owned(),
         attack: attack.name,
         role: attack.role.name(),
         rate_kbps,
@@ -247,7 +242,7 @@ fn outcome(
 }
 
 /// What an attack on one flow does to a pair that is coupled, beside one that is not.
-fn of_pair(call: &Call<'_>, law: &'static str, attack: &Attack) -> Result<Outcome, RegistryError> {
+fn of_pair(call: &Call<'_>, law: &str, attack: &Attack) -> Result<Outcome, RegistryError> {
     let every = TimeDelta::from_millis(attack.every_ms);
     let pair = |coupled| Pair { registry: call.registry, law, coupled, every, span: call.span }.run();
     let (rate_kbps, honest_kbps) = (pair(true)?, pair(false)?);
@@ -258,7 +253,7 @@ fn of_pair(call: &Call<'_>, law: &'static str, attack: &Attack) -> Result<Outcom
         vec![]
     };
     Ok(Outcome {
-        law,
+        law: law.to_owned(),
         attack: attack.name,
         role: attack.role.name(),
         rate_kbps,

@@ -27,8 +27,8 @@ fn standard_input() -> Result<String, TextError> {
 /// The shape of the options of a controller of `registry`, or of an algorithm.
 fn options<'r>(registry: &'r Registry, key: &str, name: &str) -> Option<Shape<'r>> {
     match key {
-        "algorithm" => registry::coupler_options_shape(name),
-        _ => registry.options_shape(name),
+        "algorithm" => registry::find_coupler(name).ok().map(|(_, schema)| Shape::new(schema)),
+        _ => registry.options_schema(name).map(Shape::new),
     }
 }
 
@@ -66,6 +66,7 @@ impl Scenario {
         text: &str,
         overrides: &[String],
     ) -> Result<Self, ScenarioError> {
+        let registry = &registry::with_references(registry.clone());
         let options: OptionsOf<'_, '_> = &|key, name| options(registry, key, name);
         let mut origin = Origin::of(name, text);
         let mut table: Table =

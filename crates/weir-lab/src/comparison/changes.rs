@@ -131,7 +131,7 @@ pub(super) fn changes(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)], name
     }
     for row in &a.rows {
         let Some(other) = b.rows.iter().find(|other| other.name == row.name) else {
-            if !registry::is_yardstick(&row.law) {
+            if !registry::is_reference(&row.law) {
                 all.gaps
                     .push(Gap { controller: row.name.clone(), problem: format!("is not in {}", names[1]) });
             }

@@ -26,8 +26,8 @@ impl FlowSignals {
     /// Those of the flows of `plan`, whose controllers `registry` has.
     pub fn of(plan: &MeasurePlan, registry: &Registry) -> Self {
         let signals = |flow: &FlowPlan| {
-            [Side::Sender, Side::Receiver]
-                .map(|side| registry.signals(&flow.controller, side).unwrap_or_default())
+            let name = &flow.controller;
+            [registry.sender_signals(name), registry.receiver_signals(name)].map(Option::unwrap_or_default)
         };
         Self { flows: plan.flows.iter().map(signals).collect() }
     }

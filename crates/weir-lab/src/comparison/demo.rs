@@ -33,7 +33,7 @@ const HOLDS: [LimitingFactor; 5] = [
 
 /// Whom the demo shows: `controllers`, and behind them the yardsticks.
 pub fn contestants(controllers: &[String]) -> Vec<String> {
-    let yardsticks = registry::yardsticks().map(|info| info.name.to_owned());
+    let yardsticks = registry::references().map(|info| info.name.to_string());
     let further = yardsticks.filter(|name| !controllers.contains(name));
     controllers.iter().cloned().chain(further).collect()
 }

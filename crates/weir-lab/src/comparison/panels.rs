@@ -154,7 +154,7 @@ pub(super) fn drawn(
         plan.flows.get(subject).and_then(|flow| flow.bottleneck).and_then(|link| series.links.get_mut(link));
     Some(ControllerPanel {
         name: controller.to_owned(),
-        description: info.map_or_else(String::new, |info| info.source.to_owned()),
+        description: info.map_or_else(String::new, |info| info.source.to_string()),
         capacity_bps: bottleneck.map_or_else(Vec::new, |link| take(&mut link.capacity_bps)),
         max_rate_bps: highest_rate(plan),
         subject: own.name.clone(),

@@ -46,7 +46,7 @@ fn points(table: &RunTable, ranking: Option<&Ranking>, is_second: bool) -> Optio
 
 fn standing(row: &RunRow, ranking: Option<&Ranking>) -> Standing {
     let within = |names: fn(&Ranking) -> &[String]| ranking.is_some_and(|own| names(own).contains(&row.name));
-    if registry::is_yardstick(&row.law) {
+    if registry::is_reference(&row.law) {
         Standing::Yardstick
     } else if within(|ranking| &ranking.recommended) {
         Standing::Recommended
@@ -74,7 +74,7 @@ fn note(table: &RunTable, ranking: &Ranking) -> String {
 /// What the yardsticks are that `table` shows; `None` where it shows none.
 pub(super) fn yardsticks_in_words(table: &RunTable) -> Option<String> {
     let there = |name: &str| table.rows.iter().any(|row| row.law == name);
-    let words = registry::yardsticks().filter(|info| there(info.name));
+    let words = registry::references().filter(|info| there(&info.name));
     let words: Vec<String> = words.map(|info| format!("`{}` {}", info.name, info.summary)).collect();
     (!words.is_empty()).then(|| format!("{}.", words.join("; ")))
 }

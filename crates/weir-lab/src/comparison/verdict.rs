@@ -49,7 +49,7 @@ impl Comparison {
 
     /// The controllers, each with its place; where there are none, the yardsticks.
     fn candidates(&self) -> impl Iterator<Item = (usize, &ControllerRuns)> {
-        let is_law = |c: &ControllerRuns| !registry::is_yardstick(&c.law);
+        let is_law = |c: &ControllerRuns| !registry::is_reference(&c.law);
         let some = self.controllers.iter().any(is_law);
         self.controllers.iter().enumerate().filter(move |(_, c)| !some || is_law(c))
     }

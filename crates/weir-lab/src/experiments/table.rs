@@ -7,7 +7,7 @@ use super::further::Best;
 use super::harvest::Harvests;
 use super::plan::PlannedRow;
 use super::read::Formulas;
-use weir_measure::metrics::write_parquet;
+use crate::parquet;
 
 /// The numbers of a row with a grid: a line for each seed at each point; what a further seed did not run has no value.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +59,6 @@ impl Table {
     /// Those of `out`.
     pub fn write_parquet(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
         let columns = self.columns.iter().map(|(name, values)| (name.clone(), values.as_slice()));
-        write_parquet(out, "grid", columns)
+        parquet::write_columns(out, "grid", columns)
     }
 }

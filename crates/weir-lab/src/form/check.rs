@@ -1,9 +1,10 @@
 //! Does a table have the form that a schema describes? Unknown keys, missing keys, wrong words, wrong units.
 
 use toml::{Table, Value};
+use weir_registry::{advice, list, nearest};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::error::{KeyPath, Problem, advice, list, nearest};
+use super::error::{KeyPath, Problem};
 use super::shape::{Form, NumberForm, Others, Shape, TableForm, Unit};
 
 /// The shape of the options of what a key names: of a `controller` or a coupling's `algorithm`, by its name; `None` of an

@@ -1,6 +1,5 @@
 //! What is wrong with a scenario, where, and what would be right.
 
-use std::cmp::Reverse;
 use std::fmt;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
@@ -236,64 +235,6 @@ impl Diagnostic for ScenarioError {
     }
 }
 
-/// So many of many names are shown.
-const SHOWN: usize = 8;
-
-/// The name among `names` that `wrong` was probably meant to be.
-pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let wrong = wrong.to_lowercase();
-    let first = wrong.chars().next().unwrap_or_default();
-    names
-        .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(&wrong, &name.to_lowercase()), name))
-        .filter(|&(distance, name)| distance <= (name.len() / 3).max(1))
-        // Rarely is the first letter the wrong one.
-        .min_by_key(|&(distance, name)| (distance, !name.to_lowercase().starts_with(first)))
-        .map(|(_, name)| name)
-}
-
-/// Advice for a name that is none of `names`: the one that was probably meant, else those that there are.
-pub fn advice<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = names.into_iter().collect();
-    if let Some(name) = nearest(wrong, names.iter().copied()) {
-        return format!("did you mean `{name}`?");
-    }
-    match names.as_slice() {
-        [] => "there are none here".to_owned(),
-        [only] => format!("known here is only `{only}`"),
-        _ => format!("known here are {}", list(&names)),
-    }
-}
-
-/// [`advice`] where there are many names: of those that there are the nearest ones, and `all`, which says where all stand.
-pub fn advice_of_many<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>, all: &str) -> String {
-    let mut names: Vec<&str> = names.into_iter().collect();
-    if names.len() <= SHOWN || nearest(wrong, names.iter().copied()).is_some() {
-        return advice(wrong, names);
-    }
-    let count = names.len();
-    let words = |name: &'a str| name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let own: Vec<&str> = wrong.split(|c: char| !c.is_alphanumeric()).collect();
-    names.sort_by_cached_key(|name| {
-        // Whoever leaves out or adds a part means what has the other parts.
-        let apart = !name.contains(wrong) && !wrong.contains(name);
-        let shared = words(name).filter(|word| own.contains(word)).count();
-        (apart, Reverse(shared), strsim::damerau_levenshtein(wrong, name))
-    });
-    names.truncate(SHOWN);
-    format!("there are {count}, among them {}; {all}", list(&names))
-}
-
-/// `` `a`, `b` and `c` ``.
-pub(crate) fn list(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
-    match quoted.split_last() {
-        None => String::new(),
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -308,29 +249,6 @@ mod tests {
         assert_eq!(Place::in_text(text, 999, 9999).line, 3, "beyond the end is at the end");
         assert_eq!(Place::in_text(text, 7, 8).offset, 6, "within a character is at its begin");
         assert_eq!(Place::in_text(text, 0, 20).length, 5, "only the first line is marked");
-    }
-
-    #[test]
-    fn the_nearest_name_is_near_or_none() {
-        let names = ["delay", "rate", "queue"];
-        assert_eq!(nearest("dealy", names), Some("delay"));
-        assert_eq!(nearest("Rate", names), Some("rate"));
-        assert_eq!(nearest("rat", ["at", "rate"]), Some("rate"), "the first letter decides");
-        assert_eq!(nearest("colour", names), None);
-        assert_eq!(advice("dealy", names), "did you mean `delay`?");
-        assert_eq!(advice("colour", names), "known here are `delay`, `rate` and `queue`");
-        assert_eq!(advice("colour", ["a"]), "known here is only `a`");
-        assert_eq!(advice("colour", []), "there are none here");
-        assert_eq!(advice_of_many("colour", names, "`list`"), advice("colour", names));
-        let many: Vec<String> = (10..99).map(|number| format!("paper-a/fig{number}")).collect();
-        let of_many = |wrong| advice_of_many(wrong, many.iter().map(String::as_str), "`list` has all");
-        assert_eq!(of_many("paper-a/fig9"), "did you mean `paper-a/fig19`?");
-        let advice = of_many("fig77");
-        assert!(advice.starts_with("there are 89, among them `paper-a/fig77`, `paper-a/fig"), "{advice}");
-        assert!(
-            advice.ends_with("; `list` has all") && advice.matches("`paper").count() == SHOWN,
-            "{advice}"
-        );
     }
 
     #[test]

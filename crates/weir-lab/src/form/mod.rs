@@ -6,21 +6,23 @@
 mod check;
 mod describe;
 mod error;
-mod given;
 mod origin;
 mod set;
 mod shape;
 mod text;
+mod values;
 mod varied;
 
 pub(crate) use check::{OptionsOf, check};
 pub use describe::{ChoiceInfo, KeyInfo, keys};
-pub(crate) use error::{KeyPath, Problem, SET, list, nearest};
-pub use error::{ScenarioError, advice, advice_of_many};
-pub(crate) use given::read;
+pub use error::ScenarioError;
+pub(crate) use error::{KeyPath, Problem, SET};
 pub(crate) use origin::Origin;
 pub(crate) use set::set;
 pub(crate) use shape::{Form, Others, Shape, TableForm};
 pub(crate) use text::all_of;
 pub use text::{MOST_PRINTED, MOST_WRITTEN, TextError, text_of};
+pub(crate) use values::read;
 pub use varied::{Varied, places};
+pub use weir_registry::{advice, advice_of_many};
+pub(crate) use weir_registry::{list, nearest};

@@ -1,9 +1,10 @@
 //! Values laid over a file: `links.forward.delay=30ms`.
 
 use toml::{Table, Value};
+use weir_registry::{advice, list};
 
 use super::check::{Child, OptionsOf, check_value, child, is_tag, table_form, unknown_key};
-use super::error::{KeyPath, Problem, SET, ScenarioError, advice, list};
+use super::error::{KeyPath, Problem, SET, ScenarioError};
 use super::origin::{Origin, Override};
 use super::shape::{Form, Shape, TableForm};
 

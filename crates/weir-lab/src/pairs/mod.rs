@@ -29,7 +29,7 @@ const MORE_QUEUE_MS: f64 = 5.0;
 const LEAST_UTILISATION: f64 = 0.9;
 
 /// Every law that can stand in a pair: the controllers of `registry`, then [`WINDOW_LAWS`].
-pub fn laws(registry: &Registry) -> impl Iterator<Item = &'static str> {
+pub fn laws(registry: &Registry) -> impl Iterator<Item = &str> {
     registry.controller_names().chain(WINDOW_LAWS)
 }
 

@@ -1,112 +1,88 @@
-//! From names and options to controllers.
+//! Controllers, couplers and TCP algorithms by name, and the reference senders that they are compared with.
 
-use weir_cc::{Controller, LimitsOutOfOrder, Receiver};
-use weir_media::PacketFormat;
+use std::sync::LazyLock;
 
-mod controllers;
-mod couplers;
-mod law;
-mod laws;
-mod tcp_profile;
-#[cfg(test)]
-mod tests;
-mod windows;
-mod yardsticks;
+use weir_world::WindowLaws;
+use weir_world::tcp::TcpConfig;
 
-pub use controllers::Registry;
-pub(crate) use couplers::coupler_options_shape;
-pub use couplers::{
-    CouplerInfo, Setting as CouplerSetting, Steers, coupler, coupler_info, couplers, find_coupler,
+mod fixed;
+mod omniscient;
+
+pub(crate) use omniscient::omniscient_point;
+pub use weir_registry::{
+    ControllerFactory, ControllerInfo, ControllerKind, CouplerInfo, CouplerSetting, FeedbackSource, Half,
+    Halves, MarkResponse, Options, Preset, PresetInfo, Registry, RegistryError, Steers, TcpProfile,
+    WindowLawInfo, coupler, coupler_info, couplers, find_coupler, window_law, window_laws,
 };
-pub use law::{Half, Law, Preset};
-pub use tcp_profile::TcpProfile;
 pub use weir_world::Side;
-pub use windows::{WindowLawInfo, window_law, window_laws, window_laws_of};
-pub(crate) use yardsticks::omniscient_point;
-pub use yardsticks::{is_yardstick, yardsticks};
 
-/// What is known of a controller, for whoever has to choose.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ControllerInfo {
-    /// Its name in scenarios and on the command line.
-    pub name: &'static str,
-    /// What it is, in a sentence.
-    pub summary: &'static str,
-    /// The paper or RFC that it implements.
-    pub source: &'static str,
-    /// Which half computes the rate.
-    pub placement: &'static str,
-    /// What the receiver tells the sender.
-    pub feedback: &'static str,
-    /// Named configurations besides the default, for the option `preset`.
-    pub presets: Vec<PresetInfo>,
+use fixed::Fixed;
+use omniscient::OmniscientSender;
+
+static REFERENCES: LazyLock<Registry> = LazyLock::new(|| with_references(Registry::standard()));
+
+/// `registry` with the reference senders of Weir, in the order in which tables show them.
+pub fn with_references(registry: Registry) -> Registry {
+    if registry.references().next().is_some() {
+        return registry;
+    }
+    registry.with_reference::<Fixed>().with_reference::<OmniscientSender>()
 }
 
-/// A named configuration of a controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PresetInfo {
-    /// Its name.
-    pub name: &'static str,
-    /// What it is for, in a sentence.
-    pub summary: &'static str,
+/// Descriptions of the reference senders. Scenarios can name them as controllers, and no list of all controllers has them.
+pub fn references() -> impl Iterator<Item = &'static ControllerInfo> {
+    REFERENCES.references()
 }
 
-/// How a controller answers to marks by ECN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MarkResponse {
-    /// Marks do not reach it, or it does not heed them: its packets may not ask for any.
-    None,
-    /// A mark counts as a loss or nearly so, once in a round trip (RFC 3168 §5).
-    Classic,
-    /// It yields by the share of marks, so that they come no more seldom at a higher rate (RFC 9331 §4.3).
-    Scalable,
+/// Whether the controller `name` is a reference sender. A variant goes by the name of its controller, which need not be part of its own.
+pub fn is_reference(name: &str) -> bool {
+    references().any(|info| info.name == name)
 }
 
-/// The two halves of a controller.
-#[derive(Debug)]
-pub struct Halves {
-    /// The sender half.
-    pub controller: Box<dyn Controller>,
-    /// The receiver half.
-    pub receiver: Box<dyn Receiver>,
-    /// The RTCP form in which the receiver half tells the fate of single packets, if it does.
-    pub packet_format: PacketFormat,
+/// A maker of window laws as those of [`window_law`], for flows of many connections.
+///
+/// # Errors
+/// An unknown name.
+pub fn window_laws_of(name: &str, profile: TcpProfile, pacing: bool) -> Result<WindowLaws, RegistryError> {
+    Ok(WindowLaws::new(weir_registry::window_law_factory(name, profile, pacing)?))
 }
 
-/// Why there is no such controller.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RegistryError {
-    /// The name is not known.
-    #[error("there is no {what} `{name}`; {advice}")]
-    Unknown {
-        /// What was looked for.
-        what: &'static str,
-        /// Its name.
-        name: String,
-        /// What may have been meant.
-        advice: String,
-    },
-    /// Two laws have one name.
-    #[error("two controllers are called `{name}`; give one another name")]
-    Twice {
-        /// The name.
-        name: &'static str,
-    },
-    /// A controller has the name of a window law: where both can stand it would be TCP.
-    #[error("`{name}` is a window law of TCP; give the controller another name")]
-    WindowLaw {
-        /// The name.
-        name: &'static str,
-    },
-    /// The rates are out of order.
-    #[error(transparent)]
-    Limits(#[from] LimitsOutOfOrder),
-    /// The controller or coupler does not take these options.
-    #[error("`{name}` does not take these options: {reason}")]
-    Options {
-        /// The controller or coupler.
-        name: &'static str,
-        /// Why not.
-        reason: String,
-    },
+/// The endpoints of a TCP stack, with segments of `mss` bytes, or of the profile's own size.
+pub(crate) fn tcp_config(profile: TcpProfile, mss: Option<u16>) -> TcpConfig {
+    let config = match profile {
+        TcpProfile::Plain => TcpConfig::default(),
+        TcpProfile::Rfc => TcpConfig::rfc(),
+        TcpProfile::Linux316 => TcpConfig::linux_3_16(),
+        TcpProfile::Linux6 => TcpConfig::linux_6(),
+        TcpProfile::Ns326 => TcpConfig::ns3_26(mss.unwrap_or(536)),
+        TcpProfile::Chromium2015 => TcpConfig { mss: 1148, ..TcpConfig::default() },
+    };
+    TcpConfig { mss: mss.unwrap_or(config.mss), ..config }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_cc::{DataRate, RateLimits};
+
+    use super::*;
+
+    #[test]
+    fn reference_senders_can_be_built_and_are_in_no_list_of_controllers() {
+        let registry = with_references(Registry::standard());
+        let kbps = DataRate::from_kbps;
+        let limits = RateLimits::new(kbps(50), kbps(300), kbps(2000)).unwrap();
+        for info in references() {
+            let halves = registry.build(&info.name, None, limits, 1.0).unwrap();
+            assert_eq!(halves.controller.target().media_rate, limits.start(), "{}", info.name);
+            assert!(registry.controller_names().all(|controller| controller != info.name));
+            assert!(registry.find(&info.name) == Ok(info) && is_reference(&info.name));
+        }
+        assert!(!is_reference("gcc"));
+        assert_eq!(with_references(registry).references().count(), 2, "they are added once");
+        assert_eq!(
+            references().map(|info| info.marks).collect::<Vec<_>>(),
+            [MarkResponse::None, MarkResponse::Scalable],
+            "the omniscient sender shares the half of an L4S queue with the controllers that it is compared with"
+        );
+    }
 }

@@ -5,7 +5,7 @@ mod tests;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
-use std::{env, fs};
+use std::{env, fs, io};
 
 use weir_media::MediaConfig;
 use weir_net::Time;
@@ -16,10 +16,10 @@ use super::error::RunError;
 use super::fingerprint::fingerprint;
 use super::store::Store;
 use crate::build::{Run, RunOptions, TraceUse};
-use crate::registry::Registry;
+use crate::registry::{Registry, with_references};
 use crate::scenario::{Carried, Scenario};
 use crate::traces::TraceStore;
-use weir_measure::metrics::{MeasurePlan, Measured, Recorder};
+use weir_measure::metrics::{BlockStorage, MeasurePlan, Measured, Recorder};
 
 /// A run to be made.
 #[derive(Clone, Debug)]
@@ -112,7 +112,7 @@ impl<'a> Task<'a> {
             }
             _ => None,
         });
-        let shipped = Registry::standard();
+        let shipped = with_references(Registry::standard());
         media.into_iter().any(|law| shipped.find(law).is_err())
     }
 
@@ -134,13 +134,18 @@ impl<'a> Task<'a> {
 
     fn simulated(&self, run: Run) -> Result<Ran, RunError> {
         let Run { spec, plan, traces, witness } = run;
-        let recorder = Recorder::new(plan.clone()).beside(witness);
+        let recorder = Recorder::with_storage(plan.clone(), temporary_file).beside(witness);
         let recorder = match self.capture {
             Some(capture) => capture.simulate(spec, recorder)?,
             None => weir_measure::simulate(spec, recorder)?,
         };
         Ok(Ran { plan, measured: recorder.finish(), traces })
     }
+}
+
+/// A file without a name in the directory for temporary files (`TMPDIR`): a recording of hours does not stay in memory.
+fn temporary_file() -> io::Result<Box<dyn BlockStorage>> {
+    Ok(Box::new(tempfile::tempfile()?))
 }
 
 /// A hash of the command that runs, which has the laws of its own in it.

@@ -80,7 +80,7 @@ fn default_rtcp_interval() -> TimeDelta {
 /// Options of a controller: a table whose keys the controller knows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Options(#[schemars(with = "serde_json::Map<String, serde_json::Value>")] pub toml::Table);
+pub struct Options(pub serde_json::Map<String, serde_json::Value>);
 
 /// The ECN field of a flow's packets (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -212,7 +212,7 @@ impl Scenario {
                 && self.registry.has_preset(&media.controller, name)
             {
                 let options = &mut media.options.get_or_insert_default().0;
-                options.entry("preset").or_insert_with(|| Value::String(name.to_owned()));
+                options.entry("preset").or_insert_with(|| name.into());
             }
         }
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::{EcnMode, TcpConfig};
 
-use crate::registry::TcpProfile;
+use crate::registry::{self, TcpProfile};
 
 /// Options of TCP endpoints; what is not given is as the profile has it, or the simulator's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -123,7 +123,7 @@ impl TcpOptions {
     /// The endpoints with these options laid over `profile`, for connections under `law`.
     pub fn config(&self, profile: TcpProfile, law: &str) -> TcpConfig {
         let mss = self.mss.and_then(|mss| u16::try_from(mss.bytes()).ok());
-        let usual = profile.config(mss);
+        let usual = registry::tcp_config(profile, mss);
         TcpConfig {
             mss: mss.unwrap_or(usual.mss),
             header: self.header.unwrap_or(usual.header),

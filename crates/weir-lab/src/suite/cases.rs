@@ -274,7 +274,7 @@ mod tests {
                 assert!(suite.cases[..index].iter().all(|other| other.name != case.name), "{}", case.name);
                 assert!(!case.checks.is_empty());
                 if let Some(preset) = &case.preset {
-                    let has = |info: &ControllerInfo| info.presets.iter().any(|p| p.name == preset);
+                    let has = |info: &ControllerInfo| info.presets.iter().any(|p| p.name == *preset);
                     assert!(registry.controllers().any(has), "{preset}");
                 }
             }

@@ -417,7 +417,7 @@ impl Reader<'_> {
             let presets: Vec<&str> = self
                 .registry
                 .controllers()
-                .flat_map(|info| info.presets.iter().map(|own| own.name))
+                .flat_map(|info| info.presets.iter().map(|own| &*own.name))
                 .collect();
             if !presets.contains(&preset.as_str()) {
                 let problem =

@@ -7,7 +7,7 @@ use weir_measure::results::ranking::{Candidate, Ranking};
 
 /// The ranking of those of `controllers` that are no yardsticks; `None` of fewer than two.
 pub(super) fn ranking(controllers: &[ControllerResult]) -> Option<Ranking> {
-    let compared = controllers.iter().filter(|own| !registry::is_yardstick(&own.law));
+    let compared = controllers.iter().filter(|own| !registry::is_reference(&own.law));
     let candidates: Vec<Candidate> = compared.map(candidate).collect();
     (candidates.len() > 1).then(|| Ranking::of(&candidates))
 }

@@ -55,7 +55,7 @@ fn a_reader_brings_no_law_that_hears_of_packets_beyond_its_rate_and_most_recover
     for own in outcomes(Role::Reader).into_iter().chain(outcomes(Role::OnPath)) {
         assert!(!own.per_packet || own.peak_ratio <= 1.25, "{own:?}");
         assert!(own.recovery_s.is_some(), "{own:?}");
-        let known = slow.contains(&(own.law, own.attack));
+        let known = slow.contains(&(&*own.law, own.attack));
         assert_eq!(own.aim == Aim::Missed, known, "{own:?}");
     }
 }

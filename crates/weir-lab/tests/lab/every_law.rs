@@ -11,6 +11,8 @@ mod steps;
 mod two_hours;
 mod verdict;
 
+use std::sync::LazyLock;
+
 use weir_lab::build::RunOptions;
 use weir_lab::registry::Registry;
 use weir_lab::results::{FlowMeasures, RunMetrics, Value};
@@ -65,7 +67,8 @@ struct Runs {
 
 /// [`ALONE`] under every law, with what each variant sets.
 fn of_every_law(variants: &[Vec<String>]) -> Vec<Runs> {
-    let laws: Vec<&str> = Registry::standard().controller_names().collect();
+    static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::standard);
+    let laws: Vec<&str> = REGISTRY.controller_names().collect();
     let mut metrics = simulate(&laws, variants).into_iter();
     laws.iter().map(|&law| Runs { law, metrics: metrics.by_ref().take(variants.len()).collect() }).collect()
 }

@@ -15,6 +15,7 @@ mod omniscient;
 mod own_law;
 mod padded;
 mod parking_lots;
+mod parquet_files;
 mod pause_and_audio;
 mod priorities;
 mod scenario;

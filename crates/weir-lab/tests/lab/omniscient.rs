@@ -3,7 +3,7 @@
 //!
 //! `make test` asks some laws in some cases, `make test-long` (`WEIR_LONG=1`) every law in every case of every suite.
 
-use weir_lab::registry::{Registry, yardsticks};
+use weir_lab::registry::{Registry, references};
 use weir_lab::results::stats::mean;
 use weir_lab::runs::{Divisible as _, Forget};
 use weir_lab::scenario::Contestant;
@@ -78,7 +78,8 @@ fn unexpected(suite: &str, cases: &[&str], controllers: &[&str], seeds: &[u64]) 
 #[test]
 fn no_controller_gives_viewers_more_at_no_more_delay_where_a_bound_is_known() {
     let found: Vec<String> = if is_long() {
-        let controllers: Vec<&str> = Registry::standard().controller_names().collect();
+        let registry = Registry::standard();
+        let controllers: Vec<&str> = registry.controller_names().collect();
         SUITES.iter().flat_map(|suite| unexpected(&suite.name, &[], &controllers, &[1, 2, 3, 4, 5])).collect()
     } else {
         let controllers = ["gcc", "nada", "scream-v2"];
@@ -92,7 +93,7 @@ fn no_controller_gives_viewers_more_at_no_more_delay_where_a_bound_is_known() {
 
 #[test]
 fn it_can_be_asked_for_in_a_suite_and_is_all_that_it_can_be() {
-    assert!(yardsticks().any(|info| info.name == "omniscient"));
+    assert!(references().any(|info| info.name == "omniscient"));
     assert!(Registry::standard().controller_names().all(|name| name != "omniscient"));
     let suite = find("rfc8867").unwrap();
     let request = SuiteRequest {

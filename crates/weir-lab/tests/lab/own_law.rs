@@ -25,7 +25,7 @@ fn it_stands_beside_those_that_ship() {
     assert_eq!(registry.controller_names().last(), Some("mine"));
     assert!(Registry::standard().find("mine").is_err(), "elsewhere nobody knows it");
     let twice = registry.with::<law::Mine>().check().unwrap_err();
-    assert_eq!(twice, RegistryError::Twice { name: "mine" });
+    assert_eq!(twice, RegistryError::Twice { name: "mine".to_owned() });
 }
 
 #[test]

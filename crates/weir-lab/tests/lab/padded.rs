@@ -8,13 +8,12 @@ use weir_cc::{
     Controller, Decision, Evidence, Feedback, PathEvent, Probe, RateLimits, Receiver, ReportKind, SendState,
     SendTime, SentPacket, Share, Signal, Stamp, StreamsConfig, Target, Why,
 };
-use weir_lab::registry::{ControllerInfo, Half, Law, MarkResponse, Registry};
+use weir_lab::registry::{ControllerInfo, ControllerKind, Half, Registry};
 use weir_lab::results::stats::mean;
 use weir_lab::runs::{Divisible as _, Forget};
 use weir_lab::scenario::Contestant;
 use weir_lab::suite::{ControllerResult, SUITES, Suite, SuiteRequest, Verdict, find};
 use weir_lab::traces::TraceStore;
-use weir_media::PacketFormat;
 
 /// Load over the target.
 const LOAD: f64 = 1.25;
@@ -87,20 +86,17 @@ impl Controller for Padded {
 }
 
 macro_rules! padded {
-    ($type:ident, $own:literal, $name:literal, $format:expr, $marks:expr, $window:literal) => {
+    ($type:ident, $own:literal, $name:literal) => {
         /// Of the controller of this name.
         struct $type;
 
-        impl Law for $type {
+        impl ControllerKind for $type {
             type Config = BTreeMap<String, f64>;
-            const PACKET_FORMAT: PacketFormat = $format;
-            const MARKS: MarkResponse = $marks;
-            const HAS_WINDOW: bool = $window;
 
             fn info() -> ControllerInfo {
                 let shipped = Registry::standard();
                 let own = shipped.find($own).unwrap().clone();
-                ControllerInfo { name: $name, presets: Vec::new(), ..own }
+                ControllerInfo { name: $name.into(), presets: Vec::new(), ..own }
             }
 
             fn sender(_: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
@@ -117,9 +113,9 @@ macro_rules! padded {
     };
 }
 
-padded!(PaddedGcc, "gcc", "padded-gcc", PacketFormat::TransportWide, MarkResponse::None, false);
-padded!(PaddedNada, "nada", "padded-nada", PacketFormat::TransportWide, MarkResponse::Scalable, false);
-padded!(PaddedScream, "scream-v2", "padded-scream-v2", PacketFormat::Rfc8888, MarkResponse::Scalable, true);
+padded!(PaddedGcc, "gcc", "padded-gcc");
+padded!(PaddedNada, "nada", "padded-nada");
+padded!(PaddedScream, "scream-v2", "padded-scream-v2");
 
 /// Useful rates of the runs, in bit/s.
 fn useful(own: &ControllerResult) -> Vec<f64> {

@@ -37,9 +37,9 @@ pub use max_min::{FairShares, max_min_shares, max_min_shares_every};
 pub use plan::{CouplingPlan, FlowPlan, LinkPlan, MeasurePlan, Window};
 pub use recorder::{Measured, Recorder};
 pub use series::{
-    CouplingSeries, DECISION_COLUMNS, DecidingSignal, DecisionColumn, Decisions, FlowSeries, LinkSeries,
-    ReadSeriesError, Reason, RecordedDecision, Recording, SERIES_COLUMNS, Series, SeriesColumn, Share,
-    SignalSeries, read_cdf_csv, write_cdf_csv, write_parquet,
+    BlockStorage, Column, CouplingSeries, DECISION_COLUMNS, DecidingSignal, DecisionColumn, Decisions,
+    FlowSeries, LinkSeries, NewBlockStorage, ReadSeriesError, Reason, RecordedDecision, Recording,
+    SERIES_COLUMNS, Series, SeriesColumn, Share, SignalSeries, in_memory, read_cdf_csv, write_cdf_csv,
 };
 pub use view::View;
 pub use witness::{Backlog, Witness};

@@ -11,7 +11,7 @@ use weir_world::{Breaker, FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMe
 
 use super::delays::FlowDelays;
 use super::plan::{MeasurePlan, Window};
-use super::series::{Reason, Recording, SeriesRecorder};
+use super::series::{NewBlockStorage, Reason, Recording, SeriesRecorder, in_memory};
 use super::view::View;
 use super::window::{Delivery, WindowRecorder};
 use super::witness::Witness;
@@ -51,13 +51,18 @@ pub struct Measured {
 }
 
 impl Recorder {
-    /// A recorder for one run.
+    /// A recorder for one run, which keeps its series in memory.
     pub fn new(plan: MeasurePlan) -> Self {
+        Self::with_storage(plan, in_memory)
+    }
+
+    /// A recorder for one run, with a storage for the series of a long one: a call of a day under GCC makes 300 MB.
+    pub fn with_storage(plan: MeasurePlan, new_storage: NewBlockStorage) -> Self {
         let main = WindowRecorder::new(&plan, &[plan.window], false);
         let other = |window: &Window| WindowRecorder::new(&plan, &window.spans, window.delays_only);
         Self {
             accompanied: plan.series || !plan.windows.is_empty(),
-            series: plan.series.then(|| SeriesRecorder::new(&plan, main.grid())),
+            series: plan.series.then(|| SeriesRecorder::new(&plan, main.grid(), new_storage)),
             others: plan.windows.iter().map(other).collect(),
             main,
             witness: None,

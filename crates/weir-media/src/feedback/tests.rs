@@ -1,10 +1,9 @@
 use weir_cc::history::SendHistory;
-use weir_cc::{ArrivalTime, Ecn, Reception, Record, Report, SendTime};
+use weir_cc::{ArrivalTime, Ecn, PacketFormat, Reception, Record, Report, SendTime};
 use weir_units::{DataSize, TimeDelta};
 use weir_wire::rtcp::{self, Ccfb, Metric};
 
 use super::*;
-use crate::config::PacketFormat;
 
 const HOURS: TimeDelta = TimeDelta::from_secs(5 * 3600);
 const ROOM: usize = 1472;

@@ -16,7 +16,7 @@ use modules::Modules;
 const FLOORS: [&[&str]; 9] = [
     &["weir-units"],
     &["weir-cc", "weir-wire", "weir-net"],
-    &["weir-media"],
+    &["weir-media", "weir-registry"],
     &["weir-world"],
     &["weir-sim"],
     &["weir-measure"],

@@ -5,7 +5,7 @@
 //! multiplied: by `decrease` where the round-trip time is `threshold` above its least or more than 2 % of the packets are
 //! missing, else by as much of `growth` as belongs to the time since.
 
-use weir_lab::registry::{ControllerInfo, Half, Law};
+use weir_lab::registry::{ControllerInfo, ControllerKind, Half};
 use weir_lab::schemars::JsonSchema;
 use weir_lab::serde::{Deserialize, Serialize};
 use weir_lab::weir_cc::packet_feedback::PacketFeedback;
@@ -45,17 +45,17 @@ const REPORTS: TimeDelta = TimeDelta::from_millis(25);
 #[derive(Debug)]
 pub struct Mine;
 
-impl Law for Mine {
+impl ControllerKind for Mine {
     type Config = Config;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "mine",
-            summary: "grows without delay and loss, falls with them",
-            source: "a law of one's own",
-            placement: "sender",
-            feedback: "per packet",
-            presets: Vec::new(),
+            name: "mine".into(),
+            summary: "grows without delay and loss, falls with them".into(),
+            source: "a law of one's own".into(),
+            placement: "sender".into(),
+            feedback: "per packet".into(),
+            ..ControllerInfo::default()
         }
     }
 

@@ -59,7 +59,7 @@ fn sender(run: &Run, flow: usize) -> String {
 
 #[test]
 fn each_flow_named_and_each_copy_has_a_place_with_its_weights() {
-    let Run { spec, plan, .. } = run("algorithm = \"equal\"\ndelay = \"20ms\"\ndesired = \"measured\"");
+    let Run { spec, plan, .. } = run("algorithm = \"rfc8699-1\"\ndelay = \"20ms\"\ndesired = \"measured\"");
     assert_eq!(places(&spec), [Some(0), Some(0), Some(0), Some(0), None]);
     let of_video = CoupledSpec {
         priority: 2.0,
@@ -81,7 +81,7 @@ fn each_flow_named_and_each_copy_has_a_place_with_its_weights() {
 
 #[test]
 fn flows_of_one_five_tuple_are_coupled_apart_from_others() {
-    let Run { spec, plan, .. } = run("algorithm = \"equal\"\ndetection = \"multiplexed\"");
+    let Run { spec, plan, .. } = run("algorithm = \"rfc8699-1\"\ndetection = \"multiplexed\"");
     assert_eq!(places(&spec), [Some(0), Some(0), Some(1), Some(2), None]);
     let names: Vec<&str> = spec.couplings.iter().map(|coupling| coupling.name.as_str()).collect();
     assert_eq!(names, ["all/meeting", "all/other-1", "all/other-2"]);
@@ -90,7 +90,7 @@ fn flows_of_one_five_tuple_are_coupled_apart_from_others() {
 
 #[test]
 fn a_coupled_law_has_a_weight_of_one_of_its_own_and_one_left_alone_that_of_the_flow() {
-    let coupled = run("algorithm = \"equal\"");
+    let coupled = run("algorithm = \"rfc8699-1\"");
     assert_eq!(sender(&coupled, 0), sender(&coupled, 1));
     let alone = run("algorithm = \"none\"");
     assert_eq!(places(&alone.spec), [None; 5]);
@@ -102,25 +102,26 @@ fn a_coupled_law_has_a_weight_of_one_of_its_own_and_one_left_alone_that_of_the_f
 
 #[test]
 fn options_reach_the_coupler() {
-    let coupler = |options| format!("{:?}", run(&format!("algorithm = \"equal\"\n{options}")).spec.couplings);
-    assert_ne!(coupler(""), coupler("options = { sum = \"2Mbps\" }"));
+    let coupler =
+        |options| format!("{:?}", run(&format!("algorithm = \"rfc8699-1\"\n{options}")).spec.couplings);
+    assert_ne!(coupler(""), coupler("options = { timer_rtts = 3.0 }"));
 }
 
 #[test]
 fn windows_are_not_coupled_of_laws_without_one_and_an_unsafe_algorithm_takes_a_word() {
     let error = |flows: &str, more: &str| {
-        let text = format!("{CALL}[coupling.all]\nflows = [{flows}]\nalgorithm = \"equal-windows\"\n{more}");
+        let text = format!("{CALL}[coupling.all]\nflows = [{flows}]\n{more}");
         let error = Scenario::parse("call.toml", &text, &[]).unwrap_err();
         (error.to_string(), error.advice().unwrap_or_default().to_owned())
     };
-    let (message, advice) = error("\"other\", \"video\"", "testbed = true");
-    assert_eq!(message, "call.toml:35:19: `equal-windows` couples windows, and the flow `video` has none");
+    let (message, advice) = error("\"other\", \"video\"", "algorithm = \"ctrltcp\"");
+    assert_eq!(message, "call.toml:35:19: `ctrltcp` couples windows, and the flow `video` has none");
     assert!(advice.starts_with("leave the flow out, or take "), "{advice}");
-    let (message, advice) = error("\"other\"", "");
-    assert_eq!(message, "call.toml:36:13: `equal-windows` is unsafe outside of testbeds (–)");
+    let (message, advice) = error("\"other\"", "algorithm = \"passive\"");
+    assert_eq!(message, "call.toml:36:13: `passive` is unsafe outside of testbeds (RFC 8699 appendix C)");
     assert_eq!(advice, "add `testbed = true` if you know that, or take another one");
     let alone = "[coupling.alone]\nflows = [\"video\"]\nalgorithm = \"none\"";
-    let coupled = "[coupling.all]\nflows = [\"other\"]\nalgorithm = \"equal-windows\"\ntestbed = true";
+    let coupled = "[coupling.all]\nflows = [\"other\"]\nalgorithm = \"ctrltcp\"";
     let scenario = Scenario::parse("call.toml", &format!("{CALL}{alone}\n{coupled}"), &[]).unwrap();
     let Run { spec, plan, .. } = scenario.build(&RunOptions::default(), &TraceStore::at(None)).unwrap();
     assert_eq!(plan.couplings.iter().map(|coupling| coupling.windows).collect::<Vec<_>>(), [false, true]);

@@ -4,7 +4,7 @@ use weir_cc::{Controller, RateLimits, Receiver};
 use weir_net::Time;
 
 use super::*;
-use crate::registry::{ControllerInfo, Half, Law};
+use crate::registry::{ControllerInfo, ControllerKind, Half};
 use weir_measure::metrics::Window;
 use weir_measure::results::{FlowKind, RunMetrics, Summary};
 
@@ -71,12 +71,12 @@ fn a_window_of_several_stretches_has_what_they_have_together() {
 #[test]
 fn what_a_law_of_ones_own_made_is_kept_for_the_command_that_has_it() {
     struct Own;
-    impl Law for Own {
+    impl ControllerKind for Own {
         type Config = BTreeMap<String, f64>;
 
         fn info() -> ControllerInfo {
             let shipped = Registry::standard();
-            ControllerInfo { name: "own", ..shipped.find("nada").unwrap().clone() }
+            ControllerInfo { name: "own".into(), ..shipped.find("nada").unwrap().clone() }
         }
 
         fn sender(_: Self::Config, limits: RateLimits) -> Half<dyn Controller> {

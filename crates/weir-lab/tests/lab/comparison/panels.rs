@@ -115,7 +115,7 @@ fn many_competitors_are_shown_as_their_sum() {
 #[test]
 fn signals_carry_side_unit_and_meaning() {
     let mut comparison = with_series(&[("video", FlowKind::Media)]);
-    let known = weir_lab::registry::Registry::standard().signals("nada", Side::Receiver).unwrap()[0];
+    let known = weir_lab::registry::Registry::standard().receiver_signals("nada").unwrap()[0];
     let recorded = &mut comparison.controllers[0].sample.series;
     let mut series = recorded.take().unwrap().whole().unwrap();
     known.name.clone_into(&mut series.flows[0].signals[0].name);

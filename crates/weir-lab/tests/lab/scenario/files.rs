@@ -126,7 +126,7 @@ fn the_schema_describes_every_key_and_forbids_others() {
     }
     for info in Registry::standard().controllers() {
         assert_eq!(
-            Registry::standard().options_schema(info.name).unwrap()["additionalProperties"],
+            Registry::standard().options_schema(&info.name).unwrap()["additionalProperties"],
             false,
             "{}",
             info.name

@@ -83,7 +83,7 @@ fn tables_that_are_not_there_yet_are_made() {
     assert_eq!(scenario.measure.as_ref().unwrap().from, TimeDelta::from_secs(2));
     let jitter = scenario.links.get("forward").unwrap().model.jitter.clone();
     assert_eq!(jitter, Jitter::Uniform { max: TimeDelta::from_millis(3) });
-    assert_eq!(video(&scenario).options.as_ref().unwrap().0["static_threshold"].as_integer(), Some(38));
+    assert_eq!(video(&scenario).options.as_ref().unwrap().0["static_threshold"].as_i64(), Some(38));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The decisions of controllers that moved a rate or changed its limiting factor, with the signals that they went by.
 
+mod cells;
 mod csv;
-mod parquet;
 mod recorder;
 
 use std::io::{self, Read, Write};

@@ -5,8 +5,6 @@ mod coupling;
 mod csv;
 mod decisions;
 mod glossary;
-mod parquet;
-mod parquet_rows;
 mod read;
 mod recorder;
 mod recording;
@@ -18,7 +16,8 @@ pub use columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalS
 pub use csv::write_cdf_csv;
 pub use decisions::{DECISION_COLUMNS, DecidingSignal, DecisionColumn, Decisions, Reason, RecordedDecision};
 pub use glossary::{SERIES_COLUMNS, SeriesColumn};
-pub use parquet_rows::write_parquet;
 pub use read::{ReadSeriesError, read_cdf_csv};
 pub(super) use recorder::SeriesRecorder;
 pub use recording::Recording;
+pub use spool::{BlockStorage, NewBlockStorage, in_memory};
+pub use table::Column;

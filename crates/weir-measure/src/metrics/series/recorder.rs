@@ -13,7 +13,7 @@ use super::columns::{FlowSeries, LinkSeries, Series, SignalSeries};
 use super::coupling::{Aggregates, ShareColumns, together};
 use super::decisions::{DecisionRecorder, Reason};
 use super::recording::{BLOCK, Recording};
-use super::spool::Spool;
+use super::spool::{NewBlockStorage, Spool};
 use crate::metrics::bins::{Counts, Grid};
 use crate::metrics::flow::FlowRecorder;
 use crate::metrics::link::{LinkRecorder, capacity};
@@ -48,7 +48,7 @@ struct FlowColumns {
 }
 
 impl SeriesRecorder {
-    pub(in crate::metrics) fn new(plan: &MeasurePlan, grid: &Grid) -> Self {
+    pub(in crate::metrics) fn new(plan: &MeasurePlan, grid: &Grid, new_storage: NewBlockStorage) -> Self {
         let has_signals =
             |flow: &FlowPlan| !flow.sender_signals.is_empty() || !flow.receiver_signals.is_empty();
         let bins = grid.len().min(BLOCK);
@@ -63,12 +63,12 @@ impl SeriesRecorder {
             flows,
             links: plan.links.iter().map(|_| DelayColumn::new(bins)).collect(),
             wants_signals: plan.flows.iter().any(has_signals),
-            spool: Spool::default(),
-            decisions: DecisionRecorder::new(plan.flows.len()),
+            spool: Spool::new(new_storage),
+            decisions: DecisionRecorder::new(plan.flows.len(), new_storage),
         }
     }
 
-    /// Something is about to happen in `bin`. Blocks that are over by then go to the disk; of the run `flows` and `links` know what has
+    /// Something is about to happen in `bin`. Blocks that are over by then go to the storage; of the run `flows` and `links` know what has
     /// happened so far.
     #[inline]
     pub(in crate::metrics) fn advance(

@@ -1,4 +1,4 @@
-//! The series of a run, of which a long one stands on the disk but for its last block.
+//! The series of a run in blocks.
 
 use std::io::{self, Read, Write};
 
@@ -7,6 +7,7 @@ use weir_cc::LimitingFactor;
 use super::columns::Series;
 use super::decisions::Decisions;
 use super::spool::{Block, Spooled};
+use super::table::Column;
 use super::values::Values;
 
 /// Bins that are held in memory, 55 minutes: a call under GCC takes 12 MB.
@@ -14,8 +15,8 @@ pub(super) const BLOCK: usize = 32 * 1024;
 
 /// The series of a run as it was recorded, and the decisions of its controllers.
 ///
-/// In memory are no more than 32 768 bins; what came before is in a temporary file without a name, in the directory for such files
-/// (`TMPDIR`), which goes with the last copy of the recording. Where that could not be written, all that would read it fails.
+/// A block has up to 32 768 bins. The last block is in memory, and earlier ones are in the recorder's [`BlockStorage`](super::BlockStorage).
+/// Where that could not be written, all methods that read it fail.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     bins: Spooled<Series>,
@@ -41,6 +42,21 @@ impl Recording {
         take: impl FnMut(&Series) -> Result<(), E>,
     ) -> Result<(), E> {
         self.bins.each_block(take)
+    }
+
+    /// Calls `take` with the columns of each block in turn: `time_s`, then those of [`Self::write_csv`].
+    ///
+    /// # Errors
+    /// Those of `take`; a block cannot be read.
+    pub fn each_table<E: From<io::Error>>(
+        &self,
+        mut take: impl FnMut(&[(String, Column<'_>)]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each_block(|block| {
+            let mut columns = vec![("time_s".to_owned(), Column::Numbers(&block.time_s))];
+            columns.extend(block.columns());
+            take(&columns)
+        })
     }
 
     /// Any block: the names of its columns are those of all.

@@ -1,10 +1,26 @@
-//! Blocks of a recording, of which a long run has all but the last on the disk.
+//! Blocks of a recording, of which a long run keeps all but the last one in a storage.
 
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::fmt;
+use std::io::{self, BufReader, BufWriter, Cursor, Read, Seek, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A piece of a recording that can be written to the disk and read again.
+/// Bytes of the earlier blocks of a recording: memory, or a file where a run may be long.
+pub trait BlockStorage: Read + Write + Seek + Send + fmt::Debug {}
+
+impl<T: Read + Write + Seek + Send + fmt::Debug> BlockStorage for T {}
+
+/// Makes an empty storage.
+pub type NewBlockStorage = fn() -> io::Result<Box<dyn BlockStorage>>;
+
+/// An empty storage in memory.
+///
+/// # Errors
+/// None.
+pub fn in_memory() -> io::Result<Box<dyn BlockStorage>> {
+    Ok(Box::new(Cursor::new(Vec::new())))
+}
+
+/// A piece of a recording that can be written to a storage and read again.
 pub(super) trait Block: Clone + PartialEq {
     /// Writes what it holds.
     fn write(&mut self, out: &mut impl Write) -> io::Result<()>;
@@ -14,9 +30,10 @@ pub(super) trait Block: Clone + PartialEq {
 }
 
 /// Takes blocks one after the other.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Spool {
-    file: Option<BufWriter<File>>,
+    new_storage: NewBlockStorage,
+    storage: Option<BufWriter<Box<dyn BlockStorage>>>,
     blocks: usize,
     /// The first error: of what came after it nothing is kept.
     failed: Option<io::Error>,
@@ -24,8 +41,8 @@ pub(super) struct Spool {
 
 /// Blocks as they were taken.
 ///
-/// In memory is the last one. What came before is in a temporary file without a name, in the directory for such files (`TMPDIR`), which
-/// goes with the last copy. Where that could not be written, all that would read it fails.
+/// The last one is in memory, and earlier ones are in a storage that the copies share. Where that could not be written, all methods that
+/// read it fail.
 #[derive(Clone, Debug)]
 pub(super) struct Spooled<B> {
     earlier: Option<Result<Arc<Mutex<Earlier>>, Arc<io::Error>>>,
@@ -34,11 +51,15 @@ pub(super) struct Spooled<B> {
 
 #[derive(Debug)]
 struct Earlier {
-    file: File,
+    storage: Box<dyn BlockStorage>,
     blocks: usize,
 }
 
 impl Spool {
+    pub(super) fn new(new_storage: NewBlockStorage) -> Self {
+        Self { new_storage, storage: None, blocks: 0, failed: None }
+    }
+
     pub(super) fn push(&mut self, block: impl Block) {
         if self.failed.is_none() {
             self.failed = self.write(block).err();
@@ -47,26 +68,28 @@ impl Spool {
     }
 
     fn write(&mut self, mut block: impl Block) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self.file.insert(BufWriter::new(tempfile::tempfile()?)),
+        let storage = match &mut self.storage {
+            Some(storage) => storage,
+            None => self.storage.insert(BufWriter::new((self.new_storage)()?)),
         };
-        block.write(file)
+        block.write(storage)
     }
 
     /// `last` is the last block.
     pub(super) fn finish<B>(self, last: B) -> Spooled<B> {
-        let Self { file, blocks, failed } = self;
-        let whole = |file: BufWriter<File>| file.into_inner().map_err(io::IntoInnerError::into_error);
-        let file = match failed {
-            Some(error) => Some(Err(error)),
-            None => file.map(whole),
+        let Self { storage, blocks, failed, .. } = self;
+        let whole = |storage: BufWriter<Box<dyn BlockStorage>>| {
+            storage.into_inner().map_err(io::IntoInnerError::into_error)
         };
-        let earlier = |file: io::Result<File>| match file {
-            Ok(file) => Ok(Arc::new(Mutex::new(Earlier { file, blocks }))),
+        let storage = match failed {
+            Some(error) => Some(Err(error)),
+            None => storage.map(whole),
+        };
+        let earlier = |storage: io::Result<Box<dyn BlockStorage>>| match storage {
+            Ok(storage) => Ok(Arc::new(Mutex::new(Earlier { storage, blocks }))),
             Err(error) => Err(Arc::new(error)),
         };
-        Spooled { earlier: file.map(earlier), last }
+        Spooled { earlier: storage.map(earlier), last }
     }
 }
 
@@ -80,19 +103,19 @@ impl<B: Block> Spooled<B> {
         mut take: impl FnMut(&B) -> Result<(), E>,
     ) -> Result<(), E> {
         if let Some(mut earlier) = self.earlier()? {
-            let Earlier { file, blocks } = &mut *earlier;
-            file.rewind()?;
-            let mut file = BufReader::new(file);
+            let Earlier { storage, blocks } = &mut *earlier;
+            storage.rewind()?;
+            let mut storage = BufReader::new(storage);
             let mut block = self.last.clone();
             for _ in 0..*blocks {
-                block.read(&mut file)?;
+                block.read(&mut storage)?;
                 take(&block)?;
             }
         }
         take(&self.last)
     }
 
-    /// How many blocks are on the disk.
+    /// The number of blocks in the storage.
     ///
     /// # Errors
     /// They could not be written.

@@ -5,10 +5,14 @@ use std::io::{self, Write};
 
 use weir_cc::LimitingFactor;
 
-/// A column to be written.
-pub(super) enum Column<'a> {
+/// The values of a column, one for each row.
+#[derive(Clone, Copy, Debug)]
+pub enum Column<'a> {
+    /// Quantities; NaN where there is no value.
     Numbers(&'a [f64]),
+    /// Limiting factors of a rate.
     LimitingFactors(&'a [Option<LimitingFactor>]),
+    /// Texts.
     Words(&'a [Option<&'a str>]),
 }
 

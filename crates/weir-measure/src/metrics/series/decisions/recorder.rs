@@ -8,7 +8,7 @@ use weir_units::DataRate;
 
 use super::{DecidingSignal, Decisions, FlowNames, LEAST_MOVE, MOST_SIGNALS, Reason, RecordedDecision};
 use crate::metrics::plan::{FlowPlan, MeasurePlan};
-use crate::metrics::series::spool::Spool;
+use crate::metrics::series::spool::{NewBlockStorage, Spool};
 
 /// Rows that are held in memory.
 const ROWS: usize = 64 * 1024;
@@ -74,12 +74,12 @@ struct Recorded {
 }
 
 impl DecisionRecorder {
-    pub(in crate::metrics::series) fn new(flows: usize) -> Self {
+    pub(in crate::metrics::series) fn new(flows: usize, new_storage: NewBlockStorage) -> Self {
         let none = Recorded { rate: None, factor: LimitingFactor::RampUp, budget: Budget::of_one(flows) };
         Self {
             flows: (0..flows).map(|_| none).collect(),
             rows: Vec::new(),
-            spool: Spool::default(),
+            spool: Spool::new(new_storage),
             values: Vec::new(),
         }
     }

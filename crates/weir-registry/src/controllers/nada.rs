@@ -7,8 +7,9 @@ use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{AtReceiver, Controller, RateLimits, Receiver};
 
 use super::words;
-use crate::registry::law::{Half, Law, Preset};
-use crate::registry::{ControllerInfo, MarkResponse};
+use crate::factory::Half;
+use crate::info::{ControllerInfo, MarkResponse};
+use crate::kind::{ControllerKind, Preset};
 
 /// A preset of both placements.
 fn ns3_rmcat() -> Preset<nada::Config> {
@@ -21,18 +22,20 @@ fn ns3_rmcat() -> Preset<nada::Config> {
 
 pub(super) struct NadaRfc8698;
 
-impl Law for NadaRfc8698 {
+impl ControllerKind for NadaRfc8698 {
     type Config = nada::Config;
-    const MARKS: MarkResponse = MarkResponse::Scalable;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "nada",
-            summary: "Network-Assisted Dynamic Adaptation: one congestion signal from delay, loss and marks",
-            source: "RFC 8698",
-            placement: "receiver (signal) and sender (rate)",
-            feedback: "the law's own report each 100 ms",
-            presets: Vec::new(),
+            name: "nada".into(),
+            sender_side_twin: Some("nada-at-sender".into()),
+            summary: "Network-Assisted Dynamic Adaptation: one congestion signal from delay, loss and marks"
+                .into(),
+            source: "RFC 8698".into(),
+            placement: "receiver (signal) and sender (rate)".into(),
+            feedback: "the law's own report each 100 ms".into(),
+            marks: MarkResponse::Scalable,
+            ..ControllerInfo::default()
         }
     }
 
@@ -62,17 +65,17 @@ impl Law for NadaRfc8698 {
 
 pub(super) struct NadaAtSender;
 
-impl Law for NadaAtSender {
+impl ControllerKind for NadaAtSender {
     type Config = nada::Config;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "nada-at-sender",
-            summary: "NADA with its observer at the sender: the same law over per-packet feedback",
-            source: "RFC 8698 §5.3",
-            placement: "sender",
-            feedback: "the fate of each packet, two reports in one interval of the law",
-            presets: Vec::new(),
+            name: "nada-at-sender".into(),
+            summary: "NADA with its observer at the sender: the same law over per-packet feedback".into(),
+            source: "RFC 8698 §5.3".into(),
+            placement: "sender".into(),
+            feedback: "the fate of each packet, two reports in one interval of the law".into(),
+            ..ControllerInfo::default()
         }
     }
 
@@ -95,18 +98,19 @@ impl Law for NadaAtSender {
 
 pub(super) struct Nada2016Draft;
 
-impl Law for Nada2016Draft {
+impl ControllerKind for Nada2016Draft {
     type Config = v2016::Config;
-    const MARKS: MarkResponse = MarkResponse::Scalable;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "nada-2016",
-            summary: "NADA as it was compared with GCC in 2016: loss in proportion, delay always warped",
-            source: "Carlucci, De Cicco, Ilharco, Mascolo 2016; draft-zhu-rmcat-nada-06",
-            placement: "receiver (signal) and sender (rate)",
-            feedback: "the law's own report each 100 ms",
-            presets: Vec::new(),
+            name: "nada-2016".into(),
+            summary: "NADA as it was compared with GCC in 2016: loss in proportion, delay always warped"
+                .into(),
+            source: "Carlucci, De Cicco, Ilharco, Mascolo 2016; draft-zhu-rmcat-nada-06".into(),
+            placement: "receiver (signal) and sender (rate)".into(),
+            feedback: "the law's own report each 100 ms".into(),
+            marks: MarkResponse::Scalable,
+            ..ControllerInfo::default()
         }
     }
 
@@ -140,18 +144,18 @@ impl Law for Nada2016Draft {
 
 pub(super) struct NadaZhu03;
 
-impl Law for NadaZhu03 {
+impl ControllerKind for NadaZhu03 {
     type Config = zhu_03::Config;
-    const MARKS: MarkResponse = MarkResponse::Scalable;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "nada-dccc",
-            summary: "NADA as DCCC was compared with it in 2017: rate by the inverse of a delay; needs synchronised clocks",
-            source: "draft-zhu-rmcat-nada-03, as in D'Aronco, Toni, Mena, Zhu, Frossard 2017",
-            placement: "receiver (signal) and sender (rate)",
-            feedback: "the law's own report each 100 ms",
-            presets: Vec::new(),
+            name: "nada-dccc".into(),
+            summary: "NADA as DCCC was compared with it in 2017: rate by the inverse of a delay; needs synchronised clocks".into(),
+            source: "draft-zhu-rmcat-nada-03, as in D'Aronco, Toni, Mena, Zhu, Frossard 2017".into(),
+            placement: "receiver (signal) and sender (rate)".into(),
+            feedback: "the law's own report each 100 ms".into(),
+            marks: MarkResponse::Scalable,
+            ..ControllerInfo::default()
         }
     }
 

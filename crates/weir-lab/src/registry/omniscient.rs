@@ -1,41 +1,39 @@
 //! The omniscient sender, by name.
 
-use toml::Table;
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{Controller, RateLimits, Receiver, TimeDelta};
+use weir_registry::{
+    ControllerInfo, ControllerKind, Half, MarkResponse, Options, Preset, RegistryError, config,
+};
 
 use crate::omniscient::{CAREFUL, CAUTIOUS, NAME, Omniscient, Point, STEADY};
-use crate::registry::law::{Half, Law, Preset, config};
-use crate::registry::{ControllerInfo, MarkResponse, RegistryError};
 
-/// How often the receiver tells of packets, which nobody heeds.
+/// The interval of the receiver's reports, which the sender ignores.
 const REPORTS: TimeDelta = TimeDelta::from_millis(50);
 
 /// The point that these options make.
 ///
 /// # Errors
 /// Unknown options, or one out of its range.
-pub(crate) fn omniscient_point(options: Option<&Table>) -> Result<Point, RegistryError> {
+pub(crate) fn omniscient_point(options: Option<&Options>) -> Result<Point, RegistryError> {
     let point = config::<OmniscientSender>(options, 1.0).and_then(Point::checked);
-    point.map_err(|reason| RegistryError::Options { name: NAME, reason })
+    point.map_err(|reason| RegistryError::Options { name: NAME.to_owned(), reason })
 }
 
 pub(super) struct OmniscientSender;
 
-impl Law for OmniscientSender {
+impl ControllerKind for OmniscientSender {
     type Config = Point;
-    /// It hears no marks, but it is what laws are held against in either half of an L4S queue: it goes where they go that a
-    /// mark each round trip slows down.
-    const MARKS: MarkResponse = MarkResponse::Scalable;
-
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: NAME,
-            summary: "sends its share of the network as it was one round trip ago, which no controller knows: about what is possible",
-            source: "a yardstick, no law",
-            placement: "sender",
-            feedback: "heeded by nobody",
-            presets: Vec::new(),
+            name: NAME.into(),
+            summary: "sends its share of the network as it was one round trip ago, which no controller knows: about what is possible".into(),
+            source: "a reference sender, no controller".into(),
+            placement: "sender".into(),
+            feedback: "ignored".into(),
+            // Marks do not reach it. It shares the half of an L4S queue with the controllers that it is compared with.
+            marks: MarkResponse::Scalable,
+            ..ControllerInfo::default()
         }
     }
 

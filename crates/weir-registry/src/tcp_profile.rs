@@ -1,11 +1,10 @@
 //! TCP stacks as the papers met them.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_world::tcp::TcpConfig;
 
 /// A TCP stack of a certain time; options are laid over it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub enum TcpProfile {
     /// CUBIC as RFC 9438 has it without HyStart, with the timer and the window of Linux, and none of what a present Linux has besides.
     #[serde(rename = "plain")]
@@ -37,18 +36,5 @@ impl TcpProfile {
             Self::Rfc | Self::Ns326 | Self::Chromium2015 => "newreno",
             Self::Plain | Self::Linux316 | Self::Linux6 => "cubic",
         }
-    }
-
-    /// The endpoints, with segments of `mss` bytes where the profile's own size is not wanted.
-    pub(crate) fn config(self, mss: Option<u16>) -> TcpConfig {
-        let config = match self {
-            Self::Plain => TcpConfig::default(),
-            Self::Rfc => TcpConfig::rfc(),
-            Self::Linux316 => TcpConfig::linux_3_16(),
-            Self::Linux6 => TcpConfig::linux_6(),
-            Self::Ns326 => TcpConfig::ns3_26(mss.unwrap_or(536)),
-            Self::Chromium2015 => TcpConfig { mss: 1148, ..TcpConfig::default() },
-        };
-        TcpConfig { mss: mss.unwrap_or(config.mss), ..config }
     }
 }

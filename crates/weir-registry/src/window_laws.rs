@@ -2,18 +2,17 @@
 
 use weir_cc::window::hystart::{Config, HyStart};
 use weir_cc::window::{Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowLaw, highspeed, westwood};
-use weir_world::WindowLaws;
 
-use super::RegistryError;
-use super::tcp_profile::TcpProfile;
-use crate::form::advice;
+use crate::advice::advice;
+use crate::error::RegistryError;
+use crate::tcp_profile::TcpProfile;
 
-/// What is known of a window law of TCP.
+/// The description of a window law of TCP.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowLawInfo {
     /// Its name in scenarios.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// Its principle, in a sentence.
     pub summary: &'static str,
     /// The RFC or paper that it implements.
     pub source: &'static str,
@@ -146,13 +145,17 @@ fn find(name: &str) -> Result<&'static WindowLawInfo, RegistryError> {
     })
 }
 
-/// A maker of window laws `name`, as those of [`window_law`], for flows of many connections.
+/// A maker of window laws as those of [`window_law`], for flows of many connections.
 ///
 /// # Errors
 /// An unknown name.
-pub fn window_laws_of(name: &str, profile: TcpProfile, pacing: bool) -> Result<WindowLaws, RegistryError> {
+pub fn window_law_factory(
+    name: &str,
+    profile: TcpProfile,
+    pacing: bool,
+) -> Result<impl Fn() -> Box<dyn WindowLaw> + Send + Sync + 'static, RegistryError> {
     let law = find(name)?;
-    Ok(WindowLaws::new(move || (law.build)(&Stack { profile, pacing })))
+    Ok(move || (law.build)(&Stack { profile, pacing }))
 }
 
 #[cfg(test)]

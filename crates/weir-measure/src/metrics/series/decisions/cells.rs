@@ -1,22 +1,21 @@
-//! Decisions as Apache Parquet: the columns of the CSV, missing values as nulls.
+//! Decisions as columns: those of the CSV.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::csv::DECISION_COLUMNS;
 use super::{Decisions, MOST_SIGNALS, RecordedDecision};
-use crate::metrics::series::parquet_rows::{Rows, io_error};
 use crate::metrics::series::table::Column;
 
 impl Decisions {
-    /// Writes the decisions as a Parquet file, uncompressed: numbers as DOUBLE, words as strings, in the columns of
-    /// [`Self::write_csv`].
+    /// Calls `take` with the columns of each block in turn, in the order of [`DECISION_COLUMNS`].
     ///
     /// # Errors
-    /// Those of `out`; a part of a long run cannot be read.
-    pub fn write_parquet(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
-        let mut file = Rows::new(out, "decisions", &Cells::of(self, &[]).columns()).map_err(io_error)?;
-        self.rows.each_block(|rows| file.group(&Cells::of(self, rows).columns()).map_err(io_error))?;
-        file.close().map_err(io_error)
+    /// Those of `take`; a part of a long run cannot be read.
+    pub fn each_table<E: From<io::Error>>(
+        &self,
+        mut take: impl FnMut(&[(String, Column<'_>)]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.rows.each_block(|rows| take(&Cells::of(self, rows).columns()))
     }
 }
 

@@ -3,17 +3,19 @@
 //! A coupler enters Weir's scenarios by an [`Entry::of`] in [`entries`] and a type that implements [`CouplerKind`].
 
 use std::sync::LazyLock;
+#[cfg(feature = "schemas")]
+use std::sync::OnceLock;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+#[cfg(feature = "schemas")]
 use serde_json::Value;
-use toml::Table;
 use weir_cc::coupled::{Coupler, Member};
 
-use super::RegistryError;
-use super::law::{changed, with_defaults};
-use crate::form::{Shape, advice};
+use crate::advice::advice;
+use crate::error::RegistryError;
+use crate::kind::Described;
+use crate::options::{Options, changed};
 
 /// What is known of a coupler, for whoever has to choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +56,7 @@ impl Steers {
 
 /// What a coupler has to know of its flows besides what they tell it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Setting {
+pub struct CouplerSetting {
     /// Whether it is known that this may be unsafe outside of testbeds.
     pub testbed: bool,
     /// Whether groups come from statistics that the flows tell, and not from being coupled at all.
@@ -68,7 +70,7 @@ pub struct Setting {
 /// A coupler that scenarios can name.
 trait CouplerKind {
     /// Its constants.
-    type Config: DeserializeOwned + Serialize + JsonSchema;
+    type Config: DeserializeOwned + Serialize + Described;
     /// Constants that the name stands for, or the coupling's other keys: no options.
     const FIXED: &[&str] = &[];
 
@@ -82,31 +84,47 @@ trait CouplerKind {
     ///
     /// # Errors
     /// A constant out of its range, in words; a setting that it cannot heed.
-    fn build(config: Self::Config, setting: &Setting) -> Built;
+    fn build(config: Self::Config, setting: &CouplerSetting) -> Built;
 }
 
 /// A coupler, or in words why there is none.
 type Built = Result<Option<Box<dyn Coupler>>, String>;
 
-/// A [`CouplerKind`], its type forgotten.
+/// A [`CouplerKind`] behind function pointers.
 struct Entry {
     info: CouplerInfo,
-    build: fn(Option<&Table>, &Setting) -> Built,
-    schema: Value,
+    build: fn(Option<&Options>, &CouplerSetting) -> Built,
+    /// Made at the first call: a run with default options needs none.
+    #[cfg(feature = "schemas")]
+    schema: OnceLock<Value>,
+    #[cfg(feature = "schemas")]
+    describe: fn() -> Value,
 }
 
 impl Entry {
     fn of<K: CouplerKind>() -> Self {
-        let mut schema = with_defaults(schemars::schema_for!(K::Config).to_value(), &K::config());
-        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-            properties.retain(|key, _| !K::FIXED.contains(&key.as_str()));
+        Self {
+            info: K::info(),
+            build: |options, setting| K::build(config::<K>(options)?, setting),
+            #[cfg(feature = "schemas")]
+            schema: OnceLock::new(),
+            #[cfg(feature = "schemas")]
+            describe: schema::<K>,
         }
-        Self { info: K::info(), build: |options, setting| K::build(config::<K>(options)?, setting), schema }
     }
 }
 
+#[cfg(feature = "schemas")]
+fn schema<K: CouplerKind>() -> Value {
+    let mut schema = crate::options::with_defaults(schemars::schema_for!(K::Config).to_value(), &K::config());
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.retain(|key, _| !K::FIXED.contains(&key.as_str()));
+    }
+    schema
+}
+
 /// The constants that `options` make.
-fn config<K: CouplerKind>(options: Option<&Table>) -> Result<K::Config, String> {
+fn config<K: CouplerKind>(options: Option<&Options>) -> Result<K::Config, String> {
     let Some(options) = options else { return Ok(K::config()) };
     if let Some(fixed) = options.keys().find(|key| K::FIXED.contains(&key.as_str())) {
         return Err(format!("`{fixed}` is no option of it"));
@@ -131,10 +149,6 @@ fn entries() -> Vec<Entry> {
         Entry::of::<kinds::OneWindow>(),
         Entry::of::<kinds::MeanWindow>(),
         Entry::of::<kinds::Beginnings>(),
-        #[cfg(test)]
-        Entry::of::<test_only::EqualRates>(),
-        #[cfg(test)]
-        Entry::of::<test_only::EqualWindows>(),
     ]
 }
 
@@ -155,11 +169,12 @@ pub fn coupler_info(name: &str) -> Option<&'static CouplerInfo> {
 /// An unknown name, an unknown option, one out of its range, a setting that this coupler cannot heed.
 pub fn coupler(
     name: &str,
-    options: Option<&Table>,
-    setting: &Setting,
+    options: Option<&Options>,
+    setting: &CouplerSetting,
 ) -> Result<Option<Box<dyn Coupler>>, RegistryError> {
     let entry = entry(name)?;
-    (entry.build)(options, setting).map_err(|reason| RegistryError::Options { name: entry.info.name, reason })
+    (entry.build)(options, setting)
+        .map_err(|reason| RegistryError::Options { name: entry.info.name.to_owned(), reason })
 }
 
 fn entry(name: &str) -> Result<&'static Entry, RegistryError> {
@@ -169,20 +184,18 @@ fn entry(name: &str) -> Result<&'static Entry, RegistryError> {
     })
 }
 
-/// What is known of the coupler `name`, and the JSON Schema of its options.
+/// The description of the coupler `name`, and the JSON Schema of its options.
 ///
 /// # Errors
 /// An unknown name.
+#[cfg(feature = "schemas")]
 pub fn find_coupler(name: &str) -> Result<(&'static CouplerInfo, &'static Value), RegistryError> {
-    entry(name).map(|entry| (&entry.info, &entry.schema))
-}
-
-pub(crate) fn coupler_options_shape(name: &str) -> Option<Shape<'static>> {
-    ENTRIES.iter().find(|entry| entry.info.name == name).map(|entry| Shape::new(&entry.schema))
+    entry(name).map(|entry| (&entry.info, entry.schema.get_or_init(entry.describe)))
 }
 
 /// Constants of what has none.
-#[derive(Debug, Default, Serialize, serde::Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct NoOptions {}
 
@@ -206,59 +219,60 @@ impl CouplerKind for Nobody {
         NoOptions {}
     }
 
-    fn build(_: NoOptions, _: &Setting) -> Built {
+    fn build(_: NoOptions, _: &CouplerSetting) -> Built {
         Ok(None)
     }
 }
 
 mod exchange;
 mod kinds;
-#[cfg(test)]
-mod test_only;
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
     fn every_coupler_builds_with_its_defaults_and_has_a_name_of_its_own() {
         for (index, info) in couplers().enumerate() {
-            let setting = Setting { testbed: info.testbed_only, ..Setting::default() };
+            let setting = CouplerSetting { testbed: info.testbed_only, ..CouplerSetting::default() };
             let built = coupler(info.name, None, &setting).unwrap();
             assert_eq!(built.is_none(), info.steers == Steers::Nothing, "{}", info.name);
-            assert!(coupler_options_shape(info.name).is_some());
+            #[cfg(feature = "schemas")]
+            assert_eq!(find_coupler(info.name).unwrap().1["type"], "object");
             assert!(couplers().take(index).all(|other| other.name != info.name), "{}", info.name);
         }
     }
 
     #[test]
     fn an_unknown_name_and_unknown_options_are_refused() {
-        let error = coupler("noen", None, &Setting::default()).unwrap_err().to_string();
+        let error = coupler("noen", None, &CouplerSetting::default()).unwrap_err().to_string();
         assert_eq!(error, "there is no coupling algorithm `noen`; did you mean `none`?");
-        let options: Table = toml::from_str("timer = 2").unwrap();
-        let error = coupler("none", Some(&options), &Setting::default()).unwrap_err().to_string();
+        let options = json!({ "timer": 2 });
+        let error = coupler("none", options.as_object(), &CouplerSetting::default()).unwrap_err().to_string();
         assert!(error.starts_with("`none` does not take these options: unknown field `timer`"), "{error}");
-        let options: Table = toml::from_str("algorithm = \"passive-simple\"").unwrap();
-        let error = coupler("rfc8699-1", Some(&options), &Setting::default()).unwrap_err().to_string();
+        let options = json!({ "algorithm": "passive-simple" });
+        let error =
+            coupler("rfc8699-1", options.as_object(), &CouplerSetting::default()).unwrap_err().to_string();
         assert_eq!(error, "`rfc8699-1` does not take these options: `algorithm` is no option of it");
     }
 
     #[test]
     fn options_are_laid_over_what_the_name_stands_for() {
-        let with = |name, text: &str| {
-            let options: Option<Table> = (!text.is_empty()).then(|| toml::from_str(text).unwrap());
-            format!("{:?}", coupler(name, options.as_ref(), &Setting::default()).unwrap())
+        let with = |name, options: Value| {
+            format!("{:?}", coupler(name, options.as_object(), &CouplerSetting::default()).unwrap())
         };
-        let plain = with("fse-2014-2", "");
-        assert_eq!(with("fse-2014-2", "reconcile_s_cr = false\ntimer_rtts = 2.0"), plain);
-        assert_ne!(with("fse-2014-2", "reconcile_s_cr = true"), plain);
-        assert_ne!(with("fse-2014-1", ""), plain);
+        let plain = with("fse-2014-2", Value::Null);
+        assert_eq!(with("fse-2014-2", json!({ "reconcile_s_cr": false, "timer_rtts": 2.0 })), plain);
+        assert_ne!(with("fse-2014-2", json!({ "reconcile_s_cr": true })), plain);
+        assert_ne!(with("fse-2014-1", Value::Null), plain);
     }
 
     #[test]
     fn an_unsafe_coupler_is_refused_where_nobody_knows_that_it_is() {
-        for info in couplers().filter(|info| info.testbed_only && !info.name.starts_with("equal")) {
-            assert!(coupler(info.name, None, &Setting::default()).is_err(), "{}", info.name);
+        for info in couplers().filter(|info| info.testbed_only) {
+            assert!(coupler(info.name, None, &CouplerSetting::default()).is_err(), "{}", info.name);
         }
     }
 }

@@ -2,6 +2,8 @@
 
 mod nada;
 
+use std::sync::Arc;
+
 use weir_cc::dccc::{self, Dccc, DcccObserver};
 use weir_cc::gcc::goog_cc::{self, GoogCc};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
@@ -14,35 +16,39 @@ use weir_cc::scream::v1::Scream;
 use weir_cc::scream::v2::ScreamV2;
 use weir_cc::scream::{self, ScreamReceiver};
 use weir_cc::tfrc::{self, Tfrc, TfrcObserver};
-use weir_cc::{AtReceiver, Controller, RateLimits, Receiver, TimeDelta};
-use weir_media::PacketFormat;
+use weir_cc::{AtReceiver, Controller, PacketFormat, RateLimits, Receiver, TimeDelta};
 
-use super::law::{Entry, Half, Law, Preset};
-use super::{ControllerInfo, MarkResponse};
+use crate::factory::{ControllerFactory, Half};
+use crate::info::{ControllerInfo, MarkResponse};
+use crate::kind::{ControllerKind, Preset, TypedFactory};
 use nada::{Nada2016Draft, NadaAtSender, NadaRfc8698, NadaZhu03};
 
 /// The preset of laws that have a rate among their constants, for 20 times the rates of a call.
 const GAMING: &str = "gaming";
 
 /// In the order in which they are listed.
-pub(super) fn entries() -> Vec<Entry> {
+pub(crate) fn factories() -> Vec<Arc<dyn ControllerFactory>> {
     vec![
-        Entry::of::<Gcc>(),
-        Entry::of::<Gcc2016>(),
-        Entry::of::<GccSendSide>(),
-        Entry::of::<GccDccc>(),
-        Entry::of::<NadaRfc8698>(),
-        Entry::of::<NadaAtSender>(),
-        Entry::of::<Nada2016Draft>(),
-        Entry::of::<NadaZhu03>(),
-        Entry::of::<ScreamRfc8298>(),
-        Entry::of::<ScreamVersion2>(),
-        Entry::of::<Dccc2017>(),
-        Entry::of::<DcccAtSender>(),
-        Entry::of::<LedbatRfc6817>(),
-        Entry::of::<TfrcRfc5348>(),
-        Entry::of::<Rap1999>(),
+        factory::<Gcc>(),
+        factory::<Gcc2016>(),
+        factory::<GccSendSide>(),
+        factory::<GccDccc>(),
+        factory::<NadaRfc8698>(),
+        factory::<NadaAtSender>(),
+        factory::<Nada2016Draft>(),
+        factory::<NadaZhu03>(),
+        factory::<ScreamRfc8298>(),
+        factory::<ScreamVersion2>(),
+        factory::<Dccc2017>(),
+        factory::<DcccAtSender>(),
+        factory::<LedbatRfc6817>(),
+        factory::<TfrcRfc5348>(),
+        factory::<Rap1999>(),
     ]
+}
+
+fn factory<K: ControllerKind + 'static>() -> Arc<dyn ControllerFactory> {
+    Arc::new(TypedFactory::<K>::new())
 }
 
 fn words(error: impl std::error::Error) -> String {
@@ -51,17 +57,19 @@ fn words(error: impl std::error::Error) -> String {
 
 struct Gcc;
 
-impl Law for Gcc {
+impl ControllerKind for Gcc {
     type Config = goog_cc::Config;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "gcc",
-            summary: "Google Congestion Control as browsers run it: trend of the delay, likelihood of loss, probes",
-            source: "libwebrtc of June 2025",
-            placement: "sender",
-            feedback: "the arrival of each packet (transport-wide feedback), each 50 ms",
-            presets: Vec::new(),
+            name: "gcc".into(),
+            summary:
+                "Google Congestion Control as browsers run it: trend of the delay, likelihood of loss, probes"
+                    .into(),
+            source: "libwebrtc of June 2025".into(),
+            placement: "sender".into(),
+            feedback: "the arrival of each packet (transport-wide feedback), each 50 ms".into(),
+            ..ControllerInfo::default()
         }
     }
 
@@ -84,17 +92,18 @@ impl Law for Gcc {
 
 struct Gcc2016;
 
-impl Law for Gcc2016 {
+impl ControllerKind for Gcc2016 {
     type Config = remb::Config;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "gcc-2016",
-            summary: "Google Congestion Control: a delay gradient filter at the receiver, loss at the sender",
-            source: "Carlucci, De Cicco, Holmer, Mascolo, MMSys 2016",
-            placement: "receiver (delay) and sender (loss)",
-            feedback: "REMB each second or on a drop, RTCP receiver reports",
-            presets: Vec::new(),
+            name: "gcc-2016".into(),
+            summary: "Google Congestion Control: a delay gradient filter at the receiver, loss at the sender"
+                .into(),
+            source: "Carlucci, De Cicco, Holmer, Mascolo, MMSys 2016".into(),
+            placement: "receiver (delay) and sender (loss)".into(),
+            feedback: "REMB each second or on a drop, RTCP receiver reports".into(),
+            ..ControllerInfo::default()
         }
     }
 
@@ -109,17 +118,17 @@ impl Law for Gcc2016 {
 
 struct GccSendSide;
 
-impl Law for GccSendSide {
+impl ControllerKind for GccSendSide {
     type Config = send_side::Config;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "gcc-send-side",
-            summary: "Google Congestion Control with all of it at the sender, by a Kalman filter over bursts of packets",
-            source: "draft-ietf-rmcat-gcc-02",
-            placement: "sender",
-            feedback: "the arrival of each packet (transport-wide feedback), each 50 ms",
-            presets: Vec::new(),
+            name: "gcc-send-side".into(),
+            summary: "Google Congestion Control with all of it at the sender, by a Kalman filter over bursts of packets".into(),
+            source: "draft-ietf-rmcat-gcc-02".into(),
+            placement: "sender".into(),
+            feedback: "the arrival of each packet (transport-wide feedback), each 50 ms".into(),
+            ..ControllerInfo::default()
         }
     }
 
@@ -142,20 +151,20 @@ impl Law for GccSendSide {
 
 struct ScreamRfc8298;
 
-impl Law for ScreamRfc8298 {
+impl ControllerKind for ScreamRfc8298 {
     type Config = scream::v1::Config;
-    const HAS_WINDOW: bool = true;
-    const PACKET_FORMAT: PacketFormat = PacketFormat::Rfc8888;
-    const MARKS: MarkResponse = MarkResponse::Classic;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "scream",
-            summary: "Self-Clocked Rate Adaptation for Multimedia: a window by queuing delay, a media rate by the window",
-            source: "RFC 8298",
-            placement: "sender",
-            feedback: "the fate of each packet (RFC 8888), 2.5 to 50 times a second by the rate",
-            presets: Vec::new(),
+            name: "scream".into(),
+            summary: "Self-Clocked Rate Adaptation for Multimedia: a window by queuing delay, a media rate by the window".into(),
+            source: "RFC 8298".into(),
+            placement: "sender".into(),
+            feedback: "the fate of each packet (RFC 8888), 2.5 to 50 times a second by the rate".into(),
+            packet_format: PacketFormat::Rfc8888,
+            marks: MarkResponse::Classic,
+            has_window: true,
+            ..ControllerInfo::default()
         }
     }
 
@@ -178,20 +187,20 @@ impl Law for ScreamRfc8298 {
 
 struct ScreamVersion2;
 
-impl Law for ScreamVersion2 {
+impl ControllerKind for ScreamVersion2 {
     type Config = scream::v2::Config;
-    const HAS_WINDOW: bool = true;
-    const PACKET_FORMAT: PacketFormat = PacketFormat::Rfc8888;
-    const MARKS: MarkResponse = MarkResponse::Scalable;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "scream-v2",
-            summary: "SCReAM version 2: a reference window that yields to L4S marks, and to queuing delay like marks",
-            source: "EricssonResearch/scream, edition 2026-06; draft-johansson-ccwg-rfc8298bis-screamv2",
-            placement: "sender",
-            feedback: "the fate of each packet (RFC 8888), at the end of each frame and at least 10 times a second",
-            presets: Vec::new(),
+            name: "scream-v2".into(),
+            summary: "SCReAM version 2: a reference window that yields to L4S marks, and to queuing delay like marks".into(),
+            source: "EricssonResearch/scream, edition 2026-06; draft-johansson-ccwg-rfc8298bis-screamv2".into(),
+            placement: "sender".into(),
+            feedback: "the fate of each packet (RFC 8888), at the end of each frame and at least 10 times a second".into(),
+            packet_format: PacketFormat::Rfc8888,
+            marks: MarkResponse::Scalable,
+            has_window: true,
+            ..ControllerInfo::default()
         }
     }
 
@@ -214,17 +223,18 @@ fn dccc_gaming() -> Preset<dccc::Config> {
 
 struct Dccc2017;
 
-impl Law for Dccc2017 {
+impl ControllerKind for Dccc2017 {
     type Config = dccc::Config;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "dccc",
-            summary: "Delay-constrained congestion control: marginal utility against the price of delay, gradient and loss",
-            source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017",
-            placement: "receiver (averages) and sender (rate)",
-            feedback: "the law's own report each round trip; rate and RTT in the packets' headers",
-            presets: Vec::new(),
+            name: "dccc".into(),
+            sender_side_twin: Some("dccc-at-sender".into()),
+            summary: "Delay-constrained congestion control: marginal utility against the price of delay, gradient and loss".into(),
+            source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017".into(),
+            placement: "receiver (averages) and sender (rate)".into(),
+            feedback: "the law's own report each round trip; rate and RTT in the packets' headers".into(),
+            ..ControllerInfo::default()
         }
     }
 
@@ -252,17 +262,17 @@ impl Law for Dccc2017 {
 
 struct DcccAtSender;
 
-impl Law for DcccAtSender {
+impl ControllerKind for DcccAtSender {
     type Config = dccc::Config;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "dccc-at-sender",
-            summary: "DCCC with its observer at the sender: the same law over per-packet feedback",
-            source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017",
-            placement: "sender",
-            feedback: "the fate of each packet, each 50 ms",
-            presets: Vec::new(),
+            name: "dccc-at-sender".into(),
+            summary: "DCCC with its observer at the sender: the same law over per-packet feedback".into(),
+            source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017".into(),
+            placement: "sender".into(),
+            feedback: "the fate of each packet, each 50 ms".into(),
+            ..ControllerInfo::default()
         }
     }
 
@@ -285,17 +295,18 @@ impl Law for DcccAtSender {
 
 struct GccDccc;
 
-impl Law for GccDccc {
+impl ControllerKind for GccDccc {
     type Config = simplified::Config;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "gcc-dccc",
-            summary: "the simplified GCC that DCCC was compared with: gradient by packet, fixed threshold",
-            source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017, appendix C-B",
-            placement: "receiver",
-            feedback: "REMB each second or on a drop",
-            presets: Vec::new(),
+            name: "gcc-dccc".into(),
+            summary: "the simplified GCC that DCCC was compared with: gradient by packet, fixed threshold"
+                .into(),
+            source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017, appendix C-B".into(),
+            placement: "receiver".into(),
+            feedback: "REMB each second or on a drop".into(),
+            ..ControllerInfo::default()
         }
     }
 
@@ -310,20 +321,22 @@ impl Law for GccDccc {
 
 struct LedbatRfc6817;
 
-impl Law for LedbatRfc6817 {
+impl ControllerKind for LedbatRfc6817 {
     type Config = ledbat::Config;
-    const HAS_WINDOW: bool = true;
-    const PACKET_FORMAT: PacketFormat = PacketFormat::Rfc8888;
-    const MARKS: MarkResponse = MarkResponse::Classic;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "ledbat",
-            summary: "Low Extra Delay Background Transport: a window that keeps the queuing delay at a target",
-            source: "RFC 6817",
-            placement: "sender",
-            feedback: "the fate of each packet (RFC 8888), each 10 ms",
-            presets: Vec::new(),
+            name: "ledbat".into(),
+            summary:
+                "Low Extra Delay Background Transport: a window that keeps the queuing delay at a target"
+                    .into(),
+            source: "RFC 6817".into(),
+            placement: "sender".into(),
+            feedback: "the fate of each packet (RFC 8888), each 10 ms".into(),
+            packet_format: PacketFormat::Rfc8888,
+            marks: MarkResponse::Classic,
+            has_window: true,
+            ..ControllerInfo::default()
         }
     }
 
@@ -358,18 +371,21 @@ impl Law for LedbatRfc6817 {
 
 struct TfrcRfc5348;
 
-impl Law for TfrcRfc5348 {
+impl ControllerKind for TfrcRfc5348 {
     type Config = tfrc::Config;
-    const MARKS: MarkResponse = MarkResponse::Classic;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "tfrc",
-            summary: "TCP-friendly rate control: what TCP would send at this loss event rate and round-trip time",
-            source: "RFC 5348",
-            placement: "receiver (loss event rate) and sender (rate)",
-            feedback: "the law's own report each round trip and at a loss event; RTT in the packets' headers",
-            presets: Vec::new(),
+            name: "tfrc".into(),
+            summary:
+                "TCP-friendly rate control: what TCP would send at this loss event rate and round-trip time"
+                    .into(),
+            source: "RFC 5348".into(),
+            placement: "receiver (loss event rate) and sender (rate)".into(),
+            feedback: "the law's own report each round trip and at a loss event; RTT in the packets' headers"
+                .into(),
+            marks: MarkResponse::Classic,
+            ..ControllerInfo::default()
         }
     }
 
@@ -392,19 +408,21 @@ impl Law for TfrcRfc5348 {
 
 struct Rap1999;
 
-impl Law for Rap1999 {
+impl ControllerKind for Rap1999 {
     type Config = rap::Config;
-    const PACKET_FORMAT: PacketFormat = PacketFormat::Rfc8888;
-    const MARKS: MarkResponse = MarkResponse::Classic;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
-            name: "rap",
-            summary: "Rate Adaptation Protocol: a packet per round trip more each round trip, half after a loss",
-            source: "Rejaie, Handley, Estrin, INFOCOM 1999, as in ns-2.35",
-            placement: "sender",
-            feedback: "the fate of each packet (RFC 8888), each 10 ms",
-            presets: Vec::new(),
+            name: "rap".into(),
+            summary:
+                "Rate Adaptation Protocol: a packet per round trip more each round trip, half after a loss"
+                    .into(),
+            source: "Rejaie, Handley, Estrin, INFOCOM 1999, as in ns-2.35".into(),
+            placement: "sender".into(),
+            feedback: "the fate of each packet (RFC 8888), each 10 ms".into(),
+            packet_format: PacketFormat::Rfc8888,
+            marks: MarkResponse::Classic,
+            ..ControllerInfo::default()
         }
     }
 

@@ -4,7 +4,7 @@ use weir_cc::coupled::fse::{Algorithm, Config, Fse, Grouping};
 use weir_cc::coupled::sbd::{self, Detected};
 
 use super::kinds::boxed;
-use super::{Built, CouplerInfo, CouplerKind, Setting, Steers};
+use super::{Built, CouplerInfo, CouplerKind, CouplerSetting, Steers};
 
 /// A type for each algorithm: its name, what it is, its source, the constants that the name stands for.
 macro_rules! exchanges {
@@ -31,7 +31,7 @@ macro_rules! exchanges {
                     $config
                 }
 
-                fn build(config: Config, setting: &Setting) -> Built {
+                fn build(config: Config, setting: &CouplerSetting) -> Built {
                     exchange(config, setting)
                 }
             }
@@ -59,7 +59,7 @@ fn is_passive(config: &Config) -> bool {
     matches!(config.algorithm, Algorithm::Rfc8699Passive | Algorithm::PassiveSimple)
 }
 
-fn exchange(config: Config, setting: &Setting) -> Built {
+fn exchange(config: Config, setting: &CouplerSetting) -> Built {
     setting.without_tenants()?;
     let config = Config { in_a_testbed: setting.testbed, ..config };
     if !setting.measured {

@@ -4,14 +4,14 @@ use weir_cc::coupled::ctrl::{self, CtrlTcp, ETcp, Efcm, Rfc2140, Tenants};
 use weir_cc::coupled::mixed::{self, Mixed};
 use weir_cc::coupled::{Coupler, Member};
 
-use super::{Built, CouplerInfo, CouplerKind, NoOptions, Setting, Steers};
+use super::{Built, CouplerInfo, CouplerKind, CouplerSetting, NoOptions, Steers};
 
 /// What the algorithms of this file have in common.
 pub(super) fn boxed<C: Coupler + 'static, E: ToString>(built: Result<C, E>) -> Built {
     built.map(|coupler| Some(Box::new(coupler) as Box<dyn Coupler>)).map_err(|error| error.to_string())
 }
 
-impl Setting {
+impl CouplerSetting {
     /// Refuses tenants.
     pub(super) fn without_tenants(&self) -> Result<(), String> {
         if self.tenants.is_empty() { Ok(()) } else { Err("it knows no tenants".to_owned()) }
@@ -43,7 +43,7 @@ impl CouplerKind for Ctrl {
         ctrl::Config::default()
     }
 
-    fn build(config: ctrl::Config, setting: &Setting) -> Built {
+    fn build(config: ctrl::Config, setting: &CouplerSetting) -> Built {
         setting.without_measuring()?;
         let tenants =
             setting.tenants.iter().enumerate().try_fold(Tenants::none(), |tenants, (place, &weight)| {
@@ -75,7 +75,7 @@ impl CouplerKind for MediaAndData {
         mixed::Config::default()
     }
 
-    fn build(config: mixed::Config, setting: &Setting) -> Built {
+    fn build(config: mixed::Config, setting: &CouplerSetting) -> Built {
         setting.without_tenants()?;
         setting.without_measuring()?;
         boxed(Mixed::new(config))
@@ -106,7 +106,7 @@ macro_rules! comparators {
                     NoOptions {}
                 }
 
-                fn build(_: NoOptions, setting: &Setting) -> Built {
+                fn build(_: NoOptions, setting: &CouplerSetting) -> Built {
                     setting.without_tenants()?;
                     setting.without_measuring()?;
                     Ok(Some(Box::new($coupler)))

@@ -1,0 +1,41 @@
+//! Errors of the registry.
+
+use weir_cc::LimitsOutOfOrder;
+
+/// The reason why a controller, coupler or algorithm cannot be built or added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    /// The name is unknown.
+    #[error("there is no {what} `{name}`; {advice}")]
+    Unknown {
+        /// The kind of thing: a controller, a coupling algorithm, a window law.
+        what: &'static str,
+        /// The unknown name.
+        name: String,
+        /// The name that was probably meant, or all names.
+        advice: String,
+    },
+    /// Two controllers have one name.
+    #[error("two controllers are called `{name}`; give one another name")]
+    Twice {
+        /// The name.
+        name: String,
+    },
+    /// A controller has the name of a window law: where both can stand it would be TCP.
+    #[error("`{name}` is a window law of TCP; give the controller another name")]
+    WindowLaw {
+        /// The name.
+        name: String,
+    },
+    /// The rates are out of order.
+    #[error(transparent)]
+    Limits(#[from] LimitsOutOfOrder),
+    /// The controller or coupler does not take these options.
+    #[error("`{name}` does not take these options: {reason}")]
+    Options {
+        /// The controller or coupler.
+        name: String,
+        /// The option and the values that would be right.
+        reason: String,
+    },
+}
