@@ -70,8 +70,7 @@ demo:
 	cargo run --release --locked -- run
 
 # Which changes of the code its own tests do not notice (needs cargo-mutants): of laws and of coupling the unit tests of the same module, of
-# crates all of their own. All mutants take days; SHARD=1/20 takes an even sample of one in twenty, into target/mutants-AREA/0, and AGAIN=1
-# runs what that has missed, into target/mutants-AREA/1: more tests catch no fewer. tools/mutants.py AREA says what came of it.
+# crates all of their own. All mutants take days; SHARD=1/20 takes an even sample of one in twenty. tools/mutants.py AREA prints the results.
 # What is left out: of coupling a law under it, of sim what takes more than a second. Fewer tests catch no more.
 TESTS_coupled := -- --skip tfrc_coupled::
 TESTS_sim := -- -- --skip dual_queue:: --skip bottlenecks:: --skip goodput:: --skip fifty_reno_flows
@@ -79,10 +78,9 @@ TARGET_media := endpoints
 MUTATED_CRATES := net media sim measure
 mutants: $(addprefix mutants-,gcc nada dccc coupled $(MUTATED_CRATES))
 
-MUTANTS = $(if $(AGAIN),,rm -rf target/mutants-$* &&) mkdir -p target/mutants-$* \
-	$(if $(AGAIN),&& tools/mutants.py --again $* $(AGAIN) > target/mutants-$*/again.toml) \
-	&& PROPTEST_CASES=64 cargo mutants --profile mutants --output target/mutants-$*/$(or $(AGAIN),0) $(if $(IN_PLACE),--in-place,--jobs 2) \
-	--timeout 120 $(if $(AGAIN),--config target/mutants-$*/again.toml,$(if $(SHARD),--shard $(SHARD) --sharding round-robin))
+MUTANTS = rm -rf target/mutants-$* && mkdir -p target/mutants-$* \
+	&& PROPTEST_CASES=64 cargo mutants --profile mutants --output target/mutants-$* $(if $(IN_PLACE),--in-place,--jobs 2) \
+	--timeout 120 $(if $(SHARD),--shard $(SHARD) --sharding round-robin)
 # What was missed or timed out is what we ask for.
 TOLD = || case $$? in 2|3) ;; *) exit 1 ;; esac; tools/mutants.py $*
 
@@ -90,7 +88,7 @@ $(addprefix mutants-,$(MUTATED_CRATES)): mutants-%:
 	$(MUTANTS) --package weir-$* --cargo-arg=--lib --cargo-arg=--test=$(or $(TARGET_$*),$*) $(TESTS_$*) $(TOLD)
 
 mutants-%:
-	$(MUTANTS) --package weir-cc $(if $(AGAIN),,--file 'crates/weir-cc/src/$*/**') --cargo-arg=--lib -- $*:: $(TESTS_$*) $(TOLD)
+	$(MUTANTS) --package weir-cc --file 'crates/weir-cc/src/$*/**' --cargo-arg=--lib -- $*:: $(TESTS_$*) $(TOLD)
 
 # Looks for bytes that make something panic, or that are not read as they are written: every reader of what comes from the network, the
 # laws and the media endpoints, every reader of files. All targets have FOR together; TARGET=rtcp takes one (needs a nightly

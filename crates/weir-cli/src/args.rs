@@ -19,8 +19,7 @@ use weir_lab::{analysis, pairs};
 use weir_units::TimeDelta;
 
 pub(crate) use trace::{
-    Delimiter, TraceCommand, TraceConvertArgs, TraceCutArgs, TraceFormOf, TraceImportArgs, TraceShowArgs,
-    TraceSource,
+    TraceCommand, TraceConvertArgs, TraceCutArgs, TraceImportArgs, TraceShowArgs, TraceSource,
 };
 
 pub(crate) use attack::AttackArgs;

@@ -48,16 +48,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<boo
     }
     let baseline = args.baseline.as_deref().map(VerdictBaseline::read).transpose()?;
     let traces = args.data.store();
-    let ReproduceExtent { full, runs, grid, further } = args.extent;
-    let extent = Extent { full, runs, grid, further, plots: args.out.is_some() };
+    let ReproduceExtent { full, runs, grid } = args.extent;
+    let extent = Extent { full, runs, grid, plots: args.out.is_some() };
     meant_by_a_row("--grid", grid.is_some(), "a grid", experiments.iter().any(Experiment::has_a_grid))?;
-    let has_further = |experiment: &Experiment| experiment.row.further.is_some();
-    meant_by_a_row("--further", further, "further seeds", experiments.iter().any(has_further))?;
     let reproduction = Reproduction::plan(&experiments, extent, &traces)?;
-    for row in reproduction.without_further_runs() {
-        let why = "every place has as many seeds as the best ones would have";
-        writeln!(terminal::stderr(), "--further adds nothing to {row}: {why}")?;
-    }
     let mut directory =
         args.out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?;
     let provenance = Provenance {

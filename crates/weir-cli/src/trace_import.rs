@@ -9,7 +9,7 @@ use weir_lab::traces::{
 };
 use weir_units::TimeDelta;
 
-use crate::args::{Delimiter, TraceFormOf, TraceImportArgs};
+use crate::args::TraceImportArgs;
 use crate::failure::Failure;
 use crate::output::OutputFile;
 use crate::terminal;
@@ -17,7 +17,7 @@ use crate::terminal;
 /// Rates of opportunities, where they are written as rates, are means over this; longer where there would be too many.
 const BIN: TimeDelta = TimeDelta::from_millis(100);
 
-/// Reads the file, says what it found, writes the trace and the link's table for a scenario.
+/// Reads the file, prints what is stated of it, writes the trace and the link's table for a scenario.
 pub(crate) fn import(args: &TraceImportArgs) -> Result<(), Failure> {
     let target = Target::of(args)?;
     let imported = read(&args.file, &asked(args)).map_err(|error| {
@@ -86,31 +86,16 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 fn asked(args: &TraceImportArgs) -> Asked {
-    let form = |form| match form {
-        TraceFormOf::Mahimahi => ImportForm::Mahimahi,
-        TraceFormOf::Csv => ImportForm::Csv,
-        TraceFormOf::Json => ImportForm::Json,
-        TraceFormOf::Iperf3 => ImportForm::Iperf3,
-        TraceFormOf::Pcap => ImportForm::Pcap,
-    };
-    let delimiter = |delimiter| match delimiter {
-        Delimiter::Comma => ',',
-        Delimiter::Semicolon => ';',
-        Delimiter::Tab => '\t',
-    };
     Asked {
-        form: args.form.map(form),
         time: args.time.clone(),
         rate: args.rate.clone(),
         time_unit: args.time_unit,
         rate_unit: args.rate_unit,
-        delimiter: args.delimiter.map(delimiter),
-        decimal_comma: args.decimal_comma,
         flow: args.flow,
     }
 }
 
-/// What means are taken over.
+/// The length over which means are taken.
 fn bin(imported: &Imported) -> TimeDelta {
     weir_lab::traces::forms::bin_from(&imported.trace, BIN)
 }
@@ -133,64 +118,38 @@ fn extremes(imported: &Imported) -> (f64, f64) {
     }
 }
 
-/// The interval of most rates in s.
-fn interval(imported: &Imported) -> Option<f64> {
-    let rates = imported.rates.as_ref()?;
-    let mut lengths: Vec<f64> = rates.windows(2).map(|pair| pair[1].seconds - pair[0].seconds).collect();
-    lengths.sort_by(f64::total_cmp);
-    lengths.get(lengths.len() / 2).map(|length| (length * 1e6).round() / 1e6)
-}
-
-/// What stands in the table of a link whose delay and queue the file does not tell.
+/// Delay and queue of a link, which no file states in full.
 const USUAL_DELAY: TimeDelta = TimeDelta::from_millis(25);
-const USUAL_QUEUE: TimeDelta = TimeDelta::from_millis(300);
+const USUAL_QUEUE: &str = "300ms";
 const USUAL: &str = "a usual value; the file does not tell";
 
 /// The link's table for a scenario, each key with where its value comes from.
 fn link(imported: &Imported, target: &Target) -> String {
-    let bound = if imported.is_lower_bound { "a lower bound: the path was not always full" } else { "" };
-    let or_usual = |value: Option<TimeDelta>, usual, why| value.map_or((usual, USUAL), |value| (value, why));
-    let (delay, why_delay) = or_usual(imported.one_way, USUAL_DELAY, "half of the least round trip");
-    let longest = imported.longest_wait.map(up_to_ten_millis);
-    let (queue, why_queue) = or_usual(longest, USUAL_QUEUE, "the longest wait of a packet");
-    // A queue that drops loses packets again in the simulation.
-    let lost = imported.loss.filter(|&loss| loss > 0.0);
-    let why_loss = lost.map_or_else(String::new, |loss| {
-        format!("{loss:.2e} of the transfer was lost: write that if it was not its own queue that dropped it")
-    });
+    let transfer =
+        if imported.form == ImportForm::Pcap { "of the transfer; the path may carry more" } else { "" };
+    let (delay, why_delay) =
+        imported.one_way.map_or((USUAL_DELAY, USUAL), |delay| (delay, "half of the least round trip"));
     let keys = [
-        (format!("trace = {:?}", target.name), bound),
+        (format!("trace = {:?}", target.name), transfer),
         (format!("delay = \"{delay}\""), why_delay),
-        (format!("queue = {{ time = \"{queue}\" }}"), why_queue),
-        ("loss = 0".to_owned(), &why_loss),
+        (format!("queue = {{ time = \"{USUAL_QUEUE}\" }}"), USUAL),
     ];
     let line = |(key, why): (String, &str)| if why.is_empty() { key } else { format!("{key:<28} # {why}") };
     let head = ["[links.forward]", "from = \"here\"", "to = \"there\""].map(str::to_owned);
     head.into_iter().chain(keys.map(line)).collect::<Vec<String>>().join("\n")
 }
 
-/// The next whole ten milliseconds, one ten at least.
-fn up_to_ten_millis(wait: TimeDelta) -> TimeDelta {
-    TimeDelta::from_millis(((wait.millis_f64() / 10.0).ceil() as i64).max(1) * 10)
-}
-
 fn print(args: &TraceImportArgs, imported: &Imported, target: &Target) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     writeln!(out, "{}", terminal::bold(&args.file.display().to_string()))?;
-    for Finding { what, is, sure, why } in &imported.findings {
-        writeln!(out, "{what:<15} {is} ({}: {why})", if *sure { "sure" } else { "guessed" })?;
-    }
-    if let Some(interval) = interval(imported) {
-        writeln!(out, "{:<15} {interval} s", "interval")?;
+    for Finding { what, is } in &imported.findings {
+        writeln!(out, "{what:<15} {is}")?;
     }
     let (least, most) = extremes(imported);
     writeln!(out, "{:<15} {}", "duration", imported.trace.duration())?;
     let mean = imported.trace.mean_rate().bps_f64();
     let mbps = |bps: f64| format!("{:.3}", bps / 1e6);
     writeln!(out, "{:<15} {} Mbit/s, from {} to {}", "mean rate", mbps(mean), mbps(least), mbps(most))?;
-    if let Some(delay) = imported.one_way {
-        writeln!(out, "{:<15} {delay} each way (guessed: half of the round trip)", "base delay")?;
-    }
     let beside = if is_path(&target.name) { ", for a scenario in this directory" } else { "" };
     writeln!(
         out,
@@ -202,20 +161,16 @@ fn print(args: &TraceImportArgs, imported: &Imported, target: &Target) -> Result
 }
 
 fn print_json(args: &TraceImportArgs, imported: &Imported, target: &Target) -> Result<(), Failure> {
-    let finding = |Finding { what, is, sure, why }: &Finding| json!({ "what": what, "is": is, "sure": sure, "why": why });
+    let finding = |Finding { what, is }: &Finding| json!({ "what": what, "is": is });
     let (least, most) = extremes(imported);
     let object = json!({
         "file": args.file.display().to_string(),
         "findings": imported.findings.iter().map(finding).collect::<Vec<_>>(),
-        "interval_seconds": interval(imported),
         "duration_seconds": imported.trace.duration().secs_f64(),
         "mean_rate_bps": imported.trace.mean_rate().bps(),
         "least_rate_bps": least,
         "greatest_rate_bps": most,
         "base_delay_seconds": imported.one_way.map(TimeDelta::secs_f64),
-        "longest_wait_seconds": imported.longest_wait.map(TimeDelta::secs_f64),
-        "loss": imported.loss,
-        "lower_bound": imported.is_lower_bound,
         "written": target.path.display().to_string(),
         "scenario": link(imported, target),
     });

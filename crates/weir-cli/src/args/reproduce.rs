@@ -35,7 +35,7 @@ pub(crate) struct ReproduceArgs {
     pub(crate) set: Vec<String>,
     /// Run the figures that rows have with settings changed, their `[[tried]]`, and print those that moved out of their ranges; exit
     /// with 1 if one did. Seeds and sweeps are those of each figure.
-    #[arg(long, conflicts_with_all = ["full", "runs", "grid", "further", "markdown", "out", "baseline", "set"])]
+    #[arg(long, conflicts_with_all = ["full", "runs", "grid", "markdown", "out", "baseline", "set"])]
     pub(crate) tried: bool,
     /// Compare with what `--json` printed earlier; exit with 1 if a claim that was met there is so no longer.
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
@@ -58,9 +58,6 @@ pub(crate) struct ReproduceExtent {
     /// Points on each axis of a grid, such as that of `gcc-2016/fig8`, whatever the rows say.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..=1000))]
     pub(crate) grid: Option<u32>,
-    /// Further seeds on the best places of a grid, of the rows that say which those are, such as `gcc-2016/fig8`.
-    #[arg(long, conflicts_with = "shard")]
-    pub(crate) further: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -76,7 +73,7 @@ pub(crate) struct ReproduceForm {
 impl ReproduceArgs {
     /// The words of the command, with the options on which results depend: none that says where or in what form they go.
     pub(crate) fn words(&self) -> Vec<String> {
-        let ReproduceExtent { full, runs, grid, further } = self.extent;
+        let ReproduceExtent { full, runs, grid } = self.extent;
         let mut words = vec!["weir".to_owned(), "reproduce".to_owned()];
         words.extend(self.rows.iter().cloned());
         let mut option = |name: &str, value: Option<String>| {
@@ -87,7 +84,6 @@ impl ReproduceArgs {
             ("--all", self.rows.is_empty() && self.paper.is_none()),
             ("--tried", self.tried),
             ("--full", full),
-            ("--further", further),
         ];
         flags.iter().filter(|(_, given)| *given).for_each(|(name, _)| option(name, None));
         let numbers = [("--runs", runs), ("--grid", grid)];

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
-use weir_lab::traces::{RateUnit, TimeUnit, WhichFlow};
+use clap::Subcommand;
+use weir_lab::traces::{RateUnit, TimeUnit};
 use weir_units::TimeDelta;
 
 use super::{DataArgs, directory};
@@ -20,7 +20,7 @@ pub(crate) enum TraceCommand {
     Scale(TraceScaleArgs),
     /// Draw its rate over time, as SVG.
     Plot(TraceConvertArgs),
-    /// Make one of a file of yours: CSV, `iperf3 --json`, a capture of a bulk transfer, Mahimahi.
+    /// Make one of a file of yours: CSV, `iperf3 --json`, a capture of a transfer, Mahimahi.
     Import(TraceImportArgs),
 }
 
@@ -81,72 +81,35 @@ pub(crate) struct TraceScaleArgs {
 pub(crate) struct TraceImportArgs {
     /// The file.
     pub(crate) file: PathBuf,
-    /// What to write: a file, or a name under which the nearest data directory has it [default: FILE.trace.csv here].
+    /// The file to write, or a name under which the nearest data directory has it [default: FILE.trace.csv here].
     #[arg(long, value_name = "NAME_OR_PATH")]
     pub(crate) to: Option<PathBuf>,
-    /// Its form [default: by name and content].
-    #[arg(long, value_name = "FORM")]
-    pub(crate) form: Option<TraceFormOf>,
-    /// The column with the times: its name, or its number from 1.
+    /// The name of the CSV column with the times [default: seconds].
     #[arg(long, value_name = "COLUMN")]
     pub(crate) time: Option<String>,
-    /// The column with the rates: its name, or its number from 1; of `iperf3 --bidir` `sum` or `sum_bidir_reverse`.
+    /// The name of the CSV column with the rates [default: bits_per_second]; of `iperf3 --bidir` `sum` or `sum_bidir_reverse`.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) rate: Option<String>,
-    /// The unit of the times: s, ms, us or ns from whenever, or iso for dates.
+    /// The unit of the times: s, ms, us or ns; the first time is the beginning [default: s].
     #[arg(long, value_name = "UNIT")]
     pub(crate) time_unit: Option<TimeUnit>,
-    /// The unit of the rates: bit/s, kbit/s, Mbit/s, Gbit/s, byte/s, kB/s, MB/s, GB/s, or bytes from one line to the next.
+    /// The unit of the rates: bit/s, kbit/s, Mbit/s, Gbit/s, byte/s, kB/s or MB/s [default: bit/s].
     #[arg(long, value_name = "UNIT")]
     pub(crate) rate_unit: Option<RateUnit>,
-    /// What stands between the columns.
-    #[arg(long, value_name = "WHAT")]
-    pub(crate) delimiter: Option<Delimiter>,
-    /// Numbers have a comma where others have a point.
-    #[arg(long)]
-    pub(crate) decimal_comma: bool,
-    /// Which flow of a capture: its number in the list, or all to one receiver.
-    #[arg(long, value_name = "NUMBER|all", value_parser = flow)]
-    pub(crate) flow: Option<WhichFlow>,
+    /// The flow of a capture that has several: its number in the list that is printed without this option.
+    #[arg(long, value_name = "NUMBER", value_parser = flow)]
+    pub(crate) flow: Option<usize>,
     /// Directory in whose `traces/` a name is written [default: the nearest data directory].
     #[arg(long, value_name = "DIR", value_parser = directory)]
     pub(crate) data: Vec<PathBuf>,
-    /// Print what was found out as JSON.
+    /// Print what is stated of it as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum TraceFormOf {
-    /// A line per opportunity of 1500 bytes: its time in ms.
-    Mahimahi,
-    /// A table with a column of times and one of rates.
-    Csv,
-    /// Weir's own JSON.
-    Json,
-    /// What `iperf3 --json` prints.
-    Iperf3,
-    /// Packets, pcap or pcapng.
-    Pcap,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Delimiter {
-    /// `,`
-    Comma,
-    /// `;`
-    Semicolon,
-    /// A tab.
-    Tab,
-}
-
-/// Which flow of a capture.
-fn flow(text: &str) -> Result<WhichFlow, String> {
-    match text.parse() {
-        _ if text == "all" => Ok(WhichFlow::All),
-        Ok(number) if number > 0 => Ok(WhichFlow::Number(number)),
-        _ => Err("it must be a number from 1, or `all`".to_owned()),
-    }
+/// The number of a flow.
+fn flow(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "it must be a number from 1".to_owned())
 }
 
 /// A time that is not negative.

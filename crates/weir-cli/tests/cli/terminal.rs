@@ -57,8 +57,8 @@ fn errors_and_warnings_are_shown_without_control_characters() {
         place.write("wrong.toml", &text);
         assert_eq!(drawn(&place, &["check", "wrong.toml"]).code, Some(2), "{text}");
     }
-    place.write(&format!("{raw}.csv"), &format!("seconds,mbps\n0,1\n1,{raw}\n"));
-    place.write(&format!("fine{raw}.csv"), "seconds,mbps\n0,1\n1,0\n");
+    place.write(&format!("{raw}.csv"), &format!("seconds,bits_per_second\n0,1e6\n1,{raw}\n"));
+    place.write(&format!("fine{raw}.csv"), "seconds,bits_per_second\n0,1e6\n1,0\n");
     for (arguments, code) in [
         (vec!["check", &format!("no{raw}.toml")], 2),
         (vec!["trace", "show", &format!("./{raw}.csv")], 2),

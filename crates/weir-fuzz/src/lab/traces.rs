@@ -2,7 +2,7 @@
 
 use weir_lab::traces::edit::{cut, scale};
 use weir_lab::traces::forms::{bin_from, rates_over_time};
-use weir_lab::traces::{Asked, ImportForm, Imported, RateUnit, TimeUnit, TraceForm, WhichFlow, import};
+use weir_lab::traces::{Asked, Imported, RateUnit, TimeUnit, TraceForm, import};
 use weir_media::FrameTraces;
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -27,30 +27,15 @@ pub(crate) fn traces(data: &[u8]) {
 }
 
 fn asked(input: &mut Input<'_>) -> Asked {
-    let forms =
-        [ImportForm::Csv, ImportForm::Iperf3, ImportForm::Json, ImportForm::Mahimahi, ImportForm::Pcap];
-    let column = |input: &mut Input<'_>| match input.below(8) {
-        0 => Some("1"),
-        1 => Some("2"),
-        2 => Some("time"),
-        3 => Some("sum_received"),
-        _ => None,
-    };
-    let column = |input: &mut Input<'_>| column(input).map(str::to_owned);
     // Where no byte is left nothing is asked.
     let choice = input.byte();
+    let mut column = |bit: u8, names: &[&str]| (choice & bit > 0).then(|| input.one_of(names).to_owned());
     Asked {
-        form: (choice & 1 > 0).then(|| input.one_of(&forms)),
-        time: if choice & 2 > 0 { column(input) } else { None },
-        rate: if choice & 4 > 0 { column(input) } else { None },
-        time_unit: if choice & 8 > 0 { unit::<TimeUnit>(TimeUnit::names(), input) } else { None },
-        rate_unit: if choice & 16 > 0 { unit::<RateUnit>(RateUnit::names(), input) } else { None },
-        delimiter: (choice & 32 > 0).then_some(';'),
-        decimal_comma: choice & 64 > 0,
-        flow: (choice & 128 > 0).then(|| {
-            let number = usize::from(input.byte() % 4);
-            if number == 0 { WhichFlow::All } else { WhichFlow::Number(number) }
-        }),
+        time: column(1, &["time", "seconds"]),
+        rate: column(2, &["rate", "sum", "bits_per_second"]),
+        time_unit: if choice & 4 > 0 { unit::<TimeUnit>(TimeUnit::names(), input) } else { None },
+        rate_unit: if choice & 8 > 0 { unit::<RateUnit>(RateUnit::names(), input) } else { None },
+        flow: (choice & 16 > 0).then_some(usize::from(choice >> 5)),
     }
 }
 
@@ -68,7 +53,6 @@ fn use_it(imported: &Imported) {
     assert!(!trace.is_empty() && trace.duration() > TimeDelta::ZERO);
     assert!(trace.opportunities().is_sorted());
     assert!(trace.opportunities().last().is_none_or(|last| last <= Time::ZERO + trace.duration()));
-    assert!(imported.loss.is_none_or(|loss| (0.0..=1.0).contains(&loss)), "{:?}", imported.loss);
     assert!(imported.one_way.is_none_or(|one_way| !one_way.is_negative()), "{:?}", imported.one_way);
     if trace.len() > MOST_OPPORTUNITIES {
         return;

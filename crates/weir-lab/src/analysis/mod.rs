@@ -9,7 +9,6 @@ mod entry;
 mod gcc;
 mod nada;
 mod range;
-mod shares;
 
 use std::sync::LazyLock;
 
@@ -27,10 +26,8 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<dccc::Mismatch>(),
         Entry::of::<gcc::Observability>(),
         Entry::of::<gcc::Gradient>(),
-        Entry::of::<gcc::Utility>(),
         Entry::of::<nada::Warp>(),
         Entry::of::<nada::Equilibrium>(),
-        Entry::of::<shares::Shares>(),
     ]
 });
 

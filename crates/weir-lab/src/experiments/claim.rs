@@ -34,10 +34,6 @@ pub struct Claim {
     /// Whether each of the places is judged, or the mean over them.
     #[serde(default)]
     pub over_places: OverPlaces,
-    /// Whether further seeds of the best places count in it, where they were asked for: with each of them the other places have
-    /// the values of the first seed.
-    #[serde(default)]
-    pub further: bool,
     /// The range that is accepted; exactly at an end is inside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accept: Option<Range>,

@@ -41,11 +41,6 @@ impl<'c> Harvests<'c> {
         self.taken[case].get(seed)?.0.get(path)
     }
 
-    /// How many seeds of a case were run.
-    pub(super) fn seeds(&self, case: usize) -> usize {
-        self.taken[case].len()
-    }
-
     /// Whether the runs of a case differ from seed to seed.
     pub(super) fn is_drawn(&self, case: usize) -> bool {
         self.cases[case].is_drawn()

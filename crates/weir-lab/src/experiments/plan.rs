@@ -36,8 +36,6 @@ pub struct Extent {
     pub runs: Option<u32>,
     /// So many points on each axis of a grid, whatever the rows say.
     pub grid: Option<u32>,
-    /// Also further seeds on the best places, of the rows that say which those are.
-    pub further: bool,
     /// Also what only plots need.
     pub plots: bool,
 }
@@ -64,21 +62,6 @@ impl<'e> Plan<'e> {
     /// How many runs that makes.
     pub(super) fn runs(&self) -> usize {
         self.cases.iter().map(|case| case.runs() as usize).sum()
-    }
-
-    /// How many runs further seeds make at most: if every place that has them has the row's own cases there.
-    pub(super) fn most_further_runs(&self) -> usize {
-        self.rows.iter().filter_map(PlannedRow::most_further_runs).sum()
-    }
-}
-
-impl PlannedRow<'_> {
-    /// The same of one row; `None` of one without further seeds.
-    pub(super) fn most_further_runs(&self) -> Option<usize> {
-        let (further, by) = (self.experiment.row.further.as_ref()?, self.experiment.further.as_ref()?);
-        let variants: BTreeSet<&str> = by.leaves().iter().map(|leaf| leaf.variant.as_str()).collect();
-        let seeds = further.seeds.saturating_sub(self.seeds) as usize;
-        Some(further.count(self.places.len()) * variants.len() * seeds)
     }
 }
 
@@ -121,11 +104,6 @@ impl<'e> Planner<'e, '_> {
             let unread = experiment.has_a_grid() && index > 0 && index + 1 < places.len();
             let spot = Spot { experiment, first: &places[0], place, unread };
             let mut own = self.variants(&spot, seeds)?;
-            if extent.further {
-                for leaf in experiment.further.iter().flat_map(Formula::leaves) {
-                    self.want(&spot, leaf, seeds, &KeyPath::of(&["further", "by"]), &mut own)?;
-                }
-            }
             if extent.plots {
                 self.of_plots(&spot, seeds, &mut own)?;
             }

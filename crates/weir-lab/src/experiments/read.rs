@@ -1,6 +1,5 @@
 //! From a text to an experiment that makes sense.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use toml::Table;
@@ -29,8 +28,6 @@ pub struct Experiment {
     pub(super) plots: Vec<PlotFormulas>,
     /// The formulas of what was tried, in their order.
     pub(super) tried: Vec<Formulas>,
-    /// By what further seeds go, if the row has them.
-    pub(super) further: Option<Formula>,
     /// What a command line asks for in place of the row's scenario and of what is laid over it.
     pub(super) asked: Option<Asked>,
     /// What is laid over the scenarios of all variants, behind all else.
@@ -102,8 +99,6 @@ impl Experiment {
             .map(|(index, tried)| read_tried(&row, tried, &tried_path(index), &mut problems))
             .collect();
         let plots = plots::read(&row, &|text, scope, path| read_any(&row, text, scope, path), &mut problems);
-        let further = read_further(&row, &mut problems);
-        problems.extend(further.iter().flat_map(|by| not_run_further(&row, &formulas, by)));
         problems.extend(settings(&row));
         problems.extend(super::sense::of_row(&row));
         problems.extend(sources(&row));
@@ -118,7 +113,6 @@ impl Experiment {
             formulas,
             plots,
             tried,
-            further,
             asked: None,
             laid: Vec::new(),
             inline: None,
@@ -257,43 +251,6 @@ fn read_any(row: &Row, text: &str, scope: Scope, path: &KeyPath) -> Result<(Form
     let part = part.map_err(|mistake| Problem::value(path, mistake.message).help(mistake.help))?;
     look_up(row, &part.0, path)?;
     Ok(part)
-}
-
-/// By what further seeds go, if the row has them.
-fn read_further(row: &Row, problems: &mut Vec<Problem>) -> Option<Formula> {
-    let further = row.further.as_ref()?;
-    let path = KeyPath::of(&["further", "by"]);
-    match read_any(row, &further.by, Scope::AllPlaces, &path) {
-        Ok((formula, Kind::Several)) => Some(formula),
-        Ok(_) => {
-            let problem = Problem::value(&path, "this is not a value for each place");
-            problems
-                .push(problem.help("write a formula without `mean`, `greatest` and their like around it"));
-            None
-        }
-        Err(problem) => {
-            problems.push(problem);
-            None
-        }
-    }
-}
-
-/// Claims in which further seeds count, and which name a variant that is not run with them.
-fn not_run_further(row: &Row, formulas: &[Formulas], by: &Formula) -> Vec<Problem> {
-    let variants: BTreeSet<&str> = by.leaves().iter().map(|leaf| leaf.variant.as_str()).collect();
-    let not_run =
-        |leaf: &&Leaf| !variants.contains(leaf.variant.as_str()) && row.own_analysis(&leaf.variant).is_none();
-    let problem = |(index, (_, formulas)): (usize, (&Claim, &Formulas))| {
-        let leaf = formulas.leaves().find(not_run)?;
-        let message = format!("`{}` has no further seeds, as `further.by` does not name it", leaf.variant);
-        let help = format!(
-            "name it there, besides {}, or leave out `further`",
-            list(&Vec::from_iter(variants.clone()))
-        );
-        Some(Problem::value(&claim_path(index).with("of"), message).help(help))
-    };
-    let claims = row.claims.iter().zip(formulas).enumerate();
-    claims.filter(|(_, (claim, _))| claim.further).filter_map(problem).collect()
 }
 
 /// Whether everything that a formula names is there.

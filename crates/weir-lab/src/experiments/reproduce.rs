@@ -1,12 +1,11 @@
 //! Running rows and judging what they claim.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::cases::Case;
 use super::catalogue::is_known_test;
 use super::claim::{Claim, Order, OverPlaces, OverSeeds, Range};
 use super::formula::{Formula, Leaf};
-use super::further::Best;
 use super::harvest::{Harvest, Harvests};
 use super::judge::{Judged, Verdict, needed, together};
 use super::plan::{Extent, Plan, PlannedRow, is_claimed};
@@ -25,8 +24,6 @@ use weir_measure::results::stats::mean;
 #[derive(Debug)]
 pub struct Reproduction<'e> {
     plan: Plan<'e>,
-    /// Whether further seeds are wanted.
-    further: bool,
     /// Whether plots are wanted.
     plots: bool,
 }
@@ -54,17 +51,10 @@ impl<'e> Reproduction<'e> {
         extent: Extent,
         traces: &TraceStore,
     ) -> Result<Self, ScenarioError> {
-        let Extent { further, plots, .. } = extent;
-        Ok(Self { plan: Plan::of(experiments, extent, traces)?, further, plots })
+        Ok(Self { plan: Plan::of(experiments, extent, traces)?, plots: extent.plots })
     }
 
-    /// The rows to which further seeds, where they are wanted, add none beyond those that all places have.
-    pub fn without_further_runs(&self) -> impl Iterator<Item = &str> {
-        let rows = self.plan.rows.iter().filter(|row| self.further && row.most_further_runs() == Some(0));
-        rows.map(|row| row.experiment.name.as_str())
-    }
-
-    /// How many seeds each row has, by `PAPER/ROW`; without further ones.
+    /// How many seeds each row has, by `PAPER/ROW`.
     pub fn seeds(&self) -> BTreeMap<String, u32> {
         self.plan.rows.iter().map(|row| (row.experiment.name.clone(), row.seeds)).collect()
     }
@@ -101,7 +91,7 @@ impl Divisible for Reproduction<'_> {
     }
 
     fn runs(&self) -> usize {
-        self.plan.runs() + if self.further { self.plan.most_further_runs() } else { 0 }
+        self.plan.runs()
     }
 
     fn run_shard(
@@ -124,24 +114,16 @@ impl Divisible for Reproduction<'_> {
         done: &(dyn Fn() + Sync),
     ) -> Result<Reproduced, RunError> {
         let mut harvests = Harvests::of(&self.plan.cases);
-        let make = |tasks: &[OneRun], harvests: &mut Harvests<'_>| -> Result<(), RunError> {
-            let made = self.make(tasks, jobs, traces, store, done)?;
-            tasks.iter().zip(made).for_each(|(task, harvest)| harvests.add(task.case, harvest));
-            Ok(())
-        };
-        make(&self.tasks(Shard::WHOLE), &mut harvests)?;
+        let tasks = self.tasks(Shard::WHOLE);
+        let made = self.make(&tasks, jobs, traces, store, done)?;
+        tasks.iter().zip(made).for_each(|(task, harvest)| harvests.add(task.case, harvest));
         let rows = || self.plan.rows.iter();
-        let best: Vec<Best> =
-            rows().map(|row| if self.further { row.best(&harvests) } else { Best::default() }).collect();
-        let further: BTreeSet<OneRun> =
-            rows().zip(&best).flat_map(|(row, best)| row.further_runs(best, &harvests)).collect();
-        make(&Vec::from_iter(further), &mut harvests)?;
         let plots = rows()
             .filter(|_| self.plots)
-            .flat_map(|row| row.with_runs(&harvests, row.seeds, |runs| plots_of(row.experiment, runs)))
+            .flat_map(|row| row.with_runs(&harvests, |runs| plots_of(row.experiment, runs)))
             .collect();
-        let tables = rows().zip(&best).filter_map(|(row, best)| Table::of(row, best, &harvests)).collect();
-        let claims = rows().zip(&best).flat_map(|(row, best)| row.judge(best, &harvests)).collect();
+        let tables = rows().filter_map(|row| Table::of(row, &harvests)).collect();
+        let claims = rows().flat_map(|row| row.judge(&harvests)).collect();
         let measured = rows().flat_map(|row| row.measured(&harvests)).collect();
         Ok(Reproduced { claims, plots, tables, measured })
     }
@@ -168,44 +150,21 @@ struct RanRow<'r> {
 }
 
 impl PlannedRow<'_> {
-    /// What `with` makes of the row's runs of so many seeds. A place that has fewer has the values of the first seed with the
-    /// others.
-    fn with_runs<T>(&self, harvests: &Harvests<'_>, seeds: u32, with: impl FnOnce(&Runs<'_>) -> T) -> T {
+    /// What `with` makes of the row's runs.
+    fn with_runs<T>(&self, harvests: &Harvests<'_>, with: impl FnOnce(&Runs<'_>) -> T) -> T {
         let case = |place: usize, leaf: &Leaf| self.cases[place].get(&leaf.variant).copied();
         let measured = |place: usize, seed: usize, leaf: &Leaf| {
-            let case = case(place, leaf)?;
-            let seed = if seed < harvests.seeds(case) { seed } else { 0 };
-            harvests.get(case, seed, &leaf.path).cloned()
+            harvests.get(case(place, leaf)?, seed, &leaf.path).cloned()
         };
         let drawn = |place: usize, leaf: &Leaf| case(place, leaf).is_none_or(|case| harvests.is_drawn(case));
-        let seeds = seeds as usize;
+        let seeds = self.seeds as usize;
         with(&Runs { places: &self.places, seeds, measured: &measured, drawn: &drawn })
-    }
-
-    /// Which of its places have further seeds.
-    fn best(&self, harvests: &Harvests<'_>) -> Best {
-        match (&self.experiment.row.further, &self.experiment.further) {
-            (Some(further), Some(by)) => self.with_runs(harvests, self.seeds, |runs| further.best(by, runs)),
-            _ => Best::default(),
-        }
-    }
-
-    /// The runs of those that were not made yet.
-    fn further_runs(&self, best: &Best, harvests: &Harvests<'_>) -> Vec<OneRun> {
-        let leaves = self.experiment.further.iter().flat_map(Formula::leaves);
-        let variants: BTreeSet<&str> = leaves.map(|leaf| leaf.variant.as_str()).collect();
-        let cases = best.places.iter().flat_map(|&place| {
-            variants.iter().filter_map(move |variant| self.cases[place].get(*variant).copied())
-        });
-        let drawn = cases.filter(|&case| harvests.is_drawn(case));
-        let seeds = |case: usize| harvests.seeds(case) as u64 + 1..=u64::from(best.seeds);
-        drawn.flat_map(|case| seeds(case).map(move |seed| OneRun { case, seed })).collect()
     }
 
     /// What is asked for in place of claims: the places, each with the values of each number, run by run.
     fn measured(&self, harvests: &Harvests<'_>) -> Vec<(Place, Vec<Vec<Value>>)> {
         let Some(asked) = &self.experiment.asked else { return Vec::new() };
-        self.with_runs(harvests, self.seeds, |runs| {
+        self.with_runs(harvests, |runs| {
             let numbers =
                 |place: usize| asked.measured.iter().map(move |formula| runs.numbers(formula, place));
             let places = self.places.iter().enumerate();
@@ -214,11 +173,10 @@ impl PlannedRow<'_> {
     }
 
     /// Every claim of the row, judged.
-    fn judge(&self, best: &Best, harvests: &Harvests<'_>) -> Vec<ClaimResult> {
+    fn judge(&self, harvests: &Harvests<'_>) -> Vec<ClaimResult> {
         let Experiment { row, formulas, .. } = self.experiment;
         let judge = |(claim, formulas): (&Claim, &Formulas)| {
-            let seeds = if claim.further { self.seeds.max(best.seeds) } else { self.seeds };
-            self.with_runs(harvests, seeds, |runs| {
+            self.with_runs(harvests, |runs| {
                 RanRow { experiment: self.experiment, runs }.judge_claim(claim, formulas)
             })
         };

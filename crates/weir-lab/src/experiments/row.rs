@@ -50,9 +50,6 @@ pub struct Row {
     /// What is varied, all with all.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub sweeps: Named<Sweep>,
-    /// Which places have further seeds where they are asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub further: Option<Further>,
     /// Formulas that those of claims may name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub formulas: BTreeMap<String, String>,
@@ -174,19 +171,6 @@ pub struct Sweep {
     pub full: Option<Values>,
 }
 
-/// Further seeds on the best places of the sweeps.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Further {
-    /// A formula over all places with a value for each; the greatest, as a mean over the ordinary seeds, are the best.
-    pub by: String,
-    /// Which share of the places, above 0, at most 1.
-    pub share: f64,
-    /// How many seeds they have then, the ordinary ones included.
-    #[schemars(range(min = 2, max = 1000))]
-    pub seeds: u32,
-}
-
 /// The values on a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -295,7 +279,6 @@ impl Tried {
             seeds: Seeds { quick: self.seeds, full: self.seeds },
             sweeps: row.sweeps.iter().map(sweep).collect(),
             claims: vec![claim],
-            further: None,
             plots: Vec::new(),
             tried: Vec::new(),
             ..row.clone()

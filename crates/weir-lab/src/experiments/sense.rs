@@ -14,24 +14,6 @@ pub(super) fn of_row(row: &Row) -> Vec<Problem> {
             problems.push(problem.help("give it a name of its own"));
         }
     }
-    problems.extend(row.further.as_ref().and_then(|further| {
-        of_share(further.share, &KeyPath::of(&["further", "share"]), "no place would have further seeds")
-    }));
-    problems.extend(row.further.as_ref().filter(|further| further.seeds <= row.seeds.quick).map(|further| {
-        let message = format!("{} seeds are no further ones", further.seeds);
-        let help = format!("write more than `seeds.quick`, which is {}", row.seeds.quick);
-        Problem::value(&KeyPath::of(&["further", "seeds"]), message).help(help)
-    }));
-    for (index, claim) in row.claims.iter().enumerate().filter(|(_, claim)| claim.further) {
-        let path = KeyPath::of(&["claims"]).item(index).with("further");
-        if row.further.is_none() {
-            let problem = Problem::key(&path, "the row has no further seeds");
-            problems.push(problem.help("add `[further]`, or leave it out"));
-        } else if claim.over_places != OverPlaces::All {
-            let problem = Problem::key(&path, "the claim is not one over all places");
-            problems.push(problem.help("write `over_places = \"all\"`, or leave it out"));
-        }
-    }
     for (name, sweep) in row.sweeps.iter() {
         let lists = [("quick", Some(&sweep.quick)), ("full", sweep.full.as_ref())];
         for (key, values) in lists {

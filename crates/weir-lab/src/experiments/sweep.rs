@@ -138,7 +138,6 @@ impl SweepRequest<'_> {
             windows: Named::default(),
             variants: self.contestants.iter().enumerate().map(variant).collect(),
             sweeps: self.varied.iter().enumerate().map(sweep).collect(),
-            further: None,
             formulas: BTreeMap::new(),
             claims: Vec::new(),
             tried: Vec::new(),

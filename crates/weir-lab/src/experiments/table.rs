@@ -3,13 +3,12 @@
 use std::io::{self, Write};
 
 use super::formula::{Harvested, Leaf};
-use super::further::Best;
 use super::harvest::Harvests;
 use super::plan::PlannedRow;
 use super::read::Formulas;
 use crate::parquet;
 
-/// The numbers of a row with a grid: a line for each seed at each point; what a further seed did not run has no value.
+/// The numbers of a row with a grid: a line for each seed at each point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// `PAPER/ROW`.
@@ -21,17 +20,13 @@ pub struct Table {
 
 impl Table {
     /// That of a row; `None` of one without a grid.
-    pub(super) fn of(row: &PlannedRow<'_>, best: &Best, harvests: &Harvests<'_>) -> Option<Self> {
+    pub(super) fn of(row: &PlannedRow<'_>, harvests: &Harvests<'_>) -> Option<Self> {
         let experiment = row.experiment;
         if !experiment.has_a_grid() {
             return None;
         }
-        let seeds = |place: usize| match best.places.binary_search(&place) {
-            Ok(_) => row.seeds.max(best.seeds) as usize,
-            Err(_) => row.seeds as usize,
-        };
-        let points =
-            || (0..row.places.len()).flat_map(|place| (0..seeds(place)).map(move |seed| (place, seed)));
+        let seeds = 0..row.seeds as usize;
+        let points = || (0..row.places.len()).flat_map(|place| seeds.clone().map(move |seed| (place, seed)));
         let mut columns = vec![("seed".to_owned(), points().map(|(_, seed)| seed as f64 + 1.0).collect())];
         for (name, _) in experiment.row.sweeps.iter() {
             let at = |(place, _): (usize, usize)| row.places[place].get(name).copied().unwrap_or(f64::NAN);

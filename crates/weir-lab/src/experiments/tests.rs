@@ -58,7 +58,7 @@ fn every_row_that_ships_can_be_planned() {
         };
         let covered = sweeps().all(|s| s.full.as_ref().is_none_or(|full| is_part(full, &s.quick)));
         for full in if covered { &[true][..] } else { &[false, true] } {
-            let extent = Extent { full: *full, runs: Some(1), grid: Some(3), further: true, plots: true };
+            let extent = Extent { full: *full, runs: Some(1), grid: Some(3), plots: true };
             let planned = Reproduction::plan(std::slice::from_ref(experiment), extent, &TraceStore::at(None));
             planned.unwrap_or_else(|error| panic!("{}: {error:?}", experiment.name));
         }
@@ -253,8 +253,6 @@ fn what_parses_and_means_nothing_is_refused() {
         &format!("over_places = \"mean\"\nbetter = {{ side = \"above\", {both} }}\n{accept}"),
     );
     assert_eq!(message, "`better` is judged place by place");
-    let (at, message, _) = refused(accept, &format!("further = true\n{accept}"));
-    assert_eq!((at, message.as_str()), (at_accept, "the row has no further seeds"));
     let (at, message, _) = refused("quick = [100, 400]", "quick = [100, 400, 100]");
     assert_eq!((at, message.as_str()), (line("quick"), "100 is there twice"));
     for one in ["[100]", "{ max = 150 }"] {

@@ -144,7 +144,6 @@ fn alone(experiment: &Experiment, index: usize) -> Experiment {
         formulas: vec![experiment.tried[index].clone()],
         plots: Vec::new(),
         tried: Vec::new(),
-        further: None,
         laid: tried.set.iter().enumerate().map(setting).collect(),
         ..experiment.clone()
     }

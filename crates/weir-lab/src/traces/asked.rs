@@ -1,4 +1,4 @@
-//! What is asked of an import, and what it found out.
+//! How a file is to be read, and what an import states of it.
 
 use super::units::{RateUnit, TimeUnit};
 
@@ -11,63 +11,53 @@ pub enum ImportForm {
     Csv,
     /// Rates as [`TraceForm::Json`](super::TraceForm) has them.
     Json,
-    /// What `iperf3 --json` prints.
+    /// The output of `iperf3 --json`.
     Iperf3,
     /// Packets of a transfer: pcap or pcapng.
     Pcap,
 }
 
-/// Which flow of a capture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhichFlow {
-    /// This one of those that are listed, counted from 1.
-    Number(usize),
-    /// All that go to the address to which most goes.
-    All,
-}
-
-/// How a file is to be read; what is not said is found out.
+/// How a file is to be read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {
-    /// Its form.
-    pub form: Option<ImportForm>,
-    /// The column with the times, by its name or its number from 1.
+    /// The name of the column with the times; else `seconds`.
     pub time: Option<String>,
-    /// The column with the rates, or which of the sums of an iperf3 report.
+    /// The name of the column with the rates, else `bits_per_second`; or which of the sums of an iperf3 report.
     pub rate: Option<String>,
-    /// The unit of the times.
+    /// The unit of the times; else seconds.
     pub time_unit: Option<TimeUnit>,
-    /// The unit of the rates.
+    /// The unit of the rates; else bit/s.
     pub rate_unit: Option<RateUnit>,
-    /// What stands between the columns.
-    pub delimiter: Option<char>,
-    /// Whether numbers have a comma where others have a point.
-    pub decimal_comma: bool,
-    /// Which flow of a capture.
-    pub flow: Option<WhichFlow>,
+    /// The flow of a capture, by its number in the list, from 1.
+    pub flow: Option<usize>,
 }
 
-/// Something that was found out.
+/// Something that an import states of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Of what, in a word.
+    /// Its subject, in a word or two.
     pub what: &'static str,
-    /// What it is.
+    /// The statement.
     pub is: String,
-    /// Whether it can hardly be otherwise.
-    pub sure: bool,
-    /// Why it is thought to be so.
-    pub why: String,
 }
 
 impl Finding {
-    /// It can hardly be otherwise.
-    pub(super) fn sure(what: &'static str, is: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { what, is: is.into(), sure: true, why: why.into() }
+    pub(super) fn new(what: &'static str, is: impl Into<String>) -> Self {
+        Self { what, is: is.into() }
     }
+}
 
-    /// It is probably so.
-    pub(super) fn guess(what: &'static str, is: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { what, is: is.into(), sure: false, why: why.into() }
+impl Asked {
+    /// The first option that is given and does not apply to files of this form.
+    pub(super) fn unused(&self, form: ImportForm) -> Option<&'static str> {
+        let (table, report) = (form == ImportForm::Csv, form == ImportForm::Iperf3);
+        let given = [
+            ("--time", self.time.is_some() && !table),
+            ("--rate", self.rate.is_some() && !table && !report),
+            ("--time-unit", self.time_unit.is_some() && !table),
+            ("--rate-unit", self.rate_unit.is_some() && !table),
+            ("--flow", self.flow.is_some() && form != ImportForm::Pcap),
+        ];
+        given.into_iter().find_map(|(option, unused)| unused.then_some(option))
     }
 }

@@ -46,22 +46,22 @@ pub enum FormError {
         /// What is wrong, and what would be right.
         problem: String,
     },
-    /// It can be read in more than one way.
+    /// An option decides how it is read.
     #[error("{problem}")]
     Undecided {
-        /// What is not clear.
+        /// The open choice.
         problem: String,
-        /// What decides it.
+        /// The option that decides it.
         remedy: String,
     },
 }
 
 impl FormError {
-    /// What decides it, or the form that the text does not have.
+    /// The option that decides it, or the form that the text does not have.
     pub fn form(&self) -> String {
         let form = match self {
             Self::Opportunities(_) => {
-                "one line per delivery opportunity: its time in whole milliseconds, never falling"
+                "one line per delivery opportunity: its time in whole milliseconds, never falling; the name of a table ends in .csv"
             }
             Self::Rates { .. } | Self::Entry { .. } => {
                 "times from which rates hold, increasing; after a last rate of 0 the trace ends, after another one as long as \
@@ -79,7 +79,7 @@ impl FormError {
         Self::Whole { problem: problem.into() }
     }
 
-    /// It can be read in more than one way.
+    /// An option decides how it is read.
     pub(super) fn undecided(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Undecided { problem: problem.into(), remedy: remedy.into() }
     }

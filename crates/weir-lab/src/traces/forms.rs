@@ -59,8 +59,8 @@ impl TraceForm {
         match self {
             Self::Mahimahi => Ok((None, Trace::parse(text)?)),
             Self::Csv => {
-                let table = table::read(text, &Asked::default(), &mut Vec::new())?;
-                Ok((Some(table.rates), table.trace))
+                let (rates, trace) = table::read(text, &Asked::default(), &mut Vec::new())?;
+                Ok((Some(rates), trace))
             }
             Self::Json => {
                 let Rates { mut rates } = serde_json::from_str(text).map_err(|error| FormError::Rates {

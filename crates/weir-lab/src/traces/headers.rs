@@ -1,4 +1,4 @@
-//! What the headers of a captured packet tell: whose it is, how long it is, what it carries.
+//! The flow, the length and the identity of a captured packet, by its headers.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,15 +6,13 @@ use std::mem;
 use std::net::IpAddr;
 
 use etherparse::{
-    IpNumber, Ipv6ExtensionSlice, Ipv6FragmentHeaderSlice, LaxNetSlice, LaxSlicedPacket, TcpOptionElement,
-    TcpSlice, TransportSlice, UdpSlice,
+    IpNumber, Ipv6ExtensionSlice, Ipv6FragmentHeaderSlice, LaxNetSlice, LaxSlicedPacket, TcpSlice,
+    TransportSlice, UdpSlice,
 };
 use pcap_parser::Linktype;
 
-use super::packet::{Content, FlowKey, Identity, Part, Rtp, Segment};
+use super::packet::{FlowKey, Identity, Part};
 
-/// Bytes of an RTP header without extensions (RFC 3550 §5.1).
-const RTP_HEADER: usize = 12;
 /// The type of links with Ethernet headers.
 const ETHERNET: i32 = 1;
 /// Bytes of a payload that set packets apart: what has a sequence number has it there.
@@ -22,12 +20,11 @@ const HASHED: usize = 128;
 /// Most fragmented packets whose first fragment is remembered, twice.
 const MOST_DATAGRAMS: usize = 50_000;
 
-/// What is told of one packet.
+/// The contents of a packet's headers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told {
     pub(super) flow: FlowKey,
     pub(super) bytes: u32,
-    pub(super) content: Content,
     pub(super) part: Part,
     pub(super) identity: Identity,
 }
@@ -40,30 +37,24 @@ pub(super) struct Headers {
     pub(super) orphans: u64,
 }
 
-/// The first fragments of packets: those of late and those before them.
+/// The ports of packets by their first fragments: of the latest ones, and of those before them.
 #[derive(Debug, Default)]
 struct Firsts {
-    late: HashMap<Datagram, First>,
-    before: HashMap<Datagram, First>,
+    late: HashMap<Datagram, Ports>,
+    before: HashMap<Datagram, Ports>,
 }
 
-/// What the fragments of a packet have in common (RFC 791 §3.2, RFC 8200 §4.5), and where they were seen.
+/// The interface, and the fields that the fragments of a packet share (RFC 791 §3.2, RFC 8200 §4.5).
 type Datagram = (usize, IpAddr, IpAddr, IpNumber, u32);
 
-#[derive(Clone, Copy, Debug)]
-struct First {
-    ports: (u16, u16),
-    /// Of TCP what it says, and the bytes of its header.
-    segment: Option<(Segment, u32)>,
-}
+/// Of the sender and of the receiver.
+type Ports = (u16, u16);
 
 /// The IP header of a packet, and what is behind it.
 struct Ip<'a> {
     from: IpAddr,
     to: IpAddr,
     protocol: IpNumber,
-    /// Of the header with its extensions.
-    header: u32,
     /// Of the whole.
     bytes: u32,
     /// 0 where there is none.
@@ -85,7 +76,7 @@ pub(super) fn ip_header(link: Linktype) -> Option<usize> {
 }
 
 impl Headers {
-    /// What is told of a packet of `whole` bytes, of which `data` was captured, whose IP header is `header` bytes behind its
+    /// The headers of a packet of `whole` bytes, of which `data` was captured, whose IP header is `header` bytes behind its
     /// begin; none where it is none of TCP or UDP over IP.
     pub(super) fn read(
         &mut self,
@@ -101,60 +92,40 @@ impl Headers {
             LaxSlicedPacket::from_ip(data.get(header..)?).ok()?
         };
         let ip = Ip::of(&packet, whole)?;
-        let (ports, content, part) = match ip.offset {
-            None => {
-                let transport = packet.transport?;
-                (ports(&transport)?, content(&transport, &ip)?, Part::Whole)
-            }
+        let (ports, part) = match ip.offset {
+            None => (ports(&packet.transport?)?, Part::Whole),
             Some(0) => {
-                let transport = ip.first_transport()?;
-                let (ports, content) = (ports(&transport)?, content(&transport, &ip)?);
-                let segment = match (&transport, content) {
-                    (TransportSlice::Tcp(tcp), Content::Tcp(segment)) => {
-                        Some((segment, u32::from(tcp.data_offset()) * 4))
-                    }
-                    _ => None,
-                };
-                self.firsts.add(ip.datagram(interface), First { ports, segment });
-                (ports, content, Part::First)
+                let ports = ports(&ip.first_transport()?)?;
+                self.firsts.add(ip.datagram(interface), ports);
+                (ports, Part::First)
             }
-            Some(offset) => {
+            Some(_) => {
                 if !matches!(ip.protocol, IpNumber::TCP | IpNumber::UDP) {
                     return None;
                 }
-                let Some(first) = self.firsts.of(&ip.datagram(interface)) else {
+                let Some(ports) = self.firsts.of(&ip.datagram(interface)) else {
                     self.orphans += 1;
                     return None;
                 };
-                (first.ports, first.rest(offset, ip.bytes - ip.header.min(ip.bytes)), Part::Later)
+                (ports, Part::Later)
             }
         };
         let tcp = ip.protocol == IpNumber::TCP;
         let flow = FlowKey { from: (ip.from, ports.0), to: (ip.to, ports.1), tcp, interface };
-        Some(Told { flow, bytes: ip.bytes, content, part, identity: ip.identity() })
+        Some(Told { flow, bytes: ip.bytes, part, identity: ip.identity() })
     }
 }
 
 impl Firsts {
-    fn add(&mut self, datagram: Datagram, first: First) {
+    fn add(&mut self, datagram: Datagram, ports: Ports) {
         if self.late.len() >= MOST_DATAGRAMS {
             self.before = mem::take(&mut self.late);
         }
-        self.late.insert(datagram, first);
+        self.late.insert(datagram, ports);
     }
 
-    fn of(&self, datagram: &Datagram) -> Option<&First> {
-        self.late.get(datagram).or_else(|| self.before.get(datagram))
-    }
-}
-
-impl First {
-    /// What a fragment of the same packet carries that has `length` bytes, `offset` bytes behind the first.
-    fn rest(&self, offset: u32, length: u32) -> Content {
-        self.segment.map_or(Content::Udp, |(segment, header)| {
-            let sequence = segment.sequence.wrapping_add(offset.saturating_sub(header));
-            Content::Tcp(Segment { sequence, data: length, ..segment })
-        })
+    fn of(&self, datagram: &Datagram) -> Option<Ports> {
+        self.late.get(datagram).or_else(|| self.before.get(datagram)).copied()
     }
 }
 
@@ -169,7 +140,6 @@ impl<'a> Ip<'a> {
                     from: IpAddr::V4(header.source_addr()),
                     to: IpAddr::V4(header.destination_addr()),
                     protocol: payload.ip_number,
-                    header: u32::from(header.ihl()) * 4,
                     bytes: bytes(u32::from(header.total_len())),
                     identification: u32::from(header.identification()),
                     offset: payload.fragmented.then(|| u32::from(header.fragments_offset().value()) * 8),
@@ -187,7 +157,6 @@ impl<'a> Ip<'a> {
                     from: IpAddr::V6(header.source_addr()),
                     to: IpAddr::V6(header.destination_addr()),
                     protocol: payload.ip_number,
-                    header: 40 + ip.extensions().slice().len() as u32,
                     bytes: bytes(if length == 0 { 0 } else { length + 40 }),
                     identification: fragment.as_ref().map_or(0, Ipv6FragmentHeaderSlice::identification),
                     offset: fragment
@@ -230,40 +199,10 @@ impl<'a> Ip<'a> {
     }
 }
 
-fn ports(transport: &TransportSlice<'_>) -> Option<(u16, u16)> {
+fn ports(transport: &TransportSlice<'_>) -> Option<Ports> {
     match transport {
         TransportSlice::Tcp(tcp) => Some((tcp.source_port(), tcp.destination_port())),
         TransportSlice::Udp(udp) => Some((udp.source_port(), udp.destination_port())),
         _ => None,
     }
-}
-
-fn content(transport: &TransportSlice<'_>, ip: &Ip<'_>) -> Option<Content> {
-    match transport {
-        TransportSlice::Tcp(tcp) => {
-            let stamps = tcp.options_iterator().find_map(|option| match option {
-                Ok(TcpOptionElement::Timestamp(own, echoed)) => Some((own, echoed)),
-                _ => None,
-            });
-            let data = ip.bytes.saturating_sub(ip.header + u32::from(tcp.data_offset()) * 4);
-            let (syn, ack) = (tcp.syn(), tcp.ack());
-            Some(Content::Tcp(Segment { sequence: tcp.sequence_number(), data, syn, ack, stamps }))
-        }
-        TransportSlice::Udp(udp) => Some(rtp(udp.payload()).map_or(Content::Udp, Content::Rtp)),
-        _ => None,
-    }
-}
-
-/// What can be the header of an RTP packet: version 2, and no type that RTCP has on the same port (RFC 5761 §4).
-fn rtp(payload: &[u8]) -> Option<Rtp> {
-    let header: &[u8; RTP_HEADER] = payload.first_chunk()?;
-    let four = |from: usize| {
-        u32::from_be_bytes([header[from], header[from + 1], header[from + 2], header[from + 3]])
-    };
-    let is_rtp = header[0] >> 6 == 2 && !(64..96).contains(&(header[1] & 0x7f));
-    is_rtp.then(|| Rtp {
-        source: four(8),
-        sequence: u16::from_be_bytes([header[2], header[3]]),
-        timestamp: four(4),
-    })
 }

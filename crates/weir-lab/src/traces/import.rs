@@ -1,4 +1,4 @@
-//! Traces from files of others: what form they have, what their columns are, what their packets tell.
+//! Traces from files of one's own: of which form a file is, and the trace that it holds.
 
 use std::fs::File;
 use std::io::Read;
@@ -18,7 +18,8 @@ use super::{iperf, table, transfer};
 
 /// Most bytes of a text; captures are read packet by packet.
 const MOST_TEXT: u64 = 256 << 20;
-/// What captures begin with: pcapng, and pcap in either order, with µs, with ns and of the modified format.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+/// The first bytes of captures: pcapng, and pcap in either order, with µs, with ns and of the modified format.
 const CAPTURES: [[u8; 4]; 7] = [
     [0x0a, 0x0d, 0x0d, 0x0a],
     [0xa1, 0xb2, 0xc3, 0xd4],
@@ -29,7 +30,7 @@ const CAPTURES: [[u8; 4]; 7] = [
     [0x34, 0xcd, 0xb2, 0xa1],
 ];
 
-/// A trace from a file of another form, and what was found out on the way.
+/// A trace from a file of another form, and what is stated of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
     /// The form of the file.
@@ -38,16 +39,10 @@ pub struct Imported {
     pub trace: Trace,
     /// The rates that it was made of, the last of which is 0; opportunities have none.
     pub rates: Option<Vec<RateFrom>>,
-    /// What was found out.
+    /// Statements on the file.
     pub findings: Vec<Finding>,
-    /// Half of the least round trip.
+    /// Half of the least round trip that iperf3's sender measured.
     pub one_way: Option<TimeDelta>,
-    /// The longest wait of a packet, where packets tell when they were sent.
-    pub longest_wait: Option<TimeDelta>,
-    /// Share of what was sent that did not arrive.
-    pub loss: Option<f64>,
-    /// Whether the link could have carried more than the trace says: the transfer left it idle for a part of the time.
-    pub is_lower_bound: bool,
 }
 
 impl Imported {
@@ -61,113 +56,75 @@ impl Imported {
             _ => form.write(&self.trace, bin),
         }
     }
-
-    fn of_text(
-        form: ImportForm,
-        text: &str,
-        asked: &Asked,
-        mut findings: Vec<Finding>,
-    ) -> Result<Self, FormError> {
-        let (rates, trace, round_trip, loss) = match form {
-            ImportForm::Csv => {
-                let table = table::read(text, asked, &mut findings)?;
-                (Some(table.rates), table.trace, None, None)
-            }
-            ImportForm::Iperf3 => {
-                let report = iperf::read(text, asked, &mut findings)?;
-                (Some(report.rates), report.trace, report.round_trip, report.loss)
-            }
-            ImportForm::Json => {
-                let (rates, trace) = TraceForm::Json.read(text)?;
-                (rates, trace, None, None)
-            }
-            ImportForm::Mahimahi | ImportForm::Pcap => (None, TraceForm::Mahimahi.read(text)?.1, None, None),
-        };
-        Ok(Self {
-            form,
-            trace,
-            rates,
-            findings,
-            one_way: round_trip.map(half),
-            longest_wait: None,
-            loss,
-            is_lower_bound: false,
-        })
-    }
-}
-
-fn half(seconds: f64) -> TimeDelta {
-    // To the tenth of a millisecond: it goes into a scenario.
-    TimeDelta::from_micros((seconds * 1e4 / 2.0).round() as i64 * 100)
 }
 
 /// Reads the file `path` as it is `asked`.
 ///
 /// # Errors
-/// It cannot be read, is none of the forms, or can be read in more than one way.
+/// The file cannot be read or has none of the forms; an option is missing or does not apply.
 pub fn import(path: &Path, asked: &Asked) -> Result<Imported, FormError> {
-    let (begin, named) = (begin(path)?, Named::of(path));
-    if begin.starts_with(&[0x1f, 0x8b]) || begin.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        return Err(FormError::whole("it is compressed; unpack it first"));
+    let Content { form, text } = content(path)?;
+    if let Some(option) = asked.unused(form) {
+        let problem = format!("{option} does not apply to {}", name(form));
+        return Err(FormError::undecided(problem, "leave it out"));
     }
-    let is_capture = CAPTURES.contains(&begin);
-    let by_name = matches!(named, Named::Capture) && asked.form.is_none();
-    if asked.form == Some(ImportForm::Pcap) || is_capture && asked.form.is_none() || by_name {
-        let mut findings = vec![Finding::sure("form", "capture of packets", "its first bytes")];
-        let captured = transfer::read(path, asked, &mut findings)?;
-        return Ok(Imported {
-            form: ImportForm::Pcap,
-            trace: captured.trace,
-            rates: Some(captured.rates),
-            findings,
-            one_way: captured.round_trip.map(half),
-            longest_wait: captured.longest_wait.map(TimeDelta::from_secs_f64),
-            loss: captured.loss,
-            is_lower_bound: captured.is_lower_bound,
-        });
-    }
-    let text = text(path)?;
-    let text = text.trim_start_matches('\u{feff}');
-    let (form, why) = match asked.form {
-        Some(form) => (form, "as asked"),
-        None => named.form(text)?,
+    let mut findings = vec![Finding::new("form", name(form))];
+    let mut one_way = None;
+    let (rates, trace) = match form {
+        ImportForm::Mahimahi => TraceForm::Mahimahi.read(&text)?,
+        ImportForm::Json => TraceForm::Json.read(&text)?,
+        ImportForm::Csv => {
+            let (rates, trace) = table::read(&text, asked, &mut findings)?;
+            (Some(rates), trace)
+        }
+        ImportForm::Iperf3 => {
+            let report = iperf::read(&text, asked, &mut findings)?;
+            // To the tenth of a millisecond: it goes into a scenario.
+            let half = |seconds: f64| TimeDelta::from_micros((seconds * 1e4 / 2.0).round() as i64 * 100);
+            one_way = report.round_trip.map(half);
+            (Some(report.rates), report.trace)
+        }
+        ImportForm::Pcap => {
+            let (rates, trace) = transfer::read(path, asked, &mut findings)?;
+            (Some(rates), trace)
+        }
     };
-    let is = match form {
-        ImportForm::Mahimahi => "Mahimahi's",
+    Ok(Imported { form, trace, rates, findings, one_way })
+}
+
+/// Reads the file `path` in one of the forms that the project writes.
+///
+/// # Errors
+/// The file cannot be read, or has another form.
+pub(super) fn read_own(path: &Path) -> Result<Trace, FormError> {
+    let Content { form, text } = content(path)?;
+    let form = match form {
+        ImportForm::Mahimahi => TraceForm::Mahimahi,
+        ImportForm::Csv => TraceForm::Csv,
+        ImportForm::Json => TraceForm::Json,
+        ImportForm::Iperf3 | ImportForm::Pcap => {
+            let remedy = format!("`weir trace import {}` makes a trace of it, once", path.display());
+            return Err(FormError::undecided(format!("this is {}", name(form)), remedy));
+        }
+    };
+    form.read(&text).map(|(_, trace)| trace)
+}
+
+/// A form in words.
+fn name(form: ImportForm) -> &'static str {
+    match form {
+        ImportForm::Mahimahi => "Mahimahi's form",
         ImportForm::Csv => "CSV",
         ImportForm::Json => "Weir's JSON",
         ImportForm::Iperf3 => "iperf3's JSON",
-        ImportForm::Pcap => "capture of packets",
-    };
-    Imported::of_text(form, text, asked, vec![Finding::sure("form", is, why)])
-}
-
-/// Reads the file `path` where nobody can be asked.
-///
-/// # Errors
-/// As for [`import`], and what of it would be a guess.
-pub(super) fn read_surely(path: &Path) -> Result<Trace, FormError> {
-    let import_it = || format!("`weir trace import {}` makes a trace of it, once", path.display());
-    if CAPTURES.contains(&begin(path)?) {
-        return Err(FormError::undecided("this is a capture of packets", import_it()));
-    }
-    let imported = import(path, &Asked::default())?;
-    match imported.findings.iter().find(|finding| !finding.sure) {
-        None => Ok(imported.trace),
-        Some(Finding { what, is, why, .. }) => Err(FormError::undecided(
-            format!("it is only a guess that its {what} are {is} ({why})"),
-            import_it(),
-        )),
+        ImportForm::Pcap => "a capture of packets",
     }
 }
 
-/// What the end of a file's name tells.
-enum Named {
-    Csv,
-    Json,
-    Mahimahi,
-    Capture,
-    Nothing,
+/// The form of a file and its text, which a capture has not.
+struct Content {
+    form: ImportForm,
+    text: String,
 }
 
 #[derive(Deserialize)]
@@ -179,29 +136,29 @@ struct Keys {
     event: Option<IgnoredAny>,
 }
 
-impl Named {
-    fn of(path: &Path) -> Self {
-        match path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase).as_deref() {
-            Some("csv" | "tsv") => Self::Csv,
-            Some("json") => Self::Json,
-            Some("up" | "down" | "mahi") => Self::Mahimahi,
-            Some("pcap" | "pcapng" | "cap") => Self::Capture,
-            _ => Self::Nothing,
-        }
+/// Reads the file `path`. Captures are known by their first bytes, JSON by its keys, CSV by its name; all else is Mahimahi's.
+fn content(path: &Path) -> Result<Content, FormError> {
+    let begin = begin(path)?;
+    if begin.starts_with(&[0x1f, 0x8b]) || begin.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        return Err(FormError::whole("it is compressed; unpack it first"));
     }
-
-    fn form(&self, text: &str) -> Result<(ImportForm, &'static str), FormError> {
-        let first = text.lines().next().unwrap_or_default().trim();
-        let content = "its content";
-        Ok(match self {
-            Self::Csv => (ImportForm::Csv, "its name"),
-            Self::Mahimahi | Self::Capture => (ImportForm::Mahimahi, "its name"),
-            Self::Json => (json_form(text)?, content),
-            Self::Nothing if text.trim_start().starts_with('{') => (json_form(text)?, content),
-            Self::Nothing if first.contains([',', ';', '\t']) => (ImportForm::Csv, content),
-            Self::Nothing => (ImportForm::Mahimahi, content),
-        })
+    let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
+    let end = end.as_deref().unwrap_or_default();
+    if CAPTURES.contains(&begin) || matches!(end, "pcap" | "pcapng") {
+        return Ok(Content { form: ImportForm::Pcap, text: String::new() });
     }
+    let mut text = text(path)?;
+    if text.starts_with(BYTE_ORDER_MARK) {
+        text.remove(0);
+    }
+    let form = if end == "json" || text.trim_start().starts_with('{') {
+        json_form(&text)?
+    } else if end == "csv" {
+        ImportForm::Csv
+    } else {
+        ImportForm::Mahimahi
+    };
+    Ok(Content { form, text })
 }
 
 fn json_form(text: &str) -> Result<ImportForm, FormError> {
@@ -274,8 +231,8 @@ mod tests {
             "{\"event\": \"interval\", \"data\": {\"sum\": {\"start\": 0, \"end\": 1, \"bytes\": 125000}}}\n",
         );
         for (name, content, form) in [
-            ("a.csv", "seconds,mbps\n0,1\n1,0\n", ImportForm::Csv),
-            ("a.txt", "seconds\tmbps\n0\t1\n1\t0\n", ImportForm::Csv),
+            ("a.csv", "seconds,bits_per_second\n0,1e6\n1,0\n", ImportForm::Csv),
+            ("b.csv", "\u{feff}seconds,bits_per_second\n0,1e6\n1,0\n", ImportForm::Csv),
             ("a.up", "12\n24\n", ImportForm::Mahimahi),
             ("a", "12\n24\n", ImportForm::Mahimahi),
             ("a.json", rates, ImportForm::Json),
@@ -292,31 +249,46 @@ mod tests {
         assert_eq!(error("a.pcap", b"12\n"), "this is neither pcap nor pcapng");
         assert_eq!(error("a.gz", &[0x1f, 0x8b, 8, 0]), "it is compressed; unpack it first");
         assert_eq!(error("a.csv", b"seconds,mbps\n0,\xff\n"), "line 2, column 3: this is no text in UTF-8");
+        let table = of("a.txt", b"seconds,bits_per_second\n0,1\n", &Asked::default()).unwrap_err();
+        assert!(table.form().contains("the name of a table ends in .csv"), "{}", table.form());
     }
 
     #[test]
-    fn where_nobody_can_be_asked_nothing_is_guessed() {
+    fn options_that_do_not_apply_are_refused() {
+        let named = || Some("sum".to_owned());
+        for (name, asked, said) in [
+            ("a.up", Asked { flow: Some(1), ..Asked::default() }, "--flow does not apply to Mahimahi's form"),
+            ("a.up", Asked { rate: named(), ..Asked::default() }, "--rate does not apply to Mahimahi's form"),
+            ("a.csv", Asked { flow: Some(1), ..Asked::default() }, "--flow does not apply to CSV"),
+        ] {
+            assert_eq!(of(name, b"12\n24\n", &asked).unwrap_err().to_string(), said);
+        }
+        let iperf = br#"{"intervals": []}"#;
+        let asked = Asked { time: named(), rate: named(), ..Asked::default() };
+        assert_eq!(of("a", iperf, &asked).unwrap_err().to_string(), "--time does not apply to iperf3's JSON");
+    }
+
+    #[test]
+    fn where_no_option_can_be_given_only_the_own_forms_are_read() {
         let place = tempfile::tempdir().unwrap();
-        let read = |content: &[u8]| {
-            let path = place.path().join("a.csv");
+        let read = |name: &str, content: &[u8]| {
+            let path = place.path().join(name);
             std::fs::write(&path, content).unwrap();
-            read_surely(&path).map_err(|error| format!("{error}; {}", error.form()))
+            read_own(&path).map_err(|error| format!("{error}; {}", error.form()))
         };
-        assert!(read(b"seconds,mbps\n0,1\n1,0\n").is_ok());
-        let error = read(b"seconds,rate\n0,1e6\n1,1e6\n").unwrap_err();
-        assert!(
-            error.starts_with("it is only a guess that its unit of rates are bit/s")
-                && error.contains("`weir trace import "),
-            "{error}"
-        );
-        assert!(
-            read(&CAPTURES[0]).unwrap_err().starts_with("this is a capture of packets; `weir trace import ")
-        );
+        assert!(read("a.csv", b"seconds,bits_per_second\n0,1e6\n1,0\n").is_ok());
+        let error = read("a.csv", b"seconds,rate\n0,1e6\n1,1e6\n").unwrap_err();
+        assert!(error.contains("`bits_per_second`") && error.contains("`weir trace import "), "{error}");
+        let capture = read("a", &CAPTURES[0]).unwrap_err();
+        assert!(capture.starts_with("this is a capture of packets; `weir trace import "), "{capture}");
+        let report = read("a", br#"{"intervals": []}"#).unwrap_err();
+        assert!(report.starts_with("this is iperf3's JSON; `weir trace import "), "{report}");
     }
 
     #[test]
     fn rates_are_written_as_they_were_read() {
-        let imported = of("a.csv", b"seconds,mbps\n10,1.2345\n10.25,2\n", &Asked::default()).unwrap();
+        let text = b"seconds,bits_per_second\n10,1234500\n10.25,2e6\n";
+        let imported = of("a.csv", text, &Asked::default()).unwrap();
         let bin = TimeDelta::from_millis(100);
         let text = imported.write(TraceForm::Csv, bin).unwrap();
         assert_eq!(text, "seconds,bits_per_second\n0,1234500\n0.25,2000000\n0.5,0\n");

@@ -1,7 +1,6 @@
-//! What `iperf3 --json` and `iperf3 --json-stream` print: rates of intervals.
+//! Rates of intervals from the output of `iperf3 --json` and `iperf3 --json-stream`.
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Deserializer, Value};
 
 use super::asked::{Asked, Finding};
@@ -13,25 +12,11 @@ use weir_net::Trace;
 #[derive(Debug, Default, Deserialize)]
 struct Report {
     #[serde(default)]
-    start: Start,
-    #[serde(default)]
     intervals: Vec<Interval>,
     #[serde(default)]
     end: End,
     #[serde(default)]
     error: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Start {
-    #[serde(default)]
-    test_start: TestStart,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct TestStart {
-    #[serde(default)]
-    protocol: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -62,15 +47,12 @@ struct Sum {
     #[serde(default)]
     omitted: bool,
     sender: Option<bool>,
-    lost_packets: Option<f64>,
-    packets: Option<f64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 struct End {
     #[serde(default)]
     streams: Vec<Stream>,
-    sum: Option<Sum>,
 }
 
 /// A report that was read.
@@ -81,8 +63,6 @@ pub(super) struct Reported {
     pub(super) trace: Trace,
     /// Least round trip in seconds.
     pub(super) round_trip: Option<f64>,
-    /// Share of the packets.
-    pub(super) loss: Option<f64>,
 }
 
 const LIST: &str = "intervals";
@@ -113,7 +93,6 @@ impl Report {
         for event in events {
             let Event { event, data } = event.map_err(wrong)?;
             match event.as_deref() {
-                Some("start") => report.start = part("start", data)?,
                 Some("interval") => {
                     let number = report.intervals.len() + 1;
                     let problem = |error: serde_json::Error| error.to_string();
@@ -122,7 +101,10 @@ impl Report {
                         interval.map_err(|problem| FormError::Entry { list: LIST, number, problem })?;
                     report.intervals.push(interval);
                 }
-                Some("end") => report.end = part("end", data)?,
+                Some("end") => {
+                    let wrong = |error| FormError::whole(format!("its event `end`: {error}"));
+                    report.end = serde_json::from_value(data).map_err(wrong)?;
+                }
                 Some("error") => {
                     report.error = Some(data.as_str().map_or_else(|| data.to_string(), str::to_owned));
                 }
@@ -131,11 +113,6 @@ impl Report {
         }
         Ok(report)
     }
-}
-
-/// What an event says.
-fn part<T: DeserializeOwned>(event: &str, data: Value) -> Result<T, FormError> {
-    serde_json::from_value(data).map_err(|error| FormError::whole(format!("its event `{event}`: {error}")))
 }
 
 /// Reads a report.
@@ -192,18 +169,19 @@ pub(super) fn read(text: &str, asked: &Asked, findings: &mut Vec<Finding>) -> Re
     close(&mut rates);
     let entry = |index: usize| entries.get(index).copied().unwrap_or(last);
     let trace = trace_of(&rates, |index, problem| wrong(entry(index), problem))?;
-    told_by(&report, &sums, findings);
-    let round_trip = round_trip(&report, reverse);
-    let loss = loss(&report, &sums);
-    Ok(Reported { rates, trace, round_trip, loss })
+    let counted = sums.iter().find_map(|(_, sum)| sum.sender);
+    findings.extend(
+        counted.map(|sender| Finding::new("counted by", if sender { "the sender" } else { "the receiver" })),
+    );
+    Ok(Reported { rates, trace, round_trip: round_trip(&report, reverse) })
 }
 
 /// Whether the rates are those of the way back of `--bidir`.
 fn direction(report: &Report, asked: &Asked, findings: &mut Vec<Finding>) -> Result<bool, FormError> {
     let both = report.intervals.iter().any(|interval| interval.sum_bidir_reverse.is_some());
-    let (reverse, why) = match asked.rate.as_deref() {
-        Some("sum") => (false, "as asked"),
-        Some("sum_bidir_reverse") if both => (true, "as asked"),
+    let reverse = match asked.rate.as_deref() {
+        Some("sum") => false,
+        Some("sum_bidir_reverse") if both => true,
         Some(other) => {
             let problem = format!("--rate {other}: the report has no such rates");
             let has = if both { "`sum` and `sum_bidir_reverse`" } else { "`sum`" };
@@ -216,10 +194,10 @@ fn direction(report: &Report, asked: &Asked, findings: &mut Vec<Finding>) -> Res
                 "say which with --rate sum or --rate sum_bidir_reverse",
             ));
         }
-        None => (false, "the only ones"),
+        None => false,
     };
     let name = if reverse { "intervals[].sum_bidir_reverse" } else { "intervals[].sum" };
-    findings.push(Finding::sure("rates", name, why));
+    findings.push(Finding::new("rates", format!("{name}, in bit/s")));
     Ok(reverse)
 }
 
@@ -265,37 +243,6 @@ fn micros(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-/// Which end told of the rates, and what that means.
-fn told_by(report: &Report, sums: &[(usize, &Sum)], findings: &mut Vec<Finding>) {
-    let udp = report.start.test_start.protocol.eq_ignore_ascii_case("udp")
-        || sums.iter().any(|(_, sum)| sum.packets.is_some());
-    let protocol = if udp { "UDP" } else { "TCP" };
-    let sender = sums.iter().find_map(|(_, sum)| sum.sender);
-    findings.push(match (sender, udp) {
-        (Some(false), false) => Finding::sure("rates", "those of what arrived", format!("{protocol}'s receiver tells them")),
-        (Some(false), true) => {
-            let lost: f64 = sums.iter().filter_map(|(_, sum)| sum.lost_packets).sum();
-            let why = "UDP's receiver tells them";
-            if lost > 0.0 {
-                Finding::sure("rates", "those of what arrived", format!("{why}, and packets were lost"))
-            } else {
-                let is = "those of what was sent, less than the path carries";
-                Finding::guess("rates", is, format!("{why}, and none was lost; send faster with `-b`"))
-            }
-        }
-        (_, false) => Finding::guess(
-            "rates",
-            "those of what left",
-            "TCP's sender tells them, and waits for what arrives; `iperf3 -R` or the server's report has what arrived",
-        ),
-        (_, true) => Finding::guess(
-            "rates",
-            "those of what left",
-            "UDP's sender tells them, whatever arrives; `iperf3 -R` or the server's report has what arrived",
-        ),
-    });
-}
-
 /// The least round trip in s that TCP's sender tells.
 fn round_trip(report: &Report, reverse: bool) -> Option<f64> {
     if reverse {
@@ -306,21 +253,6 @@ fn round_trip(report: &Report, reverse: bool) -> Option<f64> {
         report.end.streams.iter().filter_map(|stream| stream.sender.as_ref()?.get("min_rtt")?.as_f64());
     let all = report.intervals.iter().flat_map(|interval| least(&interval.streams)).chain(of_end);
     all.filter(|micros| *micros > 0.0).min_by(f64::total_cmp).map(|micros| micros / 1e6)
-}
-
-/// The share of UDP's packets that were lost.
-fn loss(report: &Report, sums: &[(usize, &Sum)]) -> Option<f64> {
-    let share = |lost: f64, packets: f64| (packets > 0.0).then_some(lost / packets);
-    let told = |sum: &Sum| Some((sum.lost_packets?, sum.packets?));
-    let of_intervals: Vec<(f64, f64)> = sums.iter().filter_map(|(_, sum)| told(sum)).collect();
-    if of_intervals.is_empty() {
-        let (lost, packets) = told(report.end.sum.as_ref()?)?;
-        return share(lost, packets);
-    }
-    share(
-        of_intervals.iter().map(|(lost, _)| lost).sum(),
-        of_intervals.iter().map(|(_, packets)| packets).sum(),
-    )
 }
 
 #[cfg(test)]
@@ -360,11 +292,11 @@ mod tests {
             reported.rates.iter().map(|r| (r.seconds, r.bits_per_second)).collect::<Vec<_>>(),
             expected
         );
-        assert_eq!((reported.trace.len(), reported.round_trip, reported.loss), (250, Some(0.018), None));
-        assert!(!findings[1].sure && findings[1].why.starts_with("TCP's sender"), "{findings:?}");
+        assert_eq!((reported.trace.len(), reported.round_trip), (250, Some(0.018)));
+        assert_eq!(findings.len(), 1, "{findings:?}");
         let (_, findings) =
             told(&report("TCP", &sums.replace("1000000}", "1000000, \"sender\": false}"), ""));
-        assert!(findings[1].sure, "{findings:?}");
+        assert_eq!(findings[1], Finding::new("counted by", "the receiver"));
     }
 
     fn pairs(reported: &Reported) -> Vec<(f64, f64)> {
@@ -422,20 +354,6 @@ mod tests {
                 .starts_with("entry 1 of `intervals`: ")
         );
         assert!(error(&(begin + "{\"event\":")).starts_with("line 2, column "));
-    }
-
-    #[test]
-    fn loss_of_udp_is_what_the_receiver_tells() {
-        let arrived = ", \"sender\": false, \"packets\": 100, \"lost_packets\": 10";
-        let (reported, findings) = told(&report("UDP", &sum(0.0, 125e3, arrived), ""));
-        assert_eq!((reported.loss, findings[1].sure), (Some(0.1), true));
-        let none = arrived.replace("10}", "0}").replace(": 10", ": 0").replace(": 00", ": 100");
-        let (reported, findings) = told(&report("UDP", &sum(0.0, 125e3, &none), ""));
-        assert_eq!((reported.loss, findings[1].sure), (Some(0.0), false), "{findings:?}");
-        let left = ", \"sender\": true, \"packets\": 100";
-        let end = "\"sum\": {\"lost_packets\": 3, \"packets\": 100}";
-        let (reported, findings) = told(&report("UDP", &sum(0.0, 125e3, left), end));
-        assert_eq!((reported.loss, findings[1].sure), (Some(0.03), false));
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! Where link traces come from: files below data directories, files of one's own, and one that is made here.
 
 mod asked;
-mod dates;
 mod directories;
 pub mod edit;
 mod error;
-mod estimates;
 pub mod forms;
 mod frames;
 mod headers;
@@ -31,7 +29,7 @@ use crate::form::{advice, nearest};
 use directories::Directories;
 use synthetic::{FIRST, MODELS, Model};
 
-pub use asked::{Asked, Finding, ImportForm, WhichFlow};
+pub use asked::{Asked, Finding, ImportForm};
 pub use directories::DATA_VARIABLE;
 pub use error::{BinError, FormError};
 pub use forms::TraceForm;
@@ -282,7 +280,7 @@ fn read(file: &Path) -> Result<Trace, TraceStoreError> {
     let path = || file.display().to_string();
     File::open(file)
         .map_err(|error| TraceStoreError::Unreadable { path: path(), reason: error.to_string() })?;
-    import::read_surely(file).map_err(|error| TraceStoreError::Malformed { path: path(), error })
+    import::read_own(file).map_err(|error| TraceStoreError::Malformed { path: path(), error })
 }
 
 /// Where the file `name` was looked for, and what is there instead.

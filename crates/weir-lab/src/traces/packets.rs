@@ -1,4 +1,4 @@
-//! Packets of a capture, pcap or pcapng: when they passed, whose they are, how long they are.
+//! Packets of a capture, pcap or pcapng: when they passed, of which flow they are, how long they are.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,11 +13,11 @@ use super::packet::Packet;
 /// Bytes that are read at a time, and the longest block that can be.
 const BUFFER: usize = 1 << 16;
 const LONGEST_BLOCK: usize = 1 << 24;
-/// What pcap of the modified format of Linux' old libpcap begins with, its greatest byte first: records say the interface, too.
+/// The first bytes of pcap in the modified format of Linux' old libpcap, big-endian: records have the interface, too.
 pub(super) const MODIFIED: [u8; 4] = [0xa1, 0xb2, 0xcd, 0x34];
 const NANOS: i128 = 1_000_000_000;
 
-/// What is known of an interface.
+/// The description of an interface.
 #[derive(Clone, Debug)]
 struct Interface {
     link: Linktype,
@@ -27,7 +27,7 @@ struct Interface {
     offset: i64,
 }
 
-/// What a capture has besides packets of TCP or UDP.
+/// Facts of a capture besides its packets of TCP or UDP.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     /// Interfaces.
@@ -164,15 +164,7 @@ fn block_packet(
         wrong(format!("links of type {} are not read; record Ethernet or IP", found.link.0))
     })?;
     let told = headers.read(interface, found.link, header, data, whole);
-    Ok(told.map(|Told { flow, bytes, content, part, identity }| Packet {
-        number,
-        nanos,
-        flow,
-        bytes,
-        content,
-        part,
-        identity,
-    }))
+    Ok(told.map(|Told { flow, bytes, part, identity }| Packet { number, nanos, flow, bytes, part, identity }))
 }
 
 /// Ticks per second by the option of pcapng: a power of 10, or of 2 where its highest bit is set.

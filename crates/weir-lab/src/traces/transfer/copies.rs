@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::super::packet::{Content, FlowKey, Packet};
+use super::super::packet::{FlowKey, Packet};
 
 /// Copies are at most so many ns apart.
 const APART: i64 = 1_000_000;
@@ -20,13 +20,13 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Whether the packet is one that was there up to 1 ms ago. Packets of UDP without identification are none as long as
-    /// all of their flow are alike.
+    /// Whether the packet is one that was there up to 1 ms ago. Packets without identification are none as long as all of
+    /// their flow are alike.
     pub(super) fn is_copy(&mut self, packet: &Packet) -> bool {
         let hash = packet.identity.hash;
         let (first, differ) = self.identities.entry(packet.flow).or_insert((hash, false));
         *differ |= *first != hash;
-        let tells = packet.identity.numbered || *differ || !matches!(packet.content, Content::Udp);
+        let tells = packet.identity.numbered || *differ;
         self.is_again(packet) && tells
     }
 
