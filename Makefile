@@ -18,9 +18,10 @@ quick: ## format check, clippy and tests of the crates that changed
 test-long: ## the properties of every controller over two hours; some two minutes
 	WEIR_LONG=1 cargo test --locked --quiet -p weir-lab --test lab -- --nocapture --test-threads 1 every_law:: parking_lots:: omniscient:: attack::
 
-lint: ## format, clippy, packages, builds without std, licences
+lint: ## format, clippy, links of documents, packages, builds without std, licences
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	tools/ci/links.sh
 	tools/package.sh --check
 	tools/ci/no-std.sh
 	@if cargo deny --version > /dev/null 2>&1; \
