@@ -74,29 +74,30 @@ reproduce-verdicts: ## writes experiments/verdicts.json anew (needs jq)
 
 demo: ## a call from a moving car under each controller
 	cargo run --release --locked -- run
+mutants: ## changes of the code that no test notices; SHARD=1/20 is a sample
 
-# Mutation testing with cargo-mutants: of controllers and coupling by the unit tests of the same module, of crates by all of their own. All
-# mutants take days. SHARD=1/20 takes an even sample of one in twenty, into target/mutants-AREA/0. AGAIN=1 runs those which that sample missed,
-# into target/mutants-AREA/1. `tools/mutants.py AREA` prints the outcome. Left out are the controller below coupling, and the tests of weir-sim
-# that take more than a second; fewer tests catch no more.
+# Which changes of the code its own tests do not notice (needs cargo-mutants): of laws and of coupling the unit tests of the same module, of
+# crates all of their own. All mutants take days; SHARD=1/20 takes an even sample of one in twenty, into target/mutants-AREA/0, and AGAIN=1
+# runs what that has missed, into target/mutants-AREA/1: more tests catch no fewer. tools/mutants.py AREA says what came of it.
+# What is left out: of coupling a law under it, of sim what takes more than a second. Fewer tests catch no more.
 TESTS_coupled := -- --skip tfrc_coupled::
 TESTS_sim := -- -- --skip dual_queue:: --skip bottlenecks:: --skip goodput:: --skip fifty_reno_flows
 TARGET_media := endpoints
 MUTATED_CRATES := net media sim measure
-mutants: $(addprefix mutants-,gcc nada dccc coupled $(MUTATED_CRATES)) ## changes of the code that no test notices; SHARD=1/20 is a sample
+mutants: $(addprefix mutants-,gcc nada dccc coupled $(MUTATED_CRATES))
 
 MUTANTS = $(if $(AGAIN),,rm -rf target/mutants-$* &&) mkdir -p target/mutants-$* \
 	$(if $(AGAIN),&& tools/mutants.py --again $* $(AGAIN) > target/mutants-$*/again.toml) \
 	&& PROPTEST_CASES=64 cargo mutants --profile mutants --output target/mutants-$*/$(or $(AGAIN),0) $(if $(IN_PLACE),--in-place,--jobs 2) \
 	--timeout 120 $(if $(AGAIN),--config target/mutants-$*/again.toml,$(if $(SHARD),--shard $(SHARD) --sharding round-robin))
-# Exit codes 2 and 3 of cargo-mutants are missed mutants and timeouts: the outcome that is looked for.
-REPORTED = || case $$? in 2|3) ;; *) exit 1 ;; esac; tools/mutants.py $*
+# What was missed or timed out is what we ask for.
+TOLD = || case $$? in 2|3) ;; *) exit 1 ;; esac; tools/mutants.py $*
 
 $(addprefix mutants-,$(MUTATED_CRATES)): mutants-%:
-	$(MUTANTS) --package weir-$* --cargo-arg=--lib --cargo-arg=--test=$(or $(TARGET_$*),$*) $(TESTS_$*) $(REPORTED)
+	$(MUTANTS) --package weir-$* --cargo-arg=--lib --cargo-arg=--test=$(or $(TARGET_$*),$*) $(TESTS_$*) $(TOLD)
 
 mutants-%:
-	$(MUTANTS) --package weir-cc $(if $(AGAIN),,--file 'crates/weir-cc/src/$*/**') --cargo-arg=--lib -- $*:: $(TESTS_$*) $(REPORTED)
+	$(MUTANTS) --package weir-cc $(if $(AGAIN),,--file 'crates/weir-cc/src/$*/**') --cargo-arg=--lib -- $*:: $(TESTS_$*) $(TOLD)
 
 # The fuzz targets are every reader of packets and files, the controllers and the media endpoints. All targets share FOR; TARGET=rtcp takes
 # one (needs a nightly compiler and cargo-fuzz). `make test` replays the inputs kept in fuzz/corpus/.
