@@ -1,45 +1,54 @@
-# `make test` is what CI runs after `make lint`; `make demo` shows what Weir is for.
-.PHONY: test test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts fmt \
+# `make` alone is `make test`. Behind a target, two number signs and a line are its entry in `make help`. CI runs `make lint test`.
+.PHONY: test help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts fmt \
 	mutants fuzz soak
 
-test:
+test: ## all tests; a few minutes on two cores
 	cargo test --workspace --locked --quiet
 	tools/named-tests.sh
 	tests/newcomer/run.sh
 
-# What must hold of every law over a whole path, at full length: two hours alone, an hour of clock skew, every encoder at every
-# short round trip; ten parking lots; what no law can have beside the omniscient sender. What each law does is printed.
-test-long:
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-26s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+quick: ## format check, clippy and tests of the crates that changed
+	tools/quick.sh $(BASE)
+
+# Properties of every controller over a whole path, at full length: two hours alone, an hour of clock skew, every encoder at every short round
+# trip; ten parking lots; the bound of the omniscient sender. Each controller's figures are printed.
+test-long: ## the properties of every controller over two hours; some two minutes
 	WEIR_LONG=1 cargo test --locked --quiet -p weir-lab --test lab -- --nocapture --test-threads 1 every_law:: parking_lots:: omniscient:: attack::
 
-lint:
+lint: ## format, clippy, links of documents, packages, builds without std, licences
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	tools/ci/links.sh
 	tools/package.sh --check
 	tools/ci/no-std.sh
 	@if cargo deny --version > /dev/null 2>&1; \
 		then cargo deny --locked check licenses bans sources; \
 		else echo "NOT CHECKED: licences, versions and sources of dependencies (deny.toml). cargo install cargo-deny" >&2; fi
 
-# Packs every crate that is published, looks into each package (tools/package.sh says what for; `make lint` does that alone), and builds it
-# from there.
-package:
+# `make lint` packs the crates and inspects each package; here each is also built from its package.
+package: ## packs each published crate and builds it without the workspace
 	tools/package.sh
 
-fmt:
+fmt: ## formats the code
 	cargo fmt --all
 
-# On one core, so that the two of a small machine do not disturb each other. Whoever misses a bar is named in the end.
+# On one core, so that the two of a small machine do not disturb each other. Benchmarks that miss their bars are named at the end.
 BENCHES = net/link cc/coupling cc/ctrl cc/sbd wire/feedback oracle/w60 lab/scenarios lab/coupled
-bench:
+bench: ## the benchmarks of docs/performance.md
 	cargo bench --locked --no-run
 	@missed=; for bench in $(BENCHES); do \
 		taskset -c 0 cargo bench --locked --package weir-$${bench%/*} --bench $${bench#*/} || missed="$$missed $$bench"; \
 	done; [ -z "$$missed" ] || { echo "over their bars:$$missed" >&2; exit 1; }
 
-# What documentation says that a command prints: `docs` prints it anew, `docs-check` compares (some minutes on two cores; needs
-# bash and jq), `docs-reproduction` and `docs-reproduction-check` do it for docs/reproduction.md, whose rows take longer than
-# all else. DOCS_OF=suites takes one document. `make test` compares a sample.
+# The tables between "printed by" and "end of print" in README.md and docs/ (needs bash and jq). The rows of docs/reproduction.md take longer
+# than all others and have targets of their own. DOCS_OF=suites takes one document. `make test` compares a sample.
+docs: ## prints every table of results in the documents anew
+docs-check: ## compares these tables with the output of their commands; some minutes
+docs-reproduction: ## prints the tables of docs/reproduction.md anew
+docs-reproduction-check: ## compares these
 docs docs-reproduction: DOCS = print
 docs-check docs-reproduction-check: DOCS = check
 docs-reproduction docs-reproduction-check: DOCS_OF = reproduction
@@ -48,26 +57,24 @@ docs docs-check docs-reproduction docs-reproduction-check:
 	WEIR_DOCS=$(DOCS) WEIR_DOCS_OF=$(DOCS_OF) WEIR=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release/weir \
 		cargo test --locked --quiet -p weir-cli --test cli -- --nocapture --exact docs::what_stands_as_printed_is_what_is_printed
 
-# Whether every claim of the papers that was met in the quick form still is (some ten minutes on two cores); `reproduce-verdicts`
-# writes down anew which are (needs jq).
 WEIR_RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/weir
-reproduce-check:
+reproduce-check: ## checks that every claim of a paper that was met still is; some ten minutes
 	cargo build --release --locked
 	$(WEIR_RELEASE) reproduce --all --baseline experiments/verdicts.json
 
-# Whether the figures of changed settings that rows hold still stand (some two minutes on two cores).
-reproduce-tried:
+reproduce-tried: ## checks the figures of changed settings in experiments/; some two minutes
 	cargo build --release --locked
 	$(WEIR_RELEASE) reproduce --tried
 
-reproduce-verdicts:
+reproduce-verdicts: ## writes experiments/verdicts.json anew (needs jq)
 	cargo build --release --locked
 	$(WEIR_RELEASE) reproduce --all --json > experiments/verdicts.json.new
 	jq '[.claims[] | { id, verdict }]' experiments/verdicts.json.new > experiments/verdicts.json
 	rm experiments/verdicts.json.new
 
-demo:
+demo: ## a call from a moving car under each controller
 	cargo run --release --locked -- run
+mutants: ## changes of the code that no test notices; SHARD=1/20 is a sample
 
 # Which changes of the code its own tests do not notice (needs cargo-mutants): of laws and of coupling the unit tests of the same module, of
 # crates all of their own. All mutants take days; SHARD=1/20 takes an even sample of one in twenty. tools/mutants.py AREA prints the results.
@@ -90,15 +97,14 @@ $(addprefix mutants-,$(MUTATED_CRATES)): mutants-%:
 mutants-%:
 	$(MUTANTS) --package weir-cc --file 'crates/weir-cc/src/$*/**' --cargo-arg=--lib -- $*:: $(TESTS_$*) $(TOLD)
 
-# Looks for bytes that make something panic, or that are not read as they are written: every reader of what comes from the network, the
-# laws and the media endpoints, every reader of files. All targets have FOR together; TARGET=rtcp takes one (needs a nightly
-# compiler and cargo-fuzz, and says so). `make test` replays the inputs kept in fuzz/corpus/.
+# The fuzz targets are every reader of packets and files, the controllers and the media endpoints. All targets share FOR; TARGET=rtcp takes
+# one (needs a nightly compiler and cargo-fuzz). `make test` replays the inputs kept in fuzz/corpus/.
 FOR = 600s
-fuzz:
+fuzz: ## looks for bytes that cause a panic; FOR=600s, TARGET=rtcp
 	tools/fuzz.sh $(FOR) $(TARGET)
 
-# Either half of every law through ten million arbitrary calls, the same call begun in other years, a week of a call: nothing panics, rates stay
-# within their limits, memory is flat. At most 45 minutes on two cores (needs Linux, which tells the memory). PART=arrivals LAW=gcc,nada
-# takes a part: lives, arrivals, uptime or week.
-soak:
+# Either half of every controller through ten million arbitrary calls, the same call begun in other years, a week of a call: no panic, rates
+# within their limits, flat memory. Needs Linux, which reports the memory. PART=arrivals LAW=gcc,nada takes a part; the parts are lives,
+# arrivals, uptime and week.
+soak: ## ten million calls and a simulated week for each controller; up to 45 minutes
 	cargo run --release --locked --quiet -p weir-fuzz --bin soak -- $(PART) $(LAW)

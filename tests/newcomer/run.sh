@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What README promises to somebody who does not edit this repository: each script here runs in an empty directory outside of it,
-# with the binary that `cargo test` built. A law of one's own shares the clone's target folder and profile, so that only what is new
-# is compiled, and nothing is fetched.
+# The promises of README.md and docs/commands.md to users who do not edit this repository: each script here runs in an empty directory outside
+# of it, with the binary that `cargo test` built. A controller of a user shares the target folder and profile of the clone, so that only new
+# code is compiled, and nothing is fetched.
 set -euo pipefail
 clone="$(cd "$(dirname "$0")/../.." && pwd)"
 export CLONE="$clone" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$clone/target}"

@@ -33,7 +33,7 @@ fn who_is_off_the_path_changes_no_law() {
 
 #[test]
 fn a_reader_brings_no_law_that_hears_of_packets_beyond_its_rate_and_most_recover_as_by_themselves() {
-    // docs/security.md says why.
+    // docs/engineering/security.md has the causes.
     let slow = [
         ("gcc", "round trips that shrink"),
         ("gcc", "marks on packets without ECN"),

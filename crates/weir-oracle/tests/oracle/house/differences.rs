@@ -1,4 +1,4 @@
-//! What `gcc` does otherwise than libwebrtc stands in one list, in the law's module; the docs print it.
+//! The list of differences between `gcc` and libwebrtc is the same in the law's module and in the documentation.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn the_list_of_differences_from_libwebrtc_is_that_of_the_module() {
         .map_while(|line| line.strip_prefix("//!"))
         .map(str::to_owned)
         .collect();
-    let docs = words(&read("docs/controllers.md"), begin, "### `gcc-2016`");
+    let docs = words(&read("docs/engineering/gcc.md"), begin, "\u{0}");
     assert_eq!(words(&module.join("\n"), begin, "\u{0}"), docs);
     assert!(docs.len() > 300, "the list is there");
 }
