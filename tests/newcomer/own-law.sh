@@ -1,5 +1,5 @@
 # A law of one's own beside `gcc`, in a crate outside of the repository, with a report of its own.
-weir new law my-law --weir "$CLONE"
+weir new controller my-law --weir "$CLONE"
 cd my-law
 # What is not Weir's is there already, built by `cargo test`.
 sed -n '/^\[profile.test\]/,/^\[profile.bench\]/p' "$CLONE/Cargo.toml" | sed '$d' |

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use weir_cc::coupled::fse::{Config, Fse, Grouping};
-use weir_cc::coupled::{Coupler, Join, Member, Order, Update, Wishes, Word};
-use weir_cc::{DataRate, Decision, SendTime, TimeDelta, Why};
+use weir_cc::coupled::{Coupler, CouplerAction, CouplingMessage, FlowId, FlowParameters, Join, Update};
+use weir_cc::{ChangeReason, DataRate, Decision, SendTime, TimeDelta};
 
 const ROUNDS: usize = 15;
 const UPDATES: u32 = 20_000;
@@ -31,10 +31,10 @@ impl Flows {
         let rate = DataRate::from_mbps(1);
         for flow in 0..flows {
             let desired = (flow % 3 == 0).then_some(rate);
-            let wishes =
-                Wishes { priority: f64::from(1 + flow % 4), desired, least: DataRate::from_kbps(50) };
-            let join = Join { wishes, start: rate, present: rate, window: None };
-            fse.on_word(SendTime::ZERO, Member(flow), &Word::Join(join)).expect("it joins");
+            let parameters =
+                FlowParameters { priority: f64::from(1 + flow % 4), desired, least: DataRate::from_kbps(50) };
+            let join = Join { parameters, start: rate, present: rate, window: None };
+            fse.on_word(SendTime::ZERO, FlowId(flow), &CouplingMessage::Join(join)).expect("it joins");
         }
         Self { fse, taken: vec![(rate, 0); flows as usize], updates: 0 }
     }
@@ -45,13 +45,13 @@ impl Flows {
         let (base, epoch) = self.taken[flow as usize];
         let falls = self.updates.is_multiple_of(16);
         let rate = if falls { base.scale(0.7) } else { base + DataRate::from_kbps(20) };
-        let why = if falls { Why::Loss } else { Why::Growth };
+        let why = if falls { ChangeReason::Loss } else { ChangeReason::Growth };
         let decision = Decision { rate, base, why, rtt: Some(TimeDelta::from_millis(50)) };
         self.taken[flow as usize].0 = rate;
-        let update = Word::Update(Update { decision, window: None, epoch, heard: true });
-        self.fse.on_word(now, Member(flow), &update).expect("it has joined");
-        while let Some((Member(flow), order)) = self.fse.poll_order() {
-            if let Order::Rate { rate, epoch } = order {
+        let update = CouplingMessage::Update(Update { decision, window: None, epoch, heard: true });
+        self.fse.on_word(now, FlowId(flow), &update).expect("it has joined");
+        while let Some((FlowId(flow), order)) = self.fse.poll_action() {
+            if let CouplerAction::Rate { rate, epoch } = order {
                 self.taken[flow as usize] = (rate, epoch);
             }
         }

@@ -7,7 +7,9 @@
 use std::hint::black_box;
 
 use weir_cc::coupled::ctrl::{Config, CtrlTcp};
-use weir_cc::coupled::{Coupler, Join, Member, Order, Told, WindowNews, Windowed, Wishes, Word};
+use weir_cc::coupled::{
+    Coupler, CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, WindowEvent, Windowed,
+};
 use weir_cc::window::Window;
 use weir_cc::{DataRate, DataSize, SendTime, TimeDelta};
 
@@ -17,22 +19,36 @@ const RTT: TimeDelta = TimeDelta::from_millis(100);
 /// In segments, of each flow.
 const WINDOW: f64 = 20.0;
 
-fn join(cwnd: f64) -> Word {
-    let wishes = Wishes { priority: 1.0, desired: None, least: DataRate::ZERO };
+fn join(cwnd: f64) -> CouplingMessage {
+    let parameters = FlowParameters { priority: 1.0, desired: None, least: DataRate::ZERO };
     let windowed = Windowed {
         window: Window { cwnd, ssthresh: 2.0 },
         segment: DataSize::from_bytes(1448),
         base_rtt: Some(RTT),
     };
-    Word::Join(Join { wishes, start: DataRate::ZERO, present: DataRate::ZERO, window: Some(windowed) })
+    CouplingMessage::Join(Join {
+        parameters,
+        start: DataRate::ZERO,
+        present: DataRate::ZERO,
+        window: Some(windowed),
+    })
 }
 
-fn acknowledgement(before: Window) -> Word {
+fn acknowledgement(before: Window) -> CouplingMessage {
     let after = Window { cwnd: before.cwnd + 1.0 / before.cwnd, ..before };
     let (acked, flight) = (1.0, before.cwnd - 1.0);
     let (srtt, base_rtt) = (Some(RTT), Some(RTT));
-    let told = Told::Acknowledged;
-    Word::Window(WindowNews { told, before, after, acked, flight, window_limited: true, srtt, base_rtt })
+    let event = WindowEvent::Acknowledged;
+    CouplingMessage::Window(CwndUpdate {
+        event,
+        before,
+        after,
+        acked,
+        flight,
+        window_limited: true,
+        srtt,
+        base_rtt,
+    })
 }
 
 /// Flows that have come to their shares, and the windows that they have.
@@ -54,13 +70,13 @@ impl Group {
         group
     }
 
-    fn tell(&mut self, flow: u32, word: &Word) {
+    fn tell(&mut self, flow: u32, word: &CouplingMessage) {
         // A round trip is as long as all windows take at a word each 100 µs.
         self.words += 1;
         let now = SendTime::from_nanos((self.words * 100_000) as i64);
-        let _ = self.coupler.on_word(now, Member(flow), word);
-        while let Some((Member(flow), order)) = self.coupler.poll_order() {
-            if let Order::Window(window) = order {
+        let _ = self.coupler.on_word(now, FlowId(flow), word);
+        while let Some((FlowId(flow), order)) = self.coupler.poll_action() {
+            if let CouplerAction::Window(window) = order {
                 self.windows[flow as usize] = window;
             }
         }
@@ -75,9 +91,9 @@ impl Group {
     fn halve(&mut self) {
         let before = self.windows[0];
         let half = before.cwnd / 2.0;
-        let (told, after) = (Told::RecoveryEntered, Window { cwnd: half, ssthresh: half });
-        let news = WindowNews {
-            told,
+        let (event, after) = (WindowEvent::RecoveryEntered, Window { cwnd: half, ssthresh: half });
+        let news = CwndUpdate {
+            event,
             before,
             after,
             acked: 0.0,
@@ -86,8 +102,11 @@ impl Group {
             srtt: Some(RTT),
             base_rtt: Some(RTT),
         };
-        self.tell(0, &Word::Window(news));
-        self.tell(0, &Word::Window(WindowNews { told: Told::RecoveryLeft, before: after, ..news }));
+        self.tell(0, &CouplingMessage::Window(news));
+        self.tell(
+            0,
+            &CouplingMessage::Window(CwndUpdate { event: WindowEvent::RecoveryLeft, before: after, ..news }),
+        );
     }
 }
 
@@ -99,7 +118,7 @@ fn round(flows: u32, joins_every: Option<u32>) -> f64 {
             group.halve();
         }
         if joins_every.is_some_and(|every| number % every == 0) {
-            group.tell(flows - 1, &Word::Leave);
+            group.tell(flows - 1, &CouplingMessage::Leave);
             group.tell(flows - 1, &join(10.0));
         }
     }
@@ -110,7 +129,7 @@ fn round(flows: u32, joins_every: Option<u32>) -> f64 {
 fn words_alone(flows: u32) -> f64 {
     let mut window = Window { cwnd: WINDOW, ssthresh: 2.0 };
     for _ in 0..WORDS {
-        if let Word::Window(news) = black_box(&acknowledgement(window)) {
+        if let CouplingMessage::Window(news) = black_box(&acknowledgement(window)) {
             window.cwnd = news.after.cwnd - 1.0 / f64::from(flows);
         }
     }

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use weir_cc::coupled::Member;
+use weir_cc::coupled::FlowId;
 use weir_cc::coupled::sbd::{Config, Detector, FlowStatistics};
 use weir_cc::{ArrivalTime, SendTime};
 
@@ -49,7 +49,7 @@ fn intervals(flows: &mut [FlowStatistics], detector: &mut Detector, at: i64) -> 
             let delay = delay_nanos(interval * 350 + 40 * place as i64);
             flow.on_arrival(SendTime::from_nanos(sent), ArrivalTime::from_nanos(sent + delay));
             if let Some(told) = flow.poll() {
-                detector.on_statistics(Member(place as u32), &told);
+                detector.on_statistics(FlowId(place as u32), &told);
             }
         }
         while let Some(change) = detector.poll() {
@@ -84,7 +84,7 @@ fn main() -> ExitCode {
     let mut flows: Vec<FlowStatistics> = (0..FLOWS).map(|_| flow()).collect();
     let mut detector = Detector::new(Config::default()).expect("the defaults are valid");
     (0..FLOWS as u32).for_each(|flow| {
-        detector.join(Member(flow), None);
+        detector.join(FlowId(flow), None);
     });
     let interval = say("an interval of ten flows", 5000.0, |round| {
         intervals(&mut flows, &mut detector, round * INTERVALS as i64)

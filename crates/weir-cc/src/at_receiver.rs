@@ -42,7 +42,7 @@ impl<O: Observer> Receiver for AtReceiver<O> {
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {
         let report = self.observer.report(now)?;
         let (sequence, arrived) = (self.numbers.newest()? as u16, self.newest_at?);
-        Some(Report::Law { report, echo: Echo { sequence, held: now - arrived } })
+        Some(Report::Native { report, echo: Echo { sequence, held: now - arrived } })
     }
 
     fn on_route_changed(&mut self) {
@@ -75,7 +75,7 @@ mod tests {
         for id in (0..100).chain([far]).chain(100..100 + more) {
             at += weir_units::TimeDelta::from_millis(10);
             receiver.on_arrival(&Arrival::new(FIRST + id, SendTime::ZERO, at, DataSize::from_bytes(1000)));
-            if let Some(Report::Law { echo: Echo { sequence, .. }, .. }) = receiver.poll_report(at) {
+            if let Some(Report::Native { echo: Echo { sequence, .. }, .. }) = receiver.poll_report(at) {
                 echo = Some(sequence);
             }
         }

@@ -8,7 +8,7 @@
 //! 1. `media_time` and `marker` are not known at the sender, and neither are duplicates: both fields are as in a
 //!    packet without media, and of two copies the first one counts.
 //! 2. A report that is lost takes the news of its packets with it. The observer is told that there is a gap
-//!    ([`Observer::on_untold`]): what it does not know it takes neither for lost nor for received, and the time of it
+//!    ([`Observer::on_unreported`]): what it does not know it takes neither for lost nor for received, and the time of it
 //!    counts for no rate. If the report was only late, its packets are late ones to the observer.
 //! 3. Departures are exact; those that travel with the packet have the resolution of the wire.
 //! 4. A report of the observer waits for the next feedback, up to one interval of it.
@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use weir_units::DataRate;
 
 use crate::controller::{Controller, Evidence, Observer, PathEvent, Probe, Signal, StreamsConfig, Target};
-use crate::decision::{Decision, Share, Why};
+use crate::decision::{AllocatedRate, ChangeReason, Decision};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
@@ -98,7 +98,7 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
     fn find_gap(&mut self, results: &[PacketResult]) {
         let (Some(first), Some(last)) = (results.first(), results.last()) else { return };
         if self.told.is_some_and(|told| first.sent.id.checked_sub(1).is_some_and(|before| before > told)) {
-            self.observer.on_untold();
+            self.observer.on_unreported();
         }
         self.told = self.told.max(Some(last.sent.id));
     }
@@ -111,7 +111,7 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
             let Some(due) = due else { break };
             let now = if made < MOST_REPORTS { due } else { end };
             let Some(report) = self.observer.report(now) else { continue };
-            let feedback = Feedback::Law { report, rtt: told.feedback.rtt() };
+            let feedback = Feedback::Native { report, rtt: told.feedback.rtt() };
             decided = Decision::merged(decided, self.law.on_feedback(told.now, &feedback, told.state));
         }
         decided
@@ -137,10 +137,10 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
         self.law.on_sent(packet, state);
     }
 
-    fn hears(&self, kind: ReportKind) -> bool {
+    fn accepts(&self, kind: ReportKind) -> bool {
         match kind {
             ReportKind::Packets => true,
-            ReportKind::Ceiling | ReportKind::Reception => self.law.hears(kind),
+            ReportKind::Ceiling | ReportKind::Reception => self.law.accepts(kind),
             _ => false,
         }
     }
@@ -149,7 +149,7 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
         let (results, at) = match *feedback {
             Feedback::Packets { results, at, .. } => (results, at),
-            Feedback::Law { .. } => return None,
+            Feedback::Native { .. } => return None,
             _ => return self.law.on_feedback(now, feedback, state),
         };
         self.find_gap(results);
@@ -202,8 +202,8 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
         self.law.poll_probe()
     }
 
-    fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
-        self.law.adopt(now, share)
+    fn apply_allocation(&mut self, now: SendTime, share: AllocatedRate) -> DataRate {
+        self.law.apply_allocation(now, share)
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -221,7 +221,7 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
         }
     }
 
-    fn evidence(&self, why: Why) -> [Option<Evidence>; 3] {
+    fn evidence(&self, why: ChangeReason) -> [Option<Evidence>; 3] {
         self.law.evidence(why)
     }
 }

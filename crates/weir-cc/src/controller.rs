@@ -4,9 +4,9 @@ use core::fmt::Debug;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::decision::{Decision, Share, Why};
+use crate::decision::{AllocatedRate, ChangeReason, Decision};
 use crate::packet::{Arrival, ProbeId, SendState, SentPacket, Stamp};
-use crate::report::{Feedback, LawReport, Report, ReportKind};
+use crate::report::{Feedback, NativeReport, Report, ReportKind};
 use crate::time::{ArrivalTime, SendTime};
 
 /// The sender half of a law. It is told the time; it never asks. No call blocks, allocates in steady state or
@@ -17,7 +17,7 @@ pub trait Controller: Send + Sync + Debug {
 
     /// Whether the law goes by reports of this kind. Whoever drives it shows it no others, and lets them change nothing of
     /// what it reads: anybody may send them. A law that does not say hears all.
-    fn hears(&self, _kind: ReportKind) -> bool {
+    fn accepts(&self, _kind: ReportKind) -> bool {
         true
     }
 
@@ -57,8 +57,8 @@ pub trait Controller: Send + Sync + Debug {
     }
 
     /// Coupling's word becomes the law's own state: from now on the law continues from this rate, or from the nearest one
-    /// within its limits. Returns the rate taken. Never a decision ([`Share`] says what a law scales, and what not).
-    fn adopt(&mut self, now: SendTime, share: Share) -> DataRate;
+    /// within its limits. Returns the rate taken. Never a decision ([`AllocatedRate`] says what a law scales, and what not).
+    fn apply_allocation(&mut self, now: SendTime, share: AllocatedRate) -> DataRate;
 
     /// The inner quantities that [`Self::read_signals`] shows, by the names of the law's paper.
     fn signals(&self) -> &'static [Signal] {
@@ -69,8 +69,8 @@ pub trait Controller: Send + Sync + Debug {
     fn read_signals(&self, _out: &mut [f64]) {}
 
     /// The signals that a decision for the reason `why` goes by, with their present thresholds. Asked for reasons that
-    /// [measurements decide](Why::is_measured) alone.
-    fn evidence(&self, _why: Why) -> [Option<Evidence>; 3] {
+    /// [measurements decide](ChangeReason::is_measured) alone.
+    fn evidence(&self, _why: ChangeReason) -> [Option<Evidence>; 3] {
         [None; 3]
     }
 }
@@ -87,7 +87,7 @@ pub trait Receiver: Send + Sync + Debug {
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>>;
 
     /// Whether its reports tell of single packets ([`Report::Packets`]).
-    fn tells_packets(&self) -> bool {
+    fn reports_packets(&self) -> bool {
         false
     }
 
@@ -120,13 +120,13 @@ pub trait Observer: Send + Sync + Debug {
 
     /// Between the last packet shown and the next one packets left of which no report told: they are not lost, and the time
     /// in between tells nothing of rates.
-    fn on_untold(&mut self) {}
+    fn on_unreported(&mut self) {}
 
     /// When the next report is due.
     fn next_report(&self) -> Option<ArrivalTime>;
 
     /// The report at `now`; `None` if none is due or nothing is known yet.
-    fn report(&mut self, now: ArrivalTime) -> Option<LawReport>;
+    fn report(&mut self, now: ArrivalTime) -> Option<NativeReport>;
 
     /// The path is another one: what was learnt of delay, loss and capacity does not hold any more.
     fn on_route_changed(&mut self);

@@ -10,7 +10,7 @@ pub struct Decision {
     /// The rate it started from: that of the decision before, or the share that it took since.
     pub base: DataRate,
     /// What changed the rate. What limits it now is said by [`Target::limiting_factor`](crate::Target::limiting_factor).
-    pub why: Why,
+    pub why: ChangeReason,
     /// The law's round-trip time, if it knows one.
     pub rtt: Option<TimeDelta>,
 }
@@ -19,7 +19,7 @@ impl Decision {
     /// One decision for two: from where this one began to where `later` came, by the reason that explains the way.
     #[must_use]
     pub fn then(self, later: Self) -> Self {
-        let undone = later.why == Why::Growth && later.rate >= self.base;
+        let undone = later.why == ChangeReason::Growth && later.rate >= self.base;
         let (fell, fell_last) = (later.rate < self.base, later.rate < later.base);
         let why = match (self.why.is_congestion(), later.why.is_congestion()) {
             // No other reason hides congestion, unless what it took is back.
@@ -41,7 +41,7 @@ impl Decision {
 
 /// What changed a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Why {
+pub enum ChangeReason {
     /// The law begins: its first rate by what it has heard of the path.
     Start,
     /// Nothing told against it: the rate grew, or stays.
@@ -66,7 +66,7 @@ pub enum Why {
     Route,
 }
 
-impl Why {
+impl ChangeReason {
     /// Whether measurements of the path decided, which a controller shows among its signals.
     pub const fn is_measured(self) -> bool {
         matches!(self, Self::Start | Self::Growth | Self::Delay | Self::Loss | Self::Mark | Self::Ceiling)
@@ -131,7 +131,7 @@ impl Why {
 /// the first, its start rate) and touches no clock, phase, history or estimate of the path. The present rate as a share
 /// changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct AllocatedRate {
     /// The flow's new sending rate.
     pub rate: DataRate,
 }
@@ -140,32 +140,59 @@ pub struct Share {
 mod tests {
     use super::*;
 
-    fn decision(base: u64, rate: u64, why: Why) -> Decision {
+    fn decision(base: u64, rate: u64, why: ChangeReason) -> Decision {
         Decision { rate: DataRate::from_kbps(rate), base: DataRate::from_kbps(base), why, rtt: None }
     }
 
     #[test]
     fn a_cut_is_not_hidden_by_the_growth_after_it() {
-        let cut = decision(1000, 500, Why::Loss);
-        assert_eq!(cut.then(decision(500, 510, Why::Growth)), decision(1000, 510, Why::Loss));
-        assert_eq!(cut.then(decision(500, 400, Why::Delay)), decision(1000, 400, Why::Delay));
-        assert_eq!(cut.then(decision(500, 1100, Why::Growth)), decision(1000, 1100, Why::Growth));
-        assert_eq!(cut.then(decision(500, 490, Why::Application)), decision(1000, 490, Why::Loss));
-        let at_minimum = decision(100, 100, Why::Loss);
-        assert_eq!(at_minimum.then(decision(100, 100, Why::Growth)), at_minimum);
-        let grown = decision(1000, 1100, Why::Growth);
-        assert_eq!(grown.then(decision(1100, 600, Why::Limits)), decision(1000, 600, Why::Limits));
-        assert_eq!(grown.then(decision(1100, 600, Why::Mark)), decision(1000, 600, Why::Mark));
-        let limited = decision(1000, 600, Why::Limits);
-        assert_eq!(limited.then(decision(600, 610, Why::Growth)), decision(1000, 610, Why::Limits));
+        let cut = decision(1000, 500, ChangeReason::Loss);
+        assert_eq!(
+            cut.then(decision(500, 510, ChangeReason::Growth)),
+            decision(1000, 510, ChangeReason::Loss)
+        );
+        assert_eq!(
+            cut.then(decision(500, 400, ChangeReason::Delay)),
+            decision(1000, 400, ChangeReason::Delay)
+        );
+        assert_eq!(
+            cut.then(decision(500, 1100, ChangeReason::Growth)),
+            decision(1000, 1100, ChangeReason::Growth)
+        );
+        assert_eq!(
+            cut.then(decision(500, 490, ChangeReason::Application)),
+            decision(1000, 490, ChangeReason::Loss)
+        );
+        let at_minimum = decision(100, 100, ChangeReason::Loss);
+        assert_eq!(at_minimum.then(decision(100, 100, ChangeReason::Growth)), at_minimum);
+        let grown = decision(1000, 1100, ChangeReason::Growth);
+        assert_eq!(
+            grown.then(decision(1100, 600, ChangeReason::Limits)),
+            decision(1000, 600, ChangeReason::Limits)
+        );
+        assert_eq!(
+            grown.then(decision(1100, 600, ChangeReason::Mark)),
+            decision(1000, 600, ChangeReason::Mark)
+        );
+        let limited = decision(1000, 600, ChangeReason::Limits);
+        assert_eq!(
+            limited.then(decision(600, 610, ChangeReason::Growth)),
+            decision(1000, 610, ChangeReason::Limits)
+        );
         assert_eq!(Decision::merged(Some(cut), None), Some(cut));
         assert_eq!(Decision::merged(None, Some(cut)), Some(cut));
     }
 
     #[test]
     fn what_did_not_fall_was_not_cut() {
-        assert_eq!((Why::Loss.of(true), Why::Loss.of(false)), (Why::Loss, Why::Growth));
-        assert_eq!((Why::Probe.of(true), Why::Probe.of(false)), (Why::Probe, Why::Probe));
-        assert!(Why::ALL.iter().all(|why| !why.name().is_empty()));
+        assert_eq!(
+            (ChangeReason::Loss.of(true), ChangeReason::Loss.of(false)),
+            (ChangeReason::Loss, ChangeReason::Growth)
+        );
+        assert_eq!(
+            (ChangeReason::Probe.of(true), ChangeReason::Probe.of(false)),
+            (ChangeReason::Probe, ChangeReason::Probe)
+        );
+        assert!(ChangeReason::ALL.iter().all(|why| !why.name().is_empty()));
     }
 }

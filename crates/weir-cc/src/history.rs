@@ -36,7 +36,7 @@ use weir_units::{DataSize, TimeDelta};
 use crate::packet::{Ecn, Fate, PacketResult, ProbeId, SentPacket};
 use crate::packet_feedback::MOST_RECORDS;
 use crate::parts::room::make_room;
-use crate::report::{Echo, Feedback, LawReport, Reception, Record, Report};
+use crate::report::{Echo, Feedback, NativeReport, Reception, Record, Report};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 use self::ceilings::Ceilings;
@@ -275,7 +275,7 @@ impl SendHistory {
             Report::Reception(report) => {
                 Feedback::Reception { report, rtt: self.by_sender_report(now, &report) }
             }
-            Report::Law { report, echo } => {
+            Report::Native { report, echo } => {
                 let meant = self.meant(echo.sequence).filter(|&id| id >= self.oldest.max(self.route_from));
                 let Some(id) = self.named_by(echo) else {
                     self.compare(now, meant, &report);
@@ -284,7 +284,7 @@ impl SendHistory {
                 // What left too long ago measures nothing.
                 let rtt = if id < self.oldest { None } else { Some(self.echoed(now, id, echo.held)?) };
                 self.compare(now, meant, &report);
-                Feedback::Law { report, rtt }
+                Feedback::Native { report, rtt }
             }
         })
     }
@@ -405,7 +405,7 @@ impl SendHistory {
     }
 
     /// Compares a law's own report on packet `id` with those on others.
-    fn compare(&mut self, now: SendTime, id: Option<u64>, report: &LawReport) {
+    fn compare(&mut self, now: SendTime, id: Option<u64>, report: &NativeReport) {
         let Some(id) = id else { return };
         let sent = self.entry(id).at;
         if self.own_reports.on_report(now, id, sent, report) {

@@ -78,11 +78,11 @@ pub use controller::{
     Burst, Controller, Evidence, LimitingFactor, LimitsOutOfOrder, Observer, Pacing, PathEvent, Probe,
     RateLimits, Receiver, Signal, StreamsConfig, Target,
 };
-pub use decision::{Decision, Share, Why};
+pub use decision::{AllocatedRate, ChangeReason, Decision};
 pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
 pub use report::{
-    DcccReport, Echo, Feedback, LawReport, NadaDelayReport, NadaReport, OwnReport, PacketFormat, Reception,
-    ReceptionReport, Record, Report, ReportKind, TfrcReport,
+    DcccReport, Echo, Feedback, NadaDelayReport, NadaReport, NativeReport, OwnReport, PacketFormat,
+    Reception, ReceptionReport, Record, Report, ReportKind, TfrcReport,
 };
 pub use time::{ApparentDelay, ArrivalTime, SendTime};
 pub use weir_units::{DataRate, DataSize, TimeDelta};

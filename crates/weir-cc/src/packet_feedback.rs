@@ -249,7 +249,7 @@ impl PacketFeedback {
 
 impl Receiver for PacketFeedback {
     /// It tells of packets and learns nothing of the path.
-    fn tells_packets(&self) -> bool {
+    fn reports_packets(&self) -> bool {
         true
     }
 

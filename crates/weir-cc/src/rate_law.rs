@@ -1,14 +1,14 @@
 //! What every law that computes a rate does besides computing it: limits, what limits the rate now, why it changed,
 //! missing feedback, events, decisions, and coupling's word.
 //!
-//! A law is a [`Rule`]; a [`RateLaw`] makes a [`Controller`] of it. What both know of the flow is its [`Frame`].
+//! A law is a [`Rule`]; a [`RateController`] makes a [`Controller`] of it. What both know of the flow is its [`Frame`].
 
 mod climb;
 mod extremes;
 mod limiting;
 mod standing;
 
-pub(crate) use standing::{Decided, Standing};
+pub(crate) use standing::{Decided, RateInForce};
 
 use core::fmt::Debug;
 
@@ -17,10 +17,10 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use crate::controller::{
     Controller, Evidence, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target,
 };
-use crate::decision::{Decision, Share, Why};
+use crate::decision::{AllocatedRate, ChangeReason, Decision};
 use crate::packet::{SendState, SentPacket, Stamp};
+use crate::parts::feedback_timeout::{self, FeedbackTimeout};
 use crate::parts::least_queued::LeastQueued;
-use crate::parts::silence::{self, Silence};
 use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
@@ -29,8 +29,8 @@ pub trait Rule: Send + Sync + Debug {
     /// A packet has left.
     fn on_sent(&mut self, _packet: &SentPacket, _state: &SendState, _frame: &Frame) {}
 
-    /// Whether the law goes by reports of this kind ([`Controller::hears`]).
-    fn hears(&self, _kind: ReportKind) -> bool {
+    /// Whether the law goes by reports of this kind ([`Controller::accepts`]).
+    fn accepts(&self, _kind: ReportKind) -> bool {
         true
     }
 
@@ -41,7 +41,7 @@ pub trait Rule: Send + Sync + Debug {
         feedback: &Feedback<'_>,
         state: &SendState,
         frame: &mut Frame,
-    ) -> Heard;
+    ) -> FeedbackOutcome;
 
     /// The time of [`Self::next_timeout`] may have come; `None` where nothing was computed.
     fn on_timeout(&mut self, _now: SendTime, _state: &SendState, _frame: &mut Frame) -> Option<Computed> {
@@ -55,7 +55,7 @@ pub trait Rule: Send + Sync + Debug {
 
     /// Feedback has been missing for so long that the rate yields: what is left of it, in bit/s.
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
-        frame.rate() * silence::FACTOR
+        frame.rate() * feedback_timeout::FACTOR
     }
 
     /// The application stopped sending on purpose, or goes on.
@@ -82,7 +82,7 @@ pub trait Rule: Send + Sync + Debug {
     }
 
     /// What goes to encoder and pacer at the frame's rate.
-    fn outlook(&self, frame: &Frame) -> Outlook;
+    fn send_rates(&self, frame: &Frame) -> SendRates;
 
     /// What goes into the header of each packet.
     fn stamp(&self, _frame: &Frame) -> Option<Stamp> {
@@ -96,18 +96,18 @@ pub trait Rule: Send + Sync + Debug {
     fn read_signals(&self, frame: &Frame, out: &mut [f64]);
 
     /// The signals that a decision goes by ([`Controller::evidence`]).
-    fn evidence(&self, _why: Why, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
         [None; 3]
     }
 }
 
 /// What feedback was to a rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Heard {
+pub enum FeedbackOutcome {
     /// None of its kind.
-    Foreign,
+    Ignored,
     /// It was taken in; no rate was computed.
-    Noted,
+    NoUpdate,
     /// A rate was computed.
     Rate(Computed),
 }
@@ -118,7 +118,7 @@ pub struct Computed {
     /// In bit/s, not yet within the limits.
     pub rate: f64,
     /// What lowered it, if it is lower now.
-    pub why: Why,
+    pub why: ChangeReason,
     /// What limits it where it does not rise: delay, loss or the receiver; `None` where the rule knows of nothing. Whether the rate
     /// rises is the frame's to see ([`Target::limiting_factor`]).
     pub limited_by: Option<LimitingFactor>,
@@ -126,7 +126,7 @@ pub struct Computed {
 
 /// What goes to encoder and pacer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Outlook {
+pub struct SendRates {
     /// For the encoder.
     pub media_rate: DataRate,
     /// For the wire.
@@ -141,7 +141,7 @@ pub struct Outlook {
     pub draining: bool,
 }
 
-impl Outlook {
+impl SendRates {
     /// `rate` for encoder and wire alike, without a window or padding.
     pub const fn at(rate: DataRate, pacing: Pacing) -> Self {
         let padding = DataRate::ZERO;
@@ -152,25 +152,25 @@ impl Outlook {
 /// What a law knows of its flow besides what its rule computes by.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    standing: Standing,
-    /// In bit/s, within the limits; [`Standing::decided`] before rounding.
+    standing: RateInForce,
+    /// In bit/s, within the limits; [`RateInForce::decided`] before rounding.
     rate: f64,
     queued: DataSize,
     least_queued: LeastQueued,
     rtt: Option<TimeDelta>,
-    silence: Option<Silence>,
+    silence: Option<FeedbackTimeout>,
 }
 
 impl Frame {
     /// At the start rate. Without feedback for `feedback_timeout` the rate yields, and so it does each second after;
     /// `None` for a rule that has a clock of its own for that.
     pub fn new(limits: RateLimits, feedback_timeout: Option<TimeDelta>) -> Self {
-        Self::with_silence(limits, feedback_timeout.map(Silence::new))
+        Self::with_silence(limits, feedback_timeout.map(FeedbackTimeout::new))
     }
 
-    pub(crate) fn with_silence(limits: RateLimits, silence: Option<Silence>) -> Self {
+    pub(crate) fn with_silence(limits: RateLimits, silence: Option<FeedbackTimeout>) -> Self {
         Self {
-            standing: Standing::new(limits),
+            standing: RateInForce::new(limits),
             rate: limits.start().bps_f64(),
             queued: DataSize::ZERO,
             least_queued: LeastQueued::NOTHING,
@@ -229,11 +229,11 @@ impl Frame {
     /// The rule begins at this rate (bit/s) and not at the start rate, before anything was sent.
     pub(crate) fn begin_at(&mut self, rate: f64) {
         self.rate = self.standing.limits.clamp_bps(rate);
-        self.standing = Standing::at(self.standing.limits, self.standing.limits.round(self.rate));
+        self.standing = RateInForce::at(self.standing.limits, self.standing.limits.round(self.rate));
     }
 
     /// The clock of missing feedback, if the frame has it.
-    pub(crate) fn silence(&mut self) -> Option<&mut Silence> {
+    pub(crate) fn silence(&mut self) -> Option<&mut FeedbackTimeout> {
         self.silence.as_mut()
     }
 
@@ -247,12 +247,12 @@ impl Frame {
 
 /// A controller that computes its rate by the rule `R`.
 #[derive(Debug)]
-pub struct RateLaw<R> {
+pub struct RateController<R> {
     frame: Frame,
     rule: R,
 }
 
-impl<R: Rule> RateLaw<R> {
+impl<R: Rule> RateController<R> {
     /// The controller that `rule` makes of `frame`.
     pub const fn new_by(rule: R, frame: Frame) -> Self {
         Self { frame, rule }
@@ -290,7 +290,7 @@ impl<R: Rule> RateLaw<R> {
     }
 }
 
-impl<R: Rule> Controller for RateLaw<R> {
+impl<R: Rule> Controller for RateController<R> {
     fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
         if let Some(silence) = &mut self.frame.silence {
             silence.on_sent(packet.at);
@@ -299,18 +299,18 @@ impl<R: Rule> Controller for RateLaw<R> {
         self.rule.on_sent(packet, state, &self.frame);
     }
 
-    fn hears(&self, kind: ReportKind) -> bool {
-        self.rule.hears(kind)
+    fn accepts(&self, kind: ReportKind) -> bool {
+        self.rule.accepts(kind)
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
         let heard = self.rule.on_feedback(now, feedback, state, &mut self.frame);
-        if heard == Heard::Foreign {
+        if heard == FeedbackOutcome::Ignored {
             return None;
         }
         self.frame.set_queued(state.queued);
         self.frame.standing.application_limited = state.application_limited;
-        let Heard::Rate(computed) = heard else { return None };
+        let FeedbackOutcome::Rate(computed) = heard else { return None };
         Some(self.decide(now, computed))
     }
 
@@ -320,7 +320,7 @@ impl<R: Rule> Controller for RateLaw<R> {
         }
         let computed = if self.frame.silence.as_mut().is_some_and(|silence| silence.step(now)) {
             let rate = self.rule.on_silence(now, &mut self.frame);
-            Computed { rate, why: Why::Timeout, limited_by: Some(LimitingFactor::Silence) }
+            Computed { rate, why: ChangeReason::Timeout, limited_by: Some(LimitingFactor::Silence) }
         } else {
             self.rule.on_timeout(now, state, &mut self.frame)?
         };
@@ -333,7 +333,7 @@ impl<R: Rule> Controller for RateLaw<R> {
             PathEvent::Limits(limits) => {
                 frame.standing.limits = limits;
                 let rate = self.rule.on_limits(frame);
-                Some(self.decide(now, Computed { rate, why: Why::Limits, limited_by: None }))
+                Some(self.decide(now, Computed { rate, why: ChangeReason::Limits, limited_by: None }))
             }
             PathEvent::Paused | PathEvent::Resumed => {
                 frame.end_silence();
@@ -352,19 +352,19 @@ impl<R: Rule> Controller for RateLaw<R> {
                 frame.rtt = None;
                 self.rule.forget_path(now, frame);
                 let rate = frame.rate;
-                Some(self.decide(now, Computed { rate, why: Why::Route, limited_by: None }))
+                Some(self.decide(now, Computed { rate, why: ChangeReason::Route, limited_by: None }))
             }
         }
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
-        let silence = self.frame.silence.as_ref().and_then(Silence::next_timeout);
+        let silence = self.frame.silence.as_ref().and_then(FeedbackTimeout::next_timeout);
         silence.into_iter().chain(self.rule.next_timeout()).min()
     }
 
     fn target(&self) -> Target {
-        let Outlook { media_rate, sending_rate, pacing, window, padding, draining } =
-            self.rule.outlook(&self.frame);
+        let SendRates { media_rate, sending_rate, pacing, window, padding, draining } =
+            self.rule.send_rates(&self.frame);
         let limiting_factor = self.frame.standing.limiting_factor(draining);
         Target { media_rate, window, padding, ..Target::at(sending_rate, pacing, limiting_factor) }
     }
@@ -373,8 +373,8 @@ impl<R: Rule> Controller for RateLaw<R> {
         self.rule.stamp(&self.frame)
     }
 
-    fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
-        if let Some((taken, factor)) = self.frame.standing.adopt(share) {
+    fn apply_allocation(&mut self, now: SendTime, share: AllocatedRate) -> DataRate {
+        if let Some((taken, factor)) = self.frame.standing.apply_allocation(share) {
             self.frame.rate = taken.bps_f64();
             self.rule.scale(now, factor, &self.frame);
         }
@@ -389,7 +389,7 @@ impl<R: Rule> Controller for RateLaw<R> {
         self.rule.read_signals(&self.frame, out);
     }
 
-    fn evidence(&self, why: Why) -> [Option<Evidence>; 3] {
+    fn evidence(&self, why: ChangeReason) -> [Option<Evidence>; 3] {
         self.rule.evidence(why, &self.frame)
     }
 }

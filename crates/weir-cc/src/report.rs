@@ -24,10 +24,10 @@ pub enum Report<'a> {
     Ceiling(DataRate),
     /// The statistics of an RTCP receiver report (RFC 3550 §6.4).
     Reception(ReceptionReport),
-    /// The report that a law defines for itself.
-    Law {
-        /// The law's own values.
-        report: LawReport,
+    /// A report in the controller's own form.
+    Native {
+        /// The controller's own values.
+        report: NativeReport,
         /// Echo by which the sender measures the round-trip time.
         echo: Echo,
     },
@@ -44,7 +44,7 @@ pub enum PacketFormat {
     Rfc8888,
 }
 
-/// The kinds of reports there are, by which a law says what it hears ([`Controller::hears`](crate::Controller::hears)).
+/// The kinds of reports there are, by which a law says what it hears ([`Controller::accepts`](crate::Controller::accepts)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReportKind {
@@ -54,15 +54,15 @@ pub enum ReportKind {
     Ceiling,
     /// [`Report::Reception`].
     Reception,
-    /// [`LawReport::Nada`].
+    /// [`NativeReport::Nada`].
     Nada,
-    /// [`LawReport::Dccc`].
+    /// [`NativeReport::Dccc`].
     Dccc,
-    /// [`LawReport::Tfrc`].
+    /// [`NativeReport::Tfrc`].
     Tfrc,
-    /// [`LawReport::NadaDelay`].
+    /// [`NativeReport::NadaDelay`].
     NadaDelay,
-    /// [`LawReport::Own`].
+    /// [`NativeReport::Own`].
     Own,
 }
 
@@ -73,12 +73,12 @@ impl Report<'_> {
             Self::Packets { .. } => ReportKind::Packets,
             Self::Ceiling(_) => ReportKind::Ceiling,
             Self::Reception(_) => ReportKind::Reception,
-            Self::Law { report, .. } => match report {
-                LawReport::Nada(_) => ReportKind::Nada,
-                LawReport::Dccc(_) => ReportKind::Dccc,
-                LawReport::Tfrc(_) => ReportKind::Tfrc,
-                LawReport::NadaDelay(_) => ReportKind::NadaDelay,
-                LawReport::Own(_) => ReportKind::Own,
+            Self::Native { report, .. } => match report {
+                NativeReport::Nada(_) => ReportKind::Nada,
+                NativeReport::Dccc(_) => ReportKind::Dccc,
+                NativeReport::Tfrc(_) => ReportKind::Tfrc,
+                NativeReport::NadaDelay(_) => ReportKind::NadaDelay,
+                NativeReport::Own(_) => ReportKind::Own,
             },
         }
     }
@@ -177,7 +177,7 @@ impl ReceptionReport {
 /// The values of a law's own report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum LawReport {
+pub enum NativeReport {
     /// NADA (RFC 8698 §4.3, §5.3).
     Nada(NadaReport),
     /// DCCC (dccc-2017 appendix C-A).
@@ -345,9 +345,9 @@ pub enum Feedback<'a> {
         rtt: Option<TimeDelta>,
     },
     /// A law's own report.
-    Law {
+    Native {
         /// The law's own values.
-        report: LawReport,
+        report: NativeReport,
         /// Round-trip time by the echoed packet.
         rtt: Option<TimeDelta>,
     },
@@ -362,7 +362,7 @@ impl<'a> Feedback<'a> {
     /// The round-trip time measured with this feedback, if it carries one.
     pub fn rtt(&self) -> Option<TimeDelta> {
         match *self {
-            Self::Packets { rtt, .. } | Self::Reception { rtt, .. } | Self::Law { rtt, .. } => rtt,
+            Self::Packets { rtt, .. } | Self::Reception { rtt, .. } | Self::Native { rtt, .. } => rtt,
             Self::Ceiling(_) => None,
         }
     }

@@ -40,7 +40,7 @@ mod signals;
 pub use crate::law_tests;
 pub use arrivals::arrivals;
 pub use calls::{Call, TimedCall, calls, limits};
-pub use closed_loop::{Loop, Mishaps, PACKET_PER_ROUND_TRIP, Source};
+pub use closed_loop::{Impairments, Loop, PACKET_PER_ROUND_TRIP, Source};
 pub use law::{Halves, Law, ROUNDS_TO_RECOVER, halves, usual_limits};
 pub use life::{Life, check_target, recovers_from_silence, survives_silence};
 pub use reports::arrive;

@@ -35,14 +35,15 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The command, whose `--law` takes the controllers of `registry`.
+    /// The command, whose `--controller` takes the controllers of `registry`.
     pub(crate) fn command_with(registry: &Registry) -> clap::Command {
         let laws = PossibleValuesParser::new(pairs::laws(registry).map(str::to_owned));
         let takes_laws =
-            |command: clap::Command| command.mut_arg("law", |arg| arg.value_parser(laws.clone()));
+            |command: clap::Command| command.mut_arg("controller", |arg| arg.value_parser(laws.clone()));
         let controllers = PossibleValuesParser::new(registry.controller_names().map(str::to_owned));
-        let takes_controllers =
-            |command: clap::Command| command.mut_arg("law", |arg| arg.value_parser(controllers.clone()));
+        let takes_controllers = |command: clap::Command| {
+            command.mut_arg("controller", |arg| arg.value_parser(controllers.clone()))
+        };
         Self::command()
             .mut_subcommand("pairs", takes_laws)
             .mut_subcommand("detection", takes_laws)
@@ -59,7 +60,7 @@ pub(crate) enum Command {
     /// Draw the report of a run again, or of two runs side by side: this version against that one.
     Report(ReportArgs),
     /// Say why a controller's rate was what it was at a moment of a run, or where it fell most.
-    Why(WhyArgs),
+    ChangeReason(WhyArgs),
     /// Put controllers side by side in a handful of scenarios: a row each, to choose by.
     Compare(CompareArgs),
     /// Put controllers through standard test cases: a verdict for each, and what changed since an earlier time.
@@ -68,7 +69,7 @@ pub(crate) enum Command {
     Pairs(PairsArgs),
     /// How well shared bottleneck detection (RFC 8382) finds which flows share a bottleneck, over a grid of pairs.
     Detection(DetectionArgs),
-    /// What forged feedback does to each law: rates while it comes, and how long until a law is back.
+    /// Attack each controller with forged feedback: its rates meanwhile, and the time until it is back.
     Attack(AttackArgs),
     /// Run what papers claim, and judge it: the paper's number beside ours, and a verdict.
     Reproduce(ReproduceArgs),
@@ -96,13 +97,14 @@ pub(crate) enum Command {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum NewCommand {
-    /// A crate with a law of your own, and every command with it.
-    Law(NewLawArgs),
+    /// A crate with a controller of your own, and every command with it.
+    #[command(alias = "law")]
+    Controller(NewControllerArgs),
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct NewLawArgs {
-    /// Name of the law and of the crate, such as `my-law`.
+pub(crate) struct NewControllerArgs {
+    /// Name of the controller and of the crate, such as `my-controller`.
     pub(crate) name: String,
     /// A clone of Weir, or the address of its repository [default: the clone that this command was built from].
     #[arg(long, value_name = "PATH|URL")]
@@ -333,9 +335,9 @@ impl TableArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PairsArgs {
-    /// Controllers and window laws of TCP; each meets itself and each of the others [default: all].
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) law: Vec<String>,
+    /// Controllers and algorithms of TCP; each meets itself and each of the others [default: all].
+    #[arg(long, alias = "law", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) controller: Vec<String>,
     /// How they are coupled.
     #[arg(long, value_name = "NAME", default_value = pairs::ALGORITHM)]
     #[arg(value_parser = PossibleValuesParser::new(registry::couplers().map(|coupler| coupler.name)))]
@@ -349,9 +351,9 @@ pub(crate) struct PairsArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DetectionArgs {
-    /// Controllers and window laws of TCP; a pair is of one law [default: gcc,nada,cubic].
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) law: Vec<String>,
+    /// Controllers and algorithms of TCP; both flows of a pair have the same [default: gcc,nada,cubic].
+    #[arg(long, alias = "law", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) controller: Vec<String>,
     /// Runs per case, each with a seed of its own.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: u32,

@@ -20,8 +20,8 @@ const FALL: f64 = 0.9;
 
 /// Runs the table and prints it.
 pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failure> {
-    say_repeated("--law", &args.law);
-    let named = each_once(&args.law);
+    say_repeated("--controller", &args.controller);
+    let named = each_once(&args.controller);
     let laws = registry.controller_names().filter(|name| named.is_empty() || named.contains(name)).collect();
     let attacks: Vec<Attack> = ATTACKS
         .iter()

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
-use weir_lab::build::{Run, RunOptions};
+use weir_lab::compile::{Run, RunOptions};
 use weir_lab::form::ScenarioError;
 use weir_lab::registry::Registry;
 use weir_lab::scenario::Scenario;

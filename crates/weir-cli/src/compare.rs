@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use serde_json::json;
-use weir_lab::comparison::cost::{self, Minute};
+use weir_lab::comparison::cost::{self, ReplayedCall};
 use weir_lab::comparison::portrait;
 use weir_lab::comparison::{Comparison, ComparisonRequest};
 use weir_lab::page::{Best, Cell, Column, Differences, SummaryTable};
@@ -118,7 +118,7 @@ fn add_cost<'l>(summary: &mut SummaryTable, registry: &Registry, laws: impl Iter
 
 #[expect(clippy::disallowed_methods, reason = "the face may look at the clock")]
 fn nanos_per_packet(registry: &Registry, controller: &str) -> Option<f64> {
-    let minute = Minute::of(registry, controller).ok()?;
+    let minute = ReplayedCall::of(registry, controller).ok()?;
     let began = Instant::now();
     std::hint::black_box(minute.run());
     Some(began.elapsed().as_nanos() as f64 / f64::from(cost::PACKETS))

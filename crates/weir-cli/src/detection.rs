@@ -29,8 +29,8 @@ const HEADER: [&str; 11] = [
 /// Runs the grid and prints it.
 pub(crate) fn detection(args: &DetectionArgs, registry: &Registry) -> Result<(), Failure> {
     let config = parameters(&args.set)?;
-    say_repeated("--law", &args.law);
-    let laws = match args.law.as_slice() {
+    say_repeated("--controller", &args.controller);
+    let laws = match args.controller.as_slice() {
         [] => LAWS.to_vec(),
         some => each_once(some),
     };

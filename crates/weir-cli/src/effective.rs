@@ -5,11 +5,11 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
-use weir_lab::build::RunOptions;
 use weir_lab::comparison::demo;
+use weir_lab::compile::RunOptions;
 use weir_lab::form::{ScenarioError, Varied};
 use weir_lab::registry::Registry;
-use weir_lab::scenario::{Carried, Contestant, Scenario};
+use weir_lab::scenario::{Candidate, Carried, Scenario};
 use weir_lab::traces::TraceStore;
 
 use crate::args::Changes;
@@ -30,7 +30,7 @@ pub(crate) fn scenario(
     args: &Changes,
     registry: &Registry,
     name: &str,
-    contestants: &[Contestant],
+    contestants: &[Candidate],
     store: &TraceStore,
 ) -> Result<Scenario, Failure> {
     let mut overrides = args.set.clone();
@@ -59,7 +59,7 @@ pub(crate) fn try_to_build(scenario: &Scenario, store: &TraceStore) -> Result<()
     Ok(())
 }
 
-fn changes(args: &Changes, contestants: &[Contestant]) -> Result<Vec<Change>, Failure> {
+fn changes(args: &Changes, contestants: &[Candidate]) -> Result<Vec<Change>, Failure> {
     let change = |option: &str, path: &str, value: &str| Change {
         option: format!("--{option} {value}"),
         assignment: format!("{path}={value}"),
@@ -81,19 +81,19 @@ fn changes(args: &Changes, contestants: &[Contestant]) -> Result<Vec<Change>, Fa
 
 /// Says on standard error what an option names more than once.
 pub(crate) fn say_repeated(option: &str, values: &[String]) {
-    for name in Contestant::repeated(&values.join(",")) {
+    for name in Candidate::repeated(&values.join(",")) {
         // Where nobody listens, the command goes on.
         let _ = writeln!(terminal::stderr(), "{option}: `{name}` is named more than once; it runs once.");
     }
 }
 
 /// Who stands in the values of `--controller`, each once.
-pub(crate) fn named(values: &[String]) -> Result<Vec<Contestant>, Failure> {
+pub(crate) fn named(values: &[String]) -> Result<Vec<Candidate>, Failure> {
     if values.is_empty() {
         return Ok(Vec::new());
     }
     let list = values.join(",");
-    Contestant::list(&list)
+    Candidate::list(&list)
         .map_err(|problem| Failure::Option { option: format!("--controller {list}"), problem })
 }
 
@@ -102,8 +102,8 @@ pub(crate) fn named(values: &[String]) -> Result<Vec<Contestant>, Failure> {
 pub(crate) fn contestants(
     values: &[String],
     registry: &Registry,
-    is_variant: impl Fn(&Contestant) -> Result<bool, Failure>,
-) -> Result<Vec<Contestant>, Failure> {
+    is_variant: impl Fn(&Candidate) -> Result<bool, Failure>,
+) -> Result<Vec<Candidate>, Failure> {
     let named = named(values)?;
     for contestant in &named {
         match Change::defining(contestant) {
@@ -116,17 +116,17 @@ pub(crate) fn contestants(
             })?,
         }
     }
-    let all = || registry.controller_names().map(Contestant::named).collect();
+    let all = || registry.controller_names().map(Candidate::named).collect();
     Ok(if named.is_empty() { all() } else { named })
 }
 
 /// What has to be laid over a scenario so that it compares them.
-pub(crate) fn laid_over(contestants: &[Contestant]) -> Vec<String> {
+pub(crate) fn laid_over(contestants: &[Candidate]) -> Vec<String> {
     let definitions = contestants.iter().filter_map(|contestant| contestant.definition.clone());
     definitions.chain([compared(contestants)]).collect()
 }
 
-fn compared(contestants: &[Contestant]) -> String {
+fn compared(contestants: &[Candidate]) -> String {
     let names: Vec<&str> = contestants.iter().map(|contestant| contestant.name.as_str()).collect();
     format!("controllers={names:?}")
 }
@@ -163,8 +163,8 @@ pub(crate) fn blame_sweep(varied: &[Varied], place: &str, error: ScenarioError) 
 
 impl Change {
     /// What a contestant with options in braces lays over a scenario.
-    fn defining(contestant: &Contestant) -> Option<Self> {
-        let Contestant { name, definition } = contestant;
+    fn defining(contestant: &Candidate) -> Option<Self> {
+        let Candidate { name, definition } = contestant;
         let (option, unwritten) = (format!("--controller {name}"), format!("variants.\"{name}\".options."));
         definition.clone().map(|assignment| Self { option, assignment, unwritten })
     }

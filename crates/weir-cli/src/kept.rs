@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use weir_lab::runs::{Divisible, Forget, Log, RunError};
+use weir_lab::runs::{Log, NoStore, RunError, Shardable};
 use weir_lab::traces::TraceStore;
 
 use crate::args::Parts;
@@ -27,7 +27,7 @@ pub(crate) struct Kept<'a> {
 
 impl Kept<'_> {
     /// Makes the runs that `directory` does not keep yet. `None` where these were those of a shard, which is then said.
-    pub(crate) fn run<D: Divisible>(
+    pub(crate) fn run<D: Shardable>(
         &self,
         all: &D,
         store: &TraceStore,
@@ -52,7 +52,7 @@ impl Kept<'_> {
                 None
             }
             (Some(log), None) => Some(all.run(jobs, store, log, &done)?),
-            (None, _) => Some(all.run(jobs, store, &Forget, &done)?),
+            (None, _) => Some(all.run(jobs, store, &NoStore, &done)?),
         };
         bar.finish_and_clear();
         let Some(log) = log else { return Ok(whole) };

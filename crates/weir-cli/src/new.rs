@@ -1,13 +1,13 @@
-//! `weir new law`: a crate with a law of one's own in it.
+//! `weir new controller`: a crate with a law of one's own in it.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use weir_lab::registry::{Registry, window_laws};
+use weir_lab::registry::{Registry, window_algorithms};
 
-use crate::args::{NewCommand, NewLawArgs};
+use crate::args::{NewCommand, NewControllerArgs};
 use crate::failure::Failure;
 use crate::terminal;
 
@@ -160,12 +160,12 @@ const DEVICES: [&str; 4] = ["aux", "con", "nul", "prn"];
 
 /// Makes what is asked for.
 pub(crate) fn new(command: &NewCommand) -> Result<(), Failure> {
-    let NewCommand::Law(args) = command;
+    let NewCommand::Controller(args) = command;
     law(args)
 }
 
-fn law(args: &NewLawArgs) -> Result<(), Failure> {
-    let NewLawArgs { name, .. } = args;
+fn law(args: &NewControllerArgs) -> Result<(), Failure> {
+    let NewControllerArgs { name, .. } = args;
     check_name(name)?;
     let source = Source::of(args.weir.as_deref())?;
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(name));
@@ -221,7 +221,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
     if Registry::standard().find(name).is_ok() {
         return Err(refuse("this controller ships; give yours another name".to_owned()));
     }
-    if window_laws().iter().any(|law| law.name == name) {
+    if window_algorithms().iter().any(|law| law.name == name) {
         return Err(refuse("this is a window law of TCP; give yours another name".to_owned()));
     }
     if CRATES.contains(&name) || name == "weir" {
@@ -385,7 +385,7 @@ mod tests {
         for name in ["console", "com", "com10", "options"] {
             assert!(check_name(name).is_ok(), "{name}");
         }
-        for law in window_laws() {
+        for law in window_algorithms() {
             assert!(check_name(law.name).is_err(), "{}", law.name);
         }
     }

@@ -34,11 +34,11 @@ impl ControllerKind for Own {
 fn pairs_and_detection_take_it() {
     let registry = Registry::standard().with::<Own>();
     let laws = |registry: &Registry, command: &str| {
-        let words = ["weir", command, "--law", "gcc,own"];
+        let words = ["weir", command, "--controller", "gcc,own"];
         let matches = Args::command_with(registry).try_get_matches_from(words)?;
         Ok::<_, clap::Error>(match Args::from_arg_matches(&matches)?.command {
-            Command::Pairs(args) => args.law,
-            Command::Detection(args) => args.law,
+            Command::Pairs(args) => args.controller,
+            Command::Detection(args) => args.controller,
             _ => Vec::new(),
         })
     };
@@ -72,7 +72,7 @@ fn one_that_is_called_as_a_window_law_is_refused() {
 
     assert_eq!(Registry::standard().with::<Own>().check(), Ok(()));
     let refused = Registry::standard().with::<Cubic>().check();
-    assert_eq!(refused, Err(RegistryError::WindowLaw { name: "cubic".to_owned() }));
+    assert_eq!(refused, Err(RegistryError::WindowAlgorithm { name: "cubic".to_owned() }));
 }
 
 #[test]

@@ -27,8 +27,8 @@ const HEADER: [&str; 8] = [
 
 /// Runs the pairs and prints them.
 pub(crate) fn pairs(args: &PairsArgs, registry: &Registry) -> Result<(), Failure> {
-    say_repeated("--law", &args.law);
-    let laws: Vec<&str> = match args.law.as_slice() {
+    say_repeated("--controller", &args.controller);
+    let laws: Vec<&str> = match args.controller.as_slice() {
         [] => pairs::laws(registry).collect(),
         some => each_once(some),
     };

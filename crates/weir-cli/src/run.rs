@@ -17,7 +17,7 @@ use weir_lab::registry::Registry;
 use weir_lab::results::Summary;
 use weir_lab::results::ranking::Ranking;
 use weir_lab::runs::{CaptureFile, RunError};
-use weir_lab::scenario::{Contestant, Scenario};
+use weir_lab::scenario::{Candidate, Scenario};
 use weir_lab::traces::TraceStore;
 
 use crate::args::{RunArgs, SeriesForm};
@@ -97,7 +97,7 @@ impl Invocation<'_> {
 
     fn demo(&self) -> Result<(), Failure> {
         self.opens_a_file()?;
-        let all: Vec<Contestant> = self.registry.controller_names().map(Contestant::named).collect();
+        let all: Vec<Candidate> = self.registry.controller_names().map(Candidate::named).collect();
         let shown = |name: &str| -> Result<Scenario, Failure> {
             let mut scenario =
                 effective::scenario(&self.args.changes, self.registry, name, &all, &self.store)?;

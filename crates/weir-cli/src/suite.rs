@@ -11,7 +11,7 @@ use std::io::Write;
 
 use weir_lab::form::{MOST_WRITTEN, places, text_of};
 use weir_lab::registry::Registry;
-use weir_lab::scenario::Contestant;
+use weir_lab::scenario::Candidate;
 use weir_lab::suite::{self, Case, Suite, SuiteRequest, SuiteResult, Untimely};
 use weir_lab::traces::TraceStore;
 
@@ -133,7 +133,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
 /// # Errors
 /// Some do, and some do not.
 fn is_variant(
-    contestant: &Contestant,
+    contestant: &Candidate,
     suite: &Suite,
     selected: &[&str],
     registry: &Registry,

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use comfy_table::{Attribute, Cell};
 use serde_json::{Map, Value, json};
-use weir_lab::build::{RunOptions, stand_ins, titled};
+use weir_lab::compile::{RunOptions, stand_ins, titled};
 use weir_lab::experiments::{self, Extent, Reproduction, SweepRequest, Swept};
 use weir_lab::form::Varied;
 use weir_lab::page::{PlacedTable, Row};
 use weir_lab::paired::RunRow;
 use weir_lab::registry::Registry;
-use weir_lab::scenario::{Contestant, Scenario};
+use weir_lab::scenario::{Candidate, Scenario};
 
 use crate::args::RunArgs;
 use crate::effective::{self, named};
@@ -157,13 +157,13 @@ pub(crate) fn refuse_keys(varied: &[Varied]) -> Result<(), Failure> {
 }
 
 /// Who is compared: those of the arguments, else those of the scenario.
-fn contestants(args: &RunArgs, scenario: &Scenario) -> Result<Vec<Contestant>, Failure> {
+fn contestants(args: &RunArgs, scenario: &Scenario) -> Result<Vec<Candidate>, Failure> {
     let given = named(&args.changes.controller)?;
     if !given.is_empty() {
         return Ok(given);
     }
-    let own = scenario.controllers.iter().map(|name| Contestant::named(name));
-    let own: Vec<Contestant> = own.collect();
+    let own = scenario.controllers.iter().map(|name| Candidate::named(name));
+    let own: Vec<Candidate> = own.collect();
     if !own.is_empty() {
         return Ok(own);
     }
@@ -175,7 +175,7 @@ fn contestants(args: &RunArgs, scenario: &Scenario) -> Result<Vec<Contestant>, F
         );
         return Err(Failure::Option { option: "--sweep".to_owned(), problem });
     }
-    Ok(vec![Contestant::named(&name)])
+    Ok(vec![Candidate::named(&name)])
 }
 
 fn duration(args: &RunArgs) -> Option<String> {
@@ -183,7 +183,7 @@ fn duration(args: &RunArgs) -> Option<String> {
 }
 
 /// The law that a contestant is, or is a variant of.
-fn law<'a>(scenario: &'a Scenario, contestant: &'a Contestant) -> &'a str {
+fn law<'a>(scenario: &'a Scenario, contestant: &'a Candidate) -> &'a str {
     scenario.controller_of(&contestant.name)
 }
 

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::runs::Task;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;

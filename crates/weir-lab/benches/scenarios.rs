@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::metrics::Measured;
 use weir_lab::runs::Task;
 use weir_lab::scenario::Scenario;

@@ -1,7 +1,7 @@
 //! The lab: scenario files, the registry from names to controllers, metrics, comparisons, statistics, pages.
 //!
 //! ```
-//! use weir_lab::build::RunOptions;
+//! use weir_lab::compile::RunOptions;
 //! use weir_lab::runs::Task;
 //! use weir_lab::scenario::Scenario;
 //! use weir_lab::traces::TraceStore;
@@ -19,10 +19,10 @@
 
 pub mod analysis;
 pub mod attack;
-pub mod build;
 pub mod capture;
 pub mod chart;
 pub mod comparison;
+pub mod compile;
 pub mod detection;
 pub mod experiments;
 pub mod fluid;

@@ -7,7 +7,7 @@ const FLOORS: [&[&str]; 8] = [
     &["chart", "form", "omniscient", "parquet", "shell"],
     &["registry", "traces", "shipped", "page", "capture", "fluid"],
     &["paired", "scenario"],
-    &["build"],
+    &["compile"],
     &["runs"],
     &["analysis", "attack"],
     &["comparison", "detection", "experiments", "pairs"],
@@ -77,7 +77,7 @@ fn no_room_imports_one_of_its_own_floor_or_of_a_later_one() {
 
 #[test]
 fn imports_are_found_and_comments_are_none() {
-    let text = "use crate::form::advice;\n/// See [`x`](crate::build).\nlet a = crate::results::b() + crate::runs;\n\
+    let text = "use crate::form::advice;\n/// See [`x`](crate::compile).\nlet a = crate::results::b() + crate::runs;\n\
         use super::super::scenario::Flow;\nuse super::suite;\nuse super::super::Own;";
     assert_eq!(imported(text, 2), ["form", "results", "runs", "scenario"]);
     let depth = |file: &str| depth(Path::new("src"), &Path::new("src").join(file));

@@ -1,12 +1,12 @@
 //! A flow of a session as it stands to its coupler.
 
-use weir_cc::coupled::{Demand, Membership, Order, Wishes, Word};
-use weir_cc::{RateLimits, SendTime, Share};
+use weir_cc::coupled::{CouplerAction, CouplingMessage, Demand, FlowId, FlowParameters, Membership};
+use weir_cc::{AllocatedRate, RateLimits, SendTime};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::alarm::Alarm;
 use crate::config::MediaConfig;
-use crate::session::{FlowId, Output, Session};
+use crate::session::{Output, Session};
 
 /// What a flow tells as its desired rate `DR` (RFC 8699 §5.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -25,7 +25,7 @@ const AGREED: TimeDelta = TimeDelta::from_secs(30);
 
 /// How a flow stands to those who report on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum ReportAgreement {
     /// It is coupled.
     Coupled,
     /// Its reports contradict each other: what they say is to reach no other flow.
@@ -37,7 +37,7 @@ enum Standing {
 /// Stands between a flow of a [`Session`] and its [`Coupler`](weir_cc::coupled::Coupler): says in words what the session
 /// gives out, and makes of orders what the session is to do.
 ///
-/// Each method that returns words wants them told, in order; what the coupler orders then goes to [`Self::obey`] of the
+/// Each method that returns words wants them told, in order; what the coupler orders then goes to [`Self::apply`] of the
 /// flow that it is for, at once or when it has come from where the coupler stands.
 ///
 /// A flow under [`Alarm::ReportsContradict`] goes on by itself, so that what is forged of it reaches no other. It joins again once its
@@ -51,7 +51,7 @@ pub struct CoupledFlow {
     demand: Demand,
     begun: bool,
     paused: bool,
-    standing: Standing,
+    standing: ReportAgreement,
     /// When feedback came last, as of the last decision.
     heard_at: Option<SendTime>,
 }
@@ -60,9 +60,9 @@ impl CoupledFlow {
     /// The flow `id`, made by `config`, with the weight `priority`: positive and finite, or the coupler refuses it.
     pub fn new(id: FlowId, priority: f64, desired: Desired, config: &MediaConfig) -> Self {
         let most = (desired != Desired::Unlimited).then_some(config.limits.max());
-        let wishes = Wishes { priority, desired: most, least: config.limits.min() };
+        let parameters = FlowParameters { priority, desired: most, least: config.limits.min() };
         let segment = DataSize::from_bytes(u64::from(config.payload_limit));
-        let (membership, demand) = (Membership::new(wishes, segment), Demand::new());
+        let (membership, demand) = (Membership::new(parameters, segment), Demand::new());
         Self {
             id,
             limits: config.limits,
@@ -71,7 +71,7 @@ impl CoupledFlow {
             demand,
             begun: false,
             paused: false,
-            standing: Standing::Coupled,
+            standing: ReportAgreement::Coupled,
             heard_at: None,
         }
     }
@@ -82,9 +82,9 @@ impl CoupledFlow {
     }
 
     /// The flow begins, if it has not: it brings in the rate that its law begins with.
-    pub fn begin(&mut self, now: SendTime, session: &Session) -> Option<Word> {
+    pub fn begin(&mut self, now: SendTime, session: &Session) -> Option<CouplingMessage> {
         let target = session.flow(self.id)?.target();
-        if self.standing != Standing::Coupled {
+        if self.standing != ReportAgreement::Coupled {
             return None;
         }
         let first = !core::mem::replace(&mut self.begun, true);
@@ -93,15 +93,15 @@ impl CoupledFlow {
     }
 
     /// The flow was paused: others take its share. Nothing is told of one that goes on by itself.
-    pub fn pause(&mut self) -> Option<Word> {
+    pub fn pause(&mut self) -> Option<CouplingMessage> {
         self.paused = true;
         self.membership.pause()
     }
 
     /// The flow goes on after a pause: with its start rate, as others have its share by now.
-    pub fn resume(&mut self, now: SendTime, session: &Session) -> Option<Word> {
+    pub fn resume(&mut self, now: SendTime, session: &Session) -> Option<CouplingMessage> {
         self.paused = false;
-        if self.standing != Standing::Coupled {
+        if self.standing != ReportAgreement::Coupled {
             return None;
         }
         let window = session.flow(self.id)?.target().window;
@@ -110,17 +110,22 @@ impl CoupledFlow {
     }
 
     /// The flow has another weight from now on.
-    pub fn weigh(&mut self, priority: f64) -> Option<Word> {
-        self.membership.wish(Wishes { priority, ..*self.membership.wishes() })
+    pub fn weigh(&mut self, priority: f64) -> Option<CouplingMessage> {
+        self.membership.set_parameters(FlowParameters { priority, ..*self.membership.parameters() })
     }
 
     /// The flow has ended.
-    pub fn leave(&mut self) -> Option<Word> {
+    pub fn leave(&mut self) -> Option<CouplingMessage> {
         self.membership.leave()
     }
 
     /// The session gave something out.
-    pub fn on_output(&mut self, now: SendTime, session: &Session, output: &Output) -> [Option<Word>; 2] {
+    pub fn on_output(
+        &mut self,
+        now: SendTime,
+        session: &Session,
+        output: &Output,
+    ) -> [Option<CouplingMessage>; 2] {
         match *output {
             Output::Decision(id, decision) if id == self.id => {
                 let Some(sender) = session.flow(id) else { return [None; 2] };
@@ -131,24 +136,32 @@ impl CoupledFlow {
                 if sender.heard_at() != core::mem::replace(&mut self.heard_at, sender.heard_at()) {
                     self.membership.on_feedback();
                 }
-                let wish = (self.desired == Desired::Measured).then(|| {
+                let set_parameters = (self.desired == Desired::Measured).then(|| {
                     let most = self.limits.max();
                     let measured = self.demand.desired(now, decision.rate, sender.queued());
                     let desired = Some(measured.map_or(most, |rate| rate.min(most)));
-                    self.membership.wish(Wishes { desired, ..*self.membership.wishes() })
+                    self.membership
+                        .set_parameters(FlowParameters { desired, ..*self.membership.parameters() })
                 });
-                return [wish.flatten(), self.membership.update(now, decision, sender.target().window)];
+                return [
+                    set_parameters.flatten(),
+                    self.membership.update(now, decision, sender.target().window),
+                ];
             }
             Output::Alarm(id, Alarm::ReportsContradict) if id == self.id => {
-                self.standing = Standing::Doubted;
+                self.standing = ReportAgreement::Doubted;
                 return [self.membership.withdraw(), None];
             }
-            Output::Alarm(id, Alarm::ReportsAgree) if id == self.id && self.standing == Standing::Doubted => {
-                self.standing = Standing::Agreed(now);
+            Output::Alarm(id, Alarm::ReportsAgree)
+                if id == self.id && self.standing == ReportAgreement::Doubted =>
+            {
+                self.standing = ReportAgreement::Agreed(now);
             }
             Output::Rtt(id, rtt) if id == self.id => self.membership.on_rtt(rtt),
-            Output::Statistics(id, statistics) if id == self.id && self.standing == Standing::Coupled => {
-                return [Some(Word::Statistics(statistics)), None];
+            Output::Statistics(id, statistics)
+                if id == self.id && self.standing == ReportAgreement::Coupled =>
+            {
+                return [Some(CouplingMessage::Statistics(statistics)), None];
             }
             Output::Packet(id, ref packet) if id == self.id && self.desired == Desired::Measured => {
                 self.demand.on_sent(now, DataSize::from_bytes(u64::from(packet.payload)));
@@ -160,17 +173,18 @@ impl CoupledFlow {
 
     /// Whether the flow, which goes on by itself, is to join again.
     fn may_join_again(&mut self, now: SendTime) -> bool {
-        let may = matches!(self.standing, Standing::Agreed(since) if now - since >= AGREED) && !self.paused;
+        let may =
+            matches!(self.standing, ReportAgreement::Agreed(since) if now - since >= AGREED) && !self.paused;
         if may {
-            self.standing = Standing::Coupled;
+            self.standing = ReportAgreement::Coupled;
         }
         may
     }
 
     /// The coupler has ordered something. Returns the rate that the controller took, if there was one to take.
-    pub fn obey(&mut self, now: SendTime, order: &Order, session: &mut Session) -> Option<DataRate> {
+    pub fn apply(&mut self, now: SendTime, order: &CouplerAction, session: &mut Session) -> Option<DataRate> {
         let share = self.membership.order(now, order);
-        self.adopt(now, share, session)
+        self.apply_allocation(now, share, session)
     }
 
     /// When [`Self::on_timeout`] wants to be called.
@@ -182,11 +196,16 @@ impl CoupledFlow {
     /// there was one to take.
     pub fn on_timeout(&mut self, now: SendTime, session: &mut Session) -> Option<DataRate> {
         let share = self.membership.on_timeout(now);
-        self.adopt(now, share, session)
+        self.apply_allocation(now, share, session)
     }
 
-    fn adopt(&mut self, now: SendTime, share: Option<Share>, session: &mut Session) -> Option<DataRate> {
-        let taken = session.adopt(now, self.id, share?)?;
+    fn apply_allocation(
+        &mut self,
+        now: SendTime,
+        share: Option<AllocatedRate>,
+        session: &mut Session,
+    ) -> Option<DataRate> {
+        let taken = session.apply_allocation(now, self.id, share?)?;
         let window = session.flow(self.id).and_then(|sender| sender.target().window);
         self.membership.taken(taken, window);
         Some(taken)

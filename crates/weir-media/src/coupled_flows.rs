@@ -1,10 +1,10 @@
 //! The flows of a session with their coupler beside them.
 
 use weir_cc::SendTime;
-use weir_cc::coupled::{Coupler, Member, Refusal, Word};
+use weir_cc::coupled::{Coupler, CouplingMessage, FlowId, Refusal};
 
 use crate::coupled::CoupledFlow;
-use crate::session::{FlowId, Output, Session};
+use crate::session::{Output, Session};
 
 /// Flows of one [`Session`], coupled in the process that sends them.
 ///
@@ -112,14 +112,14 @@ impl<C: Coupler> CoupledFlows<C> {
     /// The time of [`Self::next_timeout`] has come; early or twice is harmless.
     pub fn on_timeout(&mut self, now: SendTime, session: &mut Session) {
         self.coupler.on_timeout(now);
-        self.obey(now, session);
+        self.apply(now, session);
         for flow in &mut self.flows {
             flow.on_timeout(now, session);
         }
     }
 
     /// What the flow `id` says is told, and all orders are obeyed.
-    fn with<W: IntoIterator<Item = Word>>(
+    fn with<W: IntoIterator<Item = CouplingMessage>>(
         &mut self,
         now: SendTime,
         id: FlowId,
@@ -129,17 +129,16 @@ impl<C: Coupler> CoupledFlows<C> {
         let Some(flow) = self.flows.iter_mut().find(|flow| flow.id() == id) else { return Ok(()) };
         let mut told = Ok(());
         for word in say(flow, session) {
-            told = told.and(self.coupler.on_word(now, Member(id.number() as u32), &word));
+            told = told.and(self.coupler.on_word(now, id, &word));
         }
-        self.obey(now, session);
+        self.apply(now, session);
         told
     }
 
-    fn obey(&mut self, now: SendTime, session: &mut Session) {
-        while let Some((Member(number), order)) = self.coupler.poll_order() {
-            let flow = self.flows.iter_mut().find(|flow| flow.id().number() == number as usize);
-            if let Some(flow) = flow {
-                flow.obey(now, &order, session);
+    fn apply(&mut self, now: SendTime, session: &mut Session) {
+        while let Some((id, order)) = self.coupler.poll_action() {
+            if let Some(flow) = self.flows.iter_mut().find(|flow| flow.id() == id) {
+                flow.apply(now, &order, session);
             }
         }
     }

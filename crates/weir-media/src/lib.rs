@@ -66,23 +66,23 @@ mod coupled_flows;
 mod detection;
 mod encoder;
 pub mod feedback;
+mod feedback_trust;
 mod frame_dropper;
-mod heard;
-mod inbox;
 mod key_frames;
-mod leaving_out;
 mod numbers_ahead;
 mod packetiser;
 mod receiver;
 mod reception;
 mod report_codec;
+mod rtcp_filter;
 mod rtcp_interval;
+mod rtcp_outcome;
 mod sender;
+mod sequence_skipper;
 mod session;
 mod sources;
 mod streams;
 mod timer;
-mod trust;
 
 pub use alarm::Alarm;
 pub use audio::AudioConfig;
@@ -96,12 +96,13 @@ pub use encoder::{
     ContentSharing, Encoder, EncoderConfig, Frame, FrameBurst, FrameTraces, KeyFrames, LADDER_RUNGS, Ladder,
     LateRequests, Model, Packets, RATE_STEPS, RateSteps, Statistical, TalkingHead, TraceDriven, TraceError,
 };
-pub use heard::Heard;
-pub use inbox::RefusedReports;
 pub use packetiser::Packetiser;
 pub use receiver::MediaReceiver;
 pub use reception::ReceptionStatistics;
+pub use rtcp_filter::RefusedReports;
+pub use rtcp_outcome::RtcpOutcome;
 pub use sender::{MediaSender, SenderSeeds};
-pub use session::{FlowId, Output, Session, Wake};
+pub use session::{Output, Session, Wake};
 pub use timer::Timer;
 pub use weir_cc::PacketFormat;
+pub use weir_cc::coupled::FlowId;

@@ -64,7 +64,7 @@ impl MediaReceiver {
     /// reports' times.
     pub fn new(receiver: Box<dyn Receiver>, config: MediaConfig, ssrc: u32, source: u32, rtcp: u64) -> Self {
         let sources = Sources::new(source, &config);
-        let witness = config.witness.filter(|_| !receiver.tells_packets());
+        let witness = config.witness.filter(|_| !receiver.reports_packets());
         let detected = config.detection.and_then(|detection| detection.at(Place::Receiver));
         let detected = detected.and_then(|config| ArrivalStatistics::new(config).ok());
         Self {
@@ -125,7 +125,7 @@ impl MediaReceiver {
                 rate: DataRate::from_bps(u64::from(stamp.rate)),
             }),
         };
-        let possible = self.capable || self.receiver.tells_packets();
+        let possible = self.capable || self.receiver.reports_packets();
         let believed = if possible { ecn } else { Ecn::NotEct };
         self.receiver.on_arrival(&Arrival { ecn: believed, ..arrival });
         self.witness.iter_mut().for_each(|witness| witness.on_arrival(&arrival));

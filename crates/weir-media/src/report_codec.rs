@@ -2,7 +2,7 @@
 
 use weir_cc::coupled::Statistics;
 use weir_cc::{
-    ApparentDelay, ArrivalTime, DcccReport, Echo, LawReport, NadaDelayReport, NadaReport, OwnReport,
+    ApparentDelay, ArrivalTime, DcccReport, Echo, NadaDelayReport, NadaReport, NativeReport, OwnReport,
     PacketFormat, ReceptionReport, Report, SendTime, TfrcReport,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
@@ -88,19 +88,19 @@ fn write_report(report: &Report<'_>, ssrc: u32, sources: Sources, out: &mut [u8]
             Some(audio) => Remb::write(ssrc, rate.bps(), &[source, audio], out).ok(),
         },
         Report::Reception(report) => ReceiverReport::write(ssrc, &[block(&report, source)], out).ok(),
-        Report::Law { report: LawReport::Nada(report), echo } => {
+        Report::Native { report: NativeReport::Nada(report), echo } => {
             nada(&report, echo, ssrc, source).write(out).ok()
         }
-        Report::Law { report: LawReport::Dccc(report), echo } => {
+        Report::Native { report: NativeReport::Dccc(report), echo } => {
             dccc(&report, echo, ssrc, source).write(out).ok()
         }
-        Report::Law { report: LawReport::Tfrc(report), echo } => {
+        Report::Native { report: NativeReport::Tfrc(report), echo } => {
             tfrc(&report, echo, ssrc, source).write(out).ok()
         }
-        Report::Law { report: LawReport::NadaDelay(report), echo } => {
+        Report::Native { report: NativeReport::NadaDelay(report), echo } => {
             nada_delay(&report, echo, ssrc, source).write(out).ok()
         }
-        Report::Law { report: LawReport::Own(report), echo } => {
+        Report::Native { report: NativeReport::Own(report), echo } => {
             own(&report, echo, ssrc, source).write(out).ok()
         }
         _ => None,
@@ -146,8 +146,8 @@ fn nada(report: &NadaReport, echo: Echo, ssrc: u32, source: u32) -> Nada {
 }
 
 fn nada_report(report: &Nada) -> Report<'static> {
-    Report::Law {
-        report: LawReport::Nada(NadaReport {
+    Report::Native {
+        report: NativeReport::Nada(NadaReport {
             ramp_up: report.ramp_up,
             congestion: TimeDelta::from_nanos(report.congestion_nanos()),
             receive_rate: DataRate::from_bps(u64::from(report.receive_rate)),
@@ -171,8 +171,8 @@ fn dccc(report: &DcccReport, echo: Echo, ssrc: u32, source: u32) -> Dccc {
 }
 
 fn dccc_report(report: &Dccc) -> Report<'static> {
-    Report::Law {
-        report: LawReport::Dccc(DcccReport {
+    Report::Native {
+        report: NativeReport::Dccc(DcccReport {
             delay: NO_DELAY + TimeDelta::from_nanos(report.delay_nanos),
             sending_rate: DataRate::from_bps(u64::from(report.sending_rate)),
             interarrival: TimeDelta::from_nanos(i64::from(report.interarrival)),
@@ -198,8 +198,8 @@ fn tfrc(report: &TfrcReport, echo: Echo, ssrc: u32, source: u32) -> Tfrc {
 }
 
 fn tfrc_report(report: &Tfrc) -> Report<'static> {
-    Report::Law {
-        report: LawReport::Tfrc(TfrcReport {
+    Report::Native {
+        report: NativeReport::Tfrc(TfrcReport {
             loss_event_rate: report.loss_event_rate(),
             receive_rate: DataRate::from_bps(u64::from(report.receive_rate)),
         }),
@@ -223,8 +223,8 @@ fn nada_delay(report: &NadaDelayReport, echo: Echo, ssrc: u32, source: u32) -> N
 
 fn nada_delay_report(report: &NadaDelay) -> Report<'static> {
     let micros = |value| TimeDelta::from_micros(i64::from(value));
-    Report::Law {
-        report: LawReport::NadaDelay(NadaDelayReport {
+    Report::Native {
+        report: NativeReport::NadaDelay(NadaDelayReport {
             congestion: micros(report.congestion),
             reference: micros(report.reference),
         }),
@@ -244,8 +244,8 @@ fn own(report: &OwnReport, echo: Echo, ssrc: u32, source: u32) -> Own<'_> {
 }
 
 fn own_report(report: &Own<'_>) -> Option<Report<'static>> {
-    Some(Report::Law {
-        report: LawReport::Own(OwnReport::new(report.name, report.data).ok()?),
+    Some(Report::Native {
+        report: NativeReport::Own(OwnReport::new(report.name, report.data).ok()?),
         echo: Echo { sequence: report.transport_sequence, held: TimeDelta::from_nanos(report.held_nanos()) },
     })
 }
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use crate::config::MediaConfig;
     use crate::encoder::EncoderConfig;
-    use crate::inbox::Inbox;
+    use crate::rtcp_filter::RtcpFilter;
     use crate::streams::Streams;
 
     const SOURCES: Sources = Sources { video: 1, audio: None };
@@ -299,7 +299,7 @@ mod tests {
         let kbps = DataRate::from_kbps;
         let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap();
         let config = MediaConfig { remb: true, ..MediaConfig::new(limits, EncoderConfig::papers()) };
-        let mut inbox = Inbox::new(&config);
+        let mut inbox = RtcpFilter::new(&config);
         let (mut streams, history) = (having_sent(source), SendHistory::new(TimeDelta::from_secs(5)));
         let messages = rtcp::messages(bytes).filter_map(Result::ok);
         messages
@@ -315,16 +315,16 @@ mod tests {
     fn reports_survive_the_wire_at_its_resolution() {
         round_trip(Report::Ceiling(DataRate::from_kbps(1500)));
         round_trip(Report::Reception(RECEPTION));
-        round_trip(Report::Law {
-            report: LawReport::Nada(NadaReport {
+        round_trip(Report::Native {
+            report: NativeReport::Nada(NadaReport {
                 ramp_up: false,
                 congestion: TimeDelta::from_micros(12_300),
                 receive_rate: DataRate::from_kbps(1234),
             }),
             echo: Echo { sequence: 65_535, held: TimeDelta::from_micros(33_333) },
         });
-        round_trip(Report::Law {
-            report: LawReport::Dccc(DcccReport {
+        round_trip(Report::Native {
+            report: NativeReport::Dccc(DcccReport {
                 delay: NO_DELAY + TimeDelta::from_secs(-7200),
                 sending_rate: DataRate::from_kbps(1500),
                 interarrival: TimeDelta::from_nanos(5_461_333),
@@ -333,23 +333,23 @@ mod tests {
             }),
             echo: Echo { sequence: 1, held: TimeDelta::from_micros(100) },
         });
-        round_trip(Report::Law {
-            report: LawReport::Tfrc(TfrcReport {
+        round_trip(Report::Native {
+            report: NativeReport::Tfrc(TfrcReport {
                 loss_event_rate: 3.0 / 1024.0,
                 receive_rate: DataRate::from_kbps(1234),
             }),
             echo: Echo { sequence: 7, held: TimeDelta::from_micros(33_333) },
         });
-        round_trip(Report::Law {
-            report: LawReport::NadaDelay(NadaDelayReport {
+        round_trip(Report::Native {
+            report: NativeReport::NadaDelay(NadaDelayReport {
                 congestion: TimeDelta::from_micros(105_001),
                 reference: TimeDelta::from_micros(25_002),
             }),
             echo: Echo { sequence: 65_534, held: TimeDelta::from_micros(33_333) },
         });
         for bytes in [&[][..], &[0xA5; 5], &[0xA5; 64]] {
-            round_trip(Report::Law {
-                report: LawReport::Own(OwnReport::new(*b"MINE", bytes).unwrap()),
+            round_trip(Report::Native {
+                report: NativeReport::Own(OwnReport::new(*b"MINE", bytes).unwrap()),
                 echo: Echo { sequence: 65_533, held: TimeDelta::from_micros(33_333) },
             });
         }

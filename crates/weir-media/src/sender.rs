@@ -1,7 +1,7 @@
 //! The sending end of a media flow: encoder → packetiser → pacer, steered by a controller. While a probe is under way
 //! the prober takes the pacer's place.
 
-mod hearing;
+mod feedback_in;
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
@@ -10,7 +10,8 @@ use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
 use weir_cc::{
-    Controller, Decision, Pacing, PathEvent, RateLimits, SendState, SendTime, Share, StreamsConfig, Target,
+    AllocatedRate, Controller, Decision, Pacing, PathEvent, RateLimits, SendState, SendTime, StreamsConfig,
+    Target,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
@@ -23,15 +24,15 @@ use crate::config::MediaConfig;
 use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
 use crate::detection::{Place, StatisticsReader};
 use crate::encoder::Encoder;
+use crate::feedback_trust::{FeedbackTrust, RecentRate, Refusals};
 use crate::frame_dropper::FrameDropper;
-use crate::inbox::Inbox;
-use crate::leaving_out::LeavingOut;
 use crate::packetiser::Packetiser;
+use crate::rtcp_filter::RtcpFilter;
 use crate::rtcp_interval::RtcpInterval;
+use crate::sequence_skipper::SequenceSkipper;
 use crate::sources::{Kind, Sources};
 use crate::streams::Streams;
 use crate::timer::Timer;
-use crate::trust::{Refusals, Trust, Usual};
 
 /// How long the history waits for news of a packet.
 const HISTORY_HORIZON: TimeDelta = TimeDelta::from_secs(5);
@@ -66,11 +67,11 @@ pub struct MediaSender {
     pacer: Pacer,
     prober: Prober,
     history: SendHistory,
-    inbox: Inbox,
-    leaving_out: Option<LeavingOut>,
+    inbox: RtcpFilter,
+    leaving_out: Option<SequenceSkipper>,
     /// What is thought of those who report, and the rate of the last seconds.
-    trust: Trust,
-    usual: Usual,
+    trust: FeedbackTrust,
+    usual: RecentRate,
     breakers: Option<Breakers>,
     stopped_by: Option<Breaker>,
     doubt: Option<Alarm>,
@@ -114,10 +115,10 @@ impl MediaSender {
             pacer: Pacer::new(TimeDelta::ZERO),
             prober: Prober::new(),
             history,
-            inbox: Inbox::new(&config),
-            leaving_out: LeavingOut::new(&config, &*controller, seeds.rtcp),
-            trust: Trust::Whole,
-            usual: Usual::at(config.limits.start()),
+            inbox: RtcpFilter::new(&config),
+            leaving_out: SequenceSkipper::new(&config, &*controller, seeds.rtcp),
+            trust: FeedbackTrust::Whole,
+            usual: RecentRate::at(config.limits.start()),
             breakers: Breakers::of(&config),
             stopped_by: None,
             doubt: None,
@@ -342,8 +343,8 @@ impl MediaSender {
     }
 
     /// Coupling assigns a share. Returns the rate that the controller took.
-    pub fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
-        let taken = self.controller.adopt(now, share);
+    pub fn apply_allocation(&mut self, now: SendTime, share: AllocatedRate) -> DataRate {
+        let taken = self.controller.apply_allocation(now, share);
         self.refresh(now);
         taken
     }

@@ -1,26 +1,15 @@
 //! The flows that one host sends to one peer, driven by one call.
 
-use weir_cc::coupled::Statistics;
-use weir_cc::{Decision, PathEvent, SendTime, Share, Target};
+use weir_cc::coupled::{FlowId, Statistics};
+use weir_cc::{AllocatedRate, Decision, PathEvent, SendTime, Target};
 use weir_units::{DataRate, TimeDelta};
 use weir_wire::rtcp;
 
 use crate::alarm::Alarm;
 use crate::content::{MediaPacket, SentFrame};
-use crate::heard::Heard;
+use crate::rtcp_outcome::RtcpOutcome;
 use crate::sender::MediaSender;
 use crate::timer::Timer;
-
-/// A flow of a session. Numbers count up from 0 in the order in which flows are added; none is used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FlowId(u32);
-
-impl FlowId {
-    /// How many flows were added before it.
-    pub const fn number(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// What a session gives out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,7 +49,7 @@ pub struct Wake {
 }
 
 /// The flows that one host sends to one peer, behind one pair of ports: they share a clock and the way back, on which
-/// reports of all of them come. The session alone assigns shares of a common rate ([`Session::adopt`]): a controller
+/// reports of all of them come. The session alone assigns shares of a common rate ([`Session::apply_allocation`]): a controller
 /// never sees another.
 ///
 /// It does no IO. Whenever RTCP comes, something is decided, or the time of the last [`Wake`] has come, call
@@ -190,10 +179,15 @@ impl Session {
     }
 
     /// Coupling gives the flow a share. Returns the rate that its controller took; it is no decision.
-    pub fn adopt(&mut self, now: SendTime, flow: FlowId, share: Share) -> Option<DataRate> {
+    pub fn apply_allocation(
+        &mut self,
+        now: SendTime,
+        flow: FlowId,
+        share: AllocatedRate,
+    ) -> Option<DataRate> {
         let place = self.place(flow)?;
         self.ask_again();
-        Some(self.flows[place].sender.adopt(now, share))
+        Some(self.flows[place].sender.apply_allocation(now, share))
     }
 
     /// An RTCP compound packet has come: each flow takes what is about it, and nobody what is about others. Timers that run
@@ -252,7 +246,7 @@ impl Session {
             self.ask_again();
             let Flow { sender, news, .. } = &mut self.flows[place];
             let decision = act(sender);
-            news.put(Heard { decision, ..Heard::default() });
+            news.put(RtcpOutcome { decision, ..RtcpOutcome::default() });
         }
     }
 
@@ -278,7 +272,7 @@ impl Flow {
         match step {
             Step::Timers => {
                 let decision = sender.on_timeout(now);
-                news.put(Heard { decision, ..Heard::default() });
+                news.put(RtcpOutcome { decision, ..RtcpOutcome::default() });
                 None
             }
             Step::News => news.take(*id),
@@ -305,7 +299,7 @@ struct News {
 }
 
 impl News {
-    fn put(&mut self, heard: Heard) {
+    fn put(&mut self, heard: RtcpOutcome) {
         self.rtt = heard.rtt.or(self.rtt);
         self.decision = Decision::merged(self.decision, heard.decision);
         self.statistics = heard.statistics.or(self.statistics);

@@ -23,7 +23,7 @@ use rtc_rtcp::transport_feedbacks::cc_feedback_report::Ecn;
 use weir_cc::history::SendHistory;
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{ArrivalTime, DataRate, DataSize, RateLimits, Report, SendState, SendTime, TimeDelta};
-use weir_lab::comparison::cost::{Event, Minute, PACKETS, Script};
+use weir_lab::comparison::cost::{Event, PACKETS, ReplayedCall, Script};
 use weir_lab::registry::Registry;
 
 const ROUNDS: usize = 15;
@@ -78,7 +78,7 @@ impl Contestant {
     fn weir(name: &'static str) -> Self {
         let most = if name == "gcc" { 110.0 } else { 150.0 };
         Self::new(name, Some(most), move || {
-            let mut minute = Minute::of(&Registry::standard(), name).expect("it is registered");
+            let mut minute = ReplayedCall::of(&Registry::standard(), name).expect("it is registered");
             Box::new(move || _ = black_box(minute.advance(HALF)))
         })
     }
@@ -177,7 +177,7 @@ fn duration(nanos: i64) -> Duration {
 
 /// Bytes of heap that a law and its history hold at 5 Mbit/s.
 fn heap(name: &str) -> usize {
-    let mut minute = Minute::paced(&Registry::standard(), name, FAST).expect("it is registered");
+    let mut minute = ReplayedCall::paced(&Registry::standard(), name, FAST).expect("it is registered");
     minute.advance(PACKETS);
     let sender = minute.into_sender();
     let with = NOW.load(Relaxed);

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 #[cfg(feature = "schemas")]
 use serde_json::Value;
-use weir_cc::coupled::{Coupler, Member};
+use weir_cc::coupled::{Coupler, FlowId};
 
 use crate::advice::advice;
 use crate::error::RegistryError;
@@ -64,7 +64,7 @@ pub struct CouplerSetting {
     /// The weight of each tenant.
     pub tenants: Vec<f64>,
     /// Which tenant's, by its place in the list above, each of these flows is.
-    pub tenant_of: Vec<(Member, usize)>,
+    pub tenant_of: Vec<(FlowId, usize)>,
 }
 
 /// A coupler that scenarios can name.

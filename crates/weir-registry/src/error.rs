@@ -23,7 +23,7 @@ pub enum RegistryError {
     },
     /// A controller has the name of a window law: where both can stand it would be TCP.
     #[error("`{name}` is a window law of TCP; give the controller another name")]
-    WindowLaw {
+    WindowAlgorithm {
         /// The name.
         name: String,
     },

@@ -28,7 +28,7 @@ mod registry;
 mod tcp_profile;
 #[cfg(test)]
 mod tests;
-mod window_laws;
+mod window_algorithms;
 
 pub use advice::{advice, advice_of_many, list, nearest};
 #[cfg(feature = "schemas")]
@@ -43,4 +43,6 @@ pub use read::read;
 pub use registry::Registry;
 pub use tcp_profile::TcpProfile;
 pub use weir_cc::PacketFormat;
-pub use window_laws::{WindowLawInfo, window_law, window_law_factory, window_laws};
+pub use window_algorithms::{
+    WindowAlgorithmInfo, window_algorithm, window_algorithm_factory, window_algorithms,
+};

@@ -13,7 +13,7 @@ use crate::factory::ControllerFactory;
 use crate::info::{ControllerInfo, FeedbackSource, Halves, MarkResponse};
 use crate::kind::{ControllerKind, TypedFactory};
 use crate::options::Options;
-use crate::window_laws::window_laws;
+use crate::window_algorithms::window_algorithms;
 
 /// The controllers that have names.
 ///
@@ -94,8 +94,8 @@ impl Registry {
         let names: Vec<&str> = self.known_names().collect();
         let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
         twice.map_or(Ok(()), |(_, &name)| Err(RegistryError::Twice { name: name.to_owned() }))?;
-        let of_windows = names.iter().find(|name| window_laws().iter().any(|law| law.name == **name));
-        of_windows.map_or(Ok(()), |&name| Err(RegistryError::WindowLaw { name: name.to_owned() }))
+        let of_windows = names.iter().find(|name| window_algorithms().iter().any(|law| law.name == **name));
+        of_windows.map_or(Ok(()), |&name| Err(RegistryError::WindowAlgorithm { name: name.to_owned() }))
     }
 
     /// Descriptions of all controllers.
@@ -199,9 +199,9 @@ impl Registry {
     /// The feedback that the controller `name` uses, by the reports that its sender half accepts.
     pub fn feedback_source(&self, name: &str) -> Option<FeedbackSource> {
         let sender = self.build_sender(name, None, any_limits()?, 1.0).ok()?;
-        Some(if sender.hears(ReportKind::Packets) {
+        Some(if sender.accepts(ReportKind::Packets) {
             FeedbackSource::Packets
-        } else if sender.hears(ReportKind::Ceiling) {
+        } else if sender.accepts(ReportKind::Ceiling) {
             FeedbackSource::Remb
         } else {
             FeedbackSource::OwnReport

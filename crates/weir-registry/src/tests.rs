@@ -153,8 +153,8 @@ fn a_half_that_is_built_alone_is_that_of_the_pair() {
 
 #[test]
 fn every_window_law_that_is_listed_can_be_built() {
-    for info in window_laws() {
-        assert!(window_law(info.name, TcpProfile::Plain, false).is_ok(), "{}", info.name);
+    for info in window_algorithms() {
+        assert!(window_algorithm(info.name, TcpProfile::Plain, false).is_ok(), "{}", info.name);
     }
 }
 
@@ -178,7 +178,7 @@ fn only_who_yields_by_the_share_of_marks_has_a_scalable_response() {
 fn an_unknown_name_brings_up_the_nearest() {
     let error = REGISTRY.build("gcc2016", None, limits(), 1.0).unwrap_err().to_string();
     assert_eq!(error, "there is no controller `gcc2016`; did you mean `gcc-2016`?");
-    let error = window_law("bbr", TcpProfile::Plain, false).unwrap_err().to_string();
+    let error = window_algorithm("bbr", TcpProfile::Plain, false).unwrap_err().to_string();
     assert_eq!(
         error,
         "there is no window law `bbr`; known here are `newreno`, `cubic`, \

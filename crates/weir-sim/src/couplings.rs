@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use weir_cc::SendTime;
-use weir_cc::coupled::{Aggregate, Coupler, Member, Order, Word};
+use weir_cc::coupled::{Aggregate, Coupler, CouplerAction, CouplingMessage, FlowId};
 use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{CouplingSpec, FlowSpec, Monitor};
@@ -24,7 +24,7 @@ pub(crate) struct Couplings {
 struct Coupling {
     coupler: Box<dyn Coupler>,
     delay: TimeDelta,
-    words: VecDeque<(Time, u32, Word)>,
+    words: VecDeque<(Time, u32, CouplingMessage)>,
     orders: VecDeque<(Time, Ordered)>,
 }
 
@@ -32,7 +32,7 @@ struct Coupling {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ordered {
     pub(crate) flow: usize,
-    pub(crate) order: Order,
+    pub(crate) order: CouplerAction,
     pub(crate) aggregate: Option<Aggregate>,
 }
 
@@ -49,14 +49,14 @@ impl Coupling {
 
     /// The coupler's next order.
     fn poll<M: Monitor>(&mut self, monitor: &M) -> Option<Ordered> {
-        let (member, order) = self.coupler.poll_order()?;
+        let (member, order) = self.coupler.poll_action()?;
         let aggregate = if monitor.wants_signals() { self.coupler.aggregate(member) } else { None };
         Some(Ordered { flow: member.0 as usize, order, aggregate })
     }
 
-    fn tell<M: Monitor>(&mut self, now: Time, flow: u32, word: &Word, monitor: &mut M) {
-        let refused = self.coupler.on_word(local(now), Member(flow), word).err();
-        monitor.told(now, flow as usize, word, refused);
+    fn tell<M: Monitor>(&mut self, now: Time, flow: u32, word: &CouplingMessage, monitor: &mut M) {
+        let refused = self.coupler.on_word(local(now), FlowId(flow), word).err();
+        monitor.coupling_message(now, flow as usize, word, refused);
     }
 
     /// What the coupler wants goes on its way.
@@ -101,7 +101,7 @@ impl Couplings {
         &mut self,
         now: Time,
         flow: usize,
-        word: &Word,
+        word: &CouplingMessage,
         monitor: &mut M,
     ) -> Option<usize> {
         let index = self.of(flow)?;

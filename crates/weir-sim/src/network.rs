@@ -1,7 +1,7 @@
 //! Links, routes and wake-ups: everything between the hosts.
 
 use weir_cc::Ecn;
-use weir_cc::coupled::{Order, Word};
+use weir_cc::coupled::{CouplerAction, CouplingMessage};
 use weir_net::{ConfigError, DropReason, Dropped, Exit, Fate, Link, Packet, Time};
 use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, stream};
 
@@ -125,7 +125,7 @@ impl<M: Monitor> Network<M> {
     }
 
     /// The host of a flow tells the flow's coupler something, and obeys what it is [answered](Self::answer) at once.
-    pub(crate) fn tell(&mut self, now: Time, flow: usize, word: &Word) {
+    pub(crate) fn tell(&mut self, now: Time, flow: usize, word: &CouplingMessage) {
         if let Some(far) = self.couplings.tell(now, flow, word, &mut self.monitor) {
             self.wake_coupler(now, far, self.couplings.next_wake(now, far));
         }
@@ -134,24 +134,24 @@ impl<M: Monitor> Network<M> {
     /// The next order for the flow that has just told something. To be asked until there is none: only then does a near coupler's
     /// wake-up stand.
     #[inline]
-    pub(crate) fn answer(&mut self, now: Time, flow: usize) -> Option<Order> {
+    pub(crate) fn answer(&mut self, now: Time, flow: usize) -> Option<CouplerAction> {
         let near = self.couplings.near(flow)?;
         let Some(ordered) = self.couplings.answer(now, near, flow, &self.monitor) else {
             self.wake_coupler(now, near, self.couplings.next_wake(now, near));
             return None;
         };
-        self.monitor.ordered(now, flow, &ordered.order, ordered.aggregate);
+        self.monitor.coupler_action(now, flow, &ordered.order, ordered.aggregate);
         Some(ordered.order)
     }
 
     /// Coupler `index` has heard what has come to it by `now`, and the next of its orders that has reached a host is
     /// given, with its flow.
-    pub(crate) fn order(&mut self, now: Time, index: usize) -> Option<(usize, Order)> {
+    pub(crate) fn order(&mut self, now: Time, index: usize) -> Option<(usize, CouplerAction)> {
         self.couplings.hear(now, index, &mut self.monitor);
         let ordered = self.couplings.order(now, index);
         self.wake_coupler(now, index, self.couplings.next_wake(now, index));
         let Ordered { flow, order, aggregate } = ordered?;
-        self.monitor.ordered(now, flow, &order, aggregate);
+        self.monitor.coupler_action(now, flow, &order, aggregate);
         Some((flow, order))
     }
 

@@ -209,7 +209,7 @@ impl<M: Monitor> Simulation<M> {
             Component::Host(host) => {
                 let next = self.endpoints[host].wake(now, &mut self.network);
                 self.network.wake_host(now, host, next);
-                self.obey_hurried(now);
+                self.apply_hurried(now);
             }
             Component::Cell(cell) => {
                 if let Some((host, ticket)) = self.network.pop_cell(now, cell) {
@@ -218,14 +218,14 @@ impl<M: Monitor> Simulation<M> {
             }
             Component::Coupler(coupler) => {
                 self.couple(now, coupler);
-                self.obey_hurried(now);
+                self.apply_hurried(now);
             }
         }
     }
 
     /// What a coupler without delay wants of others than who told it something is done before anything else happens.
     #[inline]
-    fn obey_hurried(&mut self, now: Time) {
+    fn apply_hurried(&mut self, now: Time) {
         while let Some(coupler) = self.network.couplings.take_hurried() {
             self.couple(now, coupler);
         }
@@ -236,7 +236,7 @@ impl<M: Monitor> Simulation<M> {
     fn couple(&mut self, now: Time, coupler: usize) {
         while let Some((flow, order)) = self.network.order(now, coupler) {
             let host = self.senders[flow];
-            self.endpoints[host].obey(now, flow, &order, &mut self.network);
+            self.endpoints[host].apply(now, flow, &order, &mut self.network);
             self.network.wake_host(now, host, now);
         }
     }
@@ -250,7 +250,7 @@ impl<M: Monitor> Simulation<M> {
             let packet = self.network.take(ticket);
             let next = endpoint.deliver(now, &packet, &mut self.network);
             self.network.wake_host(now, host, next);
-            self.obey_hurried(now);
+            self.apply_hurried(now);
         }
     }
 

@@ -27,7 +27,7 @@ use weir_sim::Simulation;
 use weir_world::tcp::TcpConfig;
 use weir_world::{
     CellSpec, CoupledSpec, Downloads, FlowSpec, MediaSpec, Monitor, RunSpec, Traffic, TransferMeta,
-    Unwatched, Web, WebSizes, WindowLaws,
+    Unwatched, Web, WebSizes, WindowAlgorithms,
 };
 
 struct Counting;
@@ -234,7 +234,7 @@ impl Monitor for Transfers {
 
 #[test]
 fn a_transfer_takes_over_the_connection_of_another_and_allocates_nothing() {
-    let laws = WindowLaws::new(|| Box::new(NewReno::default()));
+    let laws = WindowAlgorithms::new(|| Box::new(NewReno::default()));
     let config = TcpConfig::default();
     let bytes = DataSize::from_bytes;
     let downloads = Downloads {

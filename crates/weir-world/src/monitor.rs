@@ -1,6 +1,6 @@
 //! How a run is watched. The world that runs it calls a [`Monitor`] as things happen; metrics live with the caller.
 
-use weir_cc::coupled::{Aggregate, Order, Refusal, Word};
+use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage, Refusal};
 use weir_cc::{Controller, Decision, Target};
 use weir_media::Breaker;
 use weir_net::{DropReason, Time};
@@ -122,10 +122,24 @@ pub trait Monitor {
     fn signals(&mut self, _now: Time, _flow: usize, _side: Side, _values: &[f64]) {}
 
     /// A flow's host told its coupler something, and the coupler took it, or refused it for a reason.
-    fn told(&mut self, _now: Time, _flow: usize, _word: &Word, _refused: Option<Refusal>) {}
+    fn coupling_message(
+        &mut self,
+        _now: Time,
+        _flow: usize,
+        _word: &CouplingMessage,
+        _refused: Option<Refusal>,
+    ) {
+    }
 
     /// An order has reached a flow's host; its group has this together, as the coupler knew when it gave the order.
-    fn ordered(&mut self, _now: Time, _flow: usize, _order: &Order, _aggregate: Option<Aggregate>) {}
+    fn coupler_action(
+        &mut self,
+        _now: Time,
+        _flow: usize,
+        _order: &CouplerAction,
+        _aggregate: Option<Aggregate>,
+    ) {
+    }
 
     /// A finite transfer is complete: all of it is acknowledged.
     fn completed(&mut self, _now: Time, _flow: usize) {}

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::sync::Arc;
 
-use weir_cc::window::WindowLaw;
+use weir_cc::window::WindowAlgorithm;
 use weir_cc::{Controller, Receiver};
 use weir_media::MediaConfig;
 use weir_net::Time;
@@ -29,7 +29,7 @@ pub enum Traffic {
     /// A bulk TCP transfer.
     Tcp {
         /// The window law.
-        law: Box<dyn WindowLaw>,
+        law: Box<dyn WindowAlgorithm>,
         /// The endpoints.
         config: TcpConfig,
         /// How much to transfer; `None` for a long-lived flow.
@@ -45,7 +45,7 @@ pub enum Traffic {
     /// Short TCP flows: downloads with idle times between them, each over a connection of its own.
     Downloads {
         /// The window laws of the connections.
-        laws: WindowLaws,
+        laws: WindowAlgorithms,
         /// The endpoints.
         config: TcpConfig,
         /// How much and how often.
@@ -54,7 +54,7 @@ pub enum Traffic {
     /// Web-like traffic: requests from the receiver's end, answered over TCP.
     Web {
         /// The window laws of the connections.
-        laws: WindowLaws,
+        laws: WindowAlgorithms,
         /// The endpoints.
         config: TcpConfig,
         /// What is asked for, and how often.
@@ -95,21 +95,21 @@ pub struct Downloads {
 
 /// Makes a window law for each connection of a flow.
 #[derive(Clone)]
-pub struct WindowLaws(Arc<dyn Fn() -> Box<dyn WindowLaw> + Send + Sync>);
+pub struct WindowAlgorithms(Arc<dyn Fn() -> Box<dyn WindowAlgorithm> + Send + Sync>);
 
-impl WindowLaws {
+impl WindowAlgorithms {
     /// Laws as `make` makes them.
-    pub fn new(make: impl Fn() -> Box<dyn WindowLaw> + Send + Sync + 'static) -> Self {
+    pub fn new(make: impl Fn() -> Box<dyn WindowAlgorithm> + Send + Sync + 'static) -> Self {
         Self(Arc::new(make))
     }
 
     /// A law for a new connection.
-    pub fn make(&self) -> Box<dyn WindowLaw> {
+    pub fn make(&self) -> Box<dyn WindowAlgorithm> {
         (self.0)()
     }
 }
 
-impl fmt::Debug for WindowLaws {
+impl fmt::Debug for WindowAlgorithms {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("WindowLaws").field(&self.make()).finish()
     }

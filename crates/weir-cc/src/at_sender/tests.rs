@@ -10,12 +10,12 @@ use super::*;
 use crate::at_receiver::AtReceiver;
 use crate::controller::{LimitingFactor, Pacing, RateLimits, Receiver};
 use crate::dccc::{self, DcccObserver};
-use crate::decision::Why;
+use crate::decision::ChangeReason;
 use crate::gcc;
 use crate::history::SendHistory;
 use crate::nada::{self, NadaObserver};
 use crate::packet_feedback::PacketFeedback;
-use crate::report::{LawReport, NadaReport, Report};
+use crate::report::{NadaReport, NativeReport, Report};
 use crate::tfrc::{self, TfrcObserver};
 
 /// Between the clocks of the hosts.
@@ -32,7 +32,7 @@ fn ms(ms: i64) -> SendTime {
 /// A law that writes down what it is told; its rate is the number of reports in kbit/s.
 #[derive(Debug)]
 struct Clerk {
-    reports: Vec<LawReport>,
+    reports: Vec<NativeReport>,
     rtts: Vec<Option<TimeDelta>>,
     others: usize,
     stamp: Stamp,
@@ -57,21 +57,21 @@ impl Controller for Clerk {
     fn on_feedback(&mut self, _: SendTime, feedback: &Feedback<'_>, _: &SendState) -> Option<Decision> {
         let base = self.rate();
         match *feedback {
-            Feedback::Law { report, rtt } => {
+            Feedback::Native { report, rtt } => {
                 self.reports.push(report);
                 self.rtts.push(rtt);
             }
             _ => self.others += 1,
         }
-        Some(Decision { rate: self.rate(), base, why: Why::Delay, rtt: feedback.rtt() })
+        Some(Decision { rate: self.rate(), base, why: ChangeReason::Delay, rtt: feedback.rtt() })
     }
 
     fn on_timeout(&mut self, _: SendTime, _: &SendState) -> Option<Decision> {
-        Some(Decision { rate: kbps(7), base: kbps(8), why: Why::Timeout, rtt: None })
+        Some(Decision { rate: kbps(7), base: kbps(8), why: ChangeReason::Timeout, rtt: None })
     }
 
     fn on_event(&mut self, _: SendTime, _: PathEvent) -> Option<Decision> {
-        Some(Decision { rate: kbps(5), base: kbps(6), why: Why::Route, rtt: None })
+        Some(Decision { rate: kbps(5), base: kbps(6), why: ChangeReason::Route, rtt: None })
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
@@ -91,7 +91,7 @@ impl Controller for Clerk {
         Some(Probe { id, rate: kbps(1), packets: 1, size: DataSize::ZERO })
     }
 
-    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
+    fn apply_allocation(&mut self, _: SendTime, share: AllocatedRate) -> DataRate {
         self.stamp.rate = share.rate;
         share.rate
     }
@@ -107,14 +107,14 @@ impl Controller for Clerk {
 
 /// An observer whose reports depend on every field of every arrival and on their order.
 #[derive(Debug)]
-struct Witness {
+struct NetworkObserver {
     digest: u64,
     arrivals: u64,
     interval: TimeDelta,
     due: Option<ArrivalTime>,
 }
 
-impl Witness {
+impl NetworkObserver {
     const SIGNALS: &[Signal] = &[
         Signal { name: "digest", unit: "", meaning: "of all arrivals" },
         Signal { name: "both", unit: "", meaning: "what law and observer call the same" },
@@ -130,7 +130,7 @@ impl Witness {
     }
 }
 
-impl Observer for Witness {
+impl Observer for NetworkObserver {
     fn on_arrival(&mut self, packet: &Arrival) {
         self.arrivals += 1;
         for value in
@@ -147,12 +147,12 @@ impl Observer for Witness {
         self.due
     }
 
-    fn report(&mut self, now: ArrivalTime) -> Option<LawReport> {
+    fn report(&mut self, now: ArrivalTime) -> Option<NativeReport> {
         let due = self.due.filter(|&due| due <= now)?;
         self.due = Some((due + self.interval).max(now + TimeDelta::from_nanos(1)));
         self.take(now.nanos() as u64);
         let congestion = TimeDelta::from_nanos(self.digest as i64);
-        Some(LawReport::Nada(NadaReport { ramp_up: false, congestion, receive_rate: kbps(self.arrivals) }))
+        Some(NativeReport::Nada(NadaReport { ramp_up: false, congestion, receive_rate: kbps(self.arrivals) }))
     }
 
     fn on_route_changed(&mut self) {
@@ -168,7 +168,7 @@ impl Observer for Witness {
     }
 }
 
-const SHOWN: [Signal; 4] = join_signals(Clerk::SIGNALS, Witness::SIGNALS);
+const SHOWN: [Signal; 4] = join_signals(Clerk::SIGNALS, NetworkObserver::SIGNALS);
 
 fn mount<O: Observer>(observer: O) -> AtSender<O, Clerk> {
     AtSender::new(observer, Clerk::new(), &SHOWN)
@@ -244,7 +244,7 @@ fn both<O: Observer>(
     build: impl Fn() -> O,
     trips: &[Trip],
     interval: TimeDelta,
-) -> (Vec<LawReport>, Vec<LawReport>) {
+) -> (Vec<NativeReport>, Vec<NativeReport>) {
     // The law changes its stamp with every fifth packet.
     let stamp = |id: u64| Stamp { rate: kbps(100 + id / 5), ..Stamp::default() };
     let arrivals = arrivals(trips, stamp);
@@ -254,7 +254,7 @@ fn both<O: Observer>(
     let mut departure = SendTime::ZERO;
     for (trip, id) in trips.iter().zip(0..) {
         departure += TimeDelta::from_nanos(trip.gap);
-        sender.adopt(departure, Share { rate: stamp(id).rate });
+        sender.apply_allocation(departure, AllocatedRate { rate: stamp(id).rate });
         let sent = history.on_sent(
             departure,
             DataSize::from_bytes(12),
@@ -274,7 +274,7 @@ fn both<O: Observer>(
     });
     let mut reports = Vec::new();
     polled(&mut AtReceiver::new(build()), &arrivals, end, |_, report| {
-        let Report::Law { report, .. } = *report else { panic!("{report:?}") };
+        let Report::Native { report, .. } = *report else { panic!("{report:?}") };
         reports.push(report);
     });
     (reports, sender.law.reports)
@@ -284,7 +284,7 @@ proptest! {
     // 128 stamps, one for each five packets, reach back 640 packets: more than there are.
     #[test]
     fn any_observer_sees_the_same_at_either_end(trips in trips(), every in 40..300_i64, interval in 1..200_i64) {
-        let build = || Witness::new(TimeDelta::from_millis(every));
+        let build = || NetworkObserver::new(TimeDelta::from_millis(every));
         let (receiver, sender) = both(build, &trips, TimeDelta::from_millis(interval));
         prop_assert_eq!(receiver, sender);
     }
@@ -328,8 +328,8 @@ fn tell<O: Observer>(
     sender.on_feedback(ms(0), &feedback, &SendState::default())
 }
 
-fn witness_each_100_ms() -> AtSender<Witness, Clerk> {
-    let mut sender = mount(Witness::new(TimeDelta::from_millis(100)));
+fn witness_each_100_ms() -> AtSender<NetworkObserver, Clerk> {
+    let mut sender = mount(NetworkObserver::new(TimeDelta::from_millis(100)));
     (0..10).for_each(|id| sender.on_sent(&sent(id, 0), &SendState::default()));
     sender
 }
@@ -353,7 +353,7 @@ fn without_a_time_in_the_feedback_the_newest_arrival_is_its_time() {
     assert_eq!(tell(&mut sender, &[came(0, 0, 50), came(1, 0, 149)], None), None);
     assert_eq!(tell(&mut sender, &[], None), None);
     assert!(tell(&mut sender, &[came(2, 0, 150)], None).is_some());
-    let Some(&LawReport::Nada(report)) = sender.law.reports.first() else { panic!("it was due") };
+    let Some(&NativeReport::Nada(report)) = sender.law.reports.first() else { panic!("it was due") };
     assert_eq!(report.receive_rate, kbps(3), "a packet that comes when the report is due is in it");
 }
 
@@ -393,8 +393,8 @@ fn a_clock_that_leaps_a_year_does_not_owe_all_its_reports() {
 fn the_laws_own_report_is_nothing_new_and_other_feedback_goes_on() {
     let mut sender = witness_each_100_ms();
     let report =
-        LawReport::Nada(NadaReport { ramp_up: true, congestion: TimeDelta::ZERO, receive_rate: kbps(1) });
-    let law = Feedback::Law { report, rtt: None };
+        NativeReport::Nada(NadaReport { ramp_up: true, congestion: TimeDelta::ZERO, receive_rate: kbps(1) });
+    let law = Feedback::Native { report, rtt: None };
     assert_eq!(sender.on_feedback(ms(0), &law, &SendState::default()), None);
     assert!(sender.on_feedback(ms(0), &Feedback::Ceiling(kbps(3)), &SendState::default()).is_some());
     assert_eq!((sender.law.reports.len(), sender.law.others), (0, 1));
@@ -427,7 +427,7 @@ fn signals_are_the_laws_and_then_those_the_law_does_not_name() {
 fn a_signal_that_nobody_has_is_unknown() {
     const WRONG: [Signal; 3] =
         [Clerk::SIGNALS[0], Clerk::SIGNALS[1], Signal { name: "digests", unit: "", meaning: "" }];
-    let sender = AtSender::new(Witness::new(TimeDelta::from_millis(100)), Clerk::new(), &WRONG);
+    let sender = AtSender::new(NetworkObserver::new(TimeDelta::from_millis(100)), Clerk::new(), &WRONG);
     let mut values = [0.0; 3];
     sender.read_signals(&mut values);
     assert!(values[2].is_nan());

@@ -5,9 +5,9 @@
 //! carries less than its rate, never more, so that a flow with a window adds no more to the queue than its share's part of
 //! it.
 //!
-//! A flow that tells of its window ([`Word::Window`](crate::coupled::Word::Window)) is steered by windows; [`Steering`] is
+//! A flow that tells of its window ([`CouplingMessage::Window`](crate::coupled::CouplingMessage::Window)) is steered by windows; [`Steering`] is
 //! what a coupler of rates knows of it. A law that computes rates and keeps a window as well is steered by rates: its
-//! window follows, as coupling's word is relative ([`Share`](crate::Share)).
+//! window follows, as coupling's word is relative ([`AllocatedRate`](crate::AllocatedRate)).
 //!
 //! * A loss event is told as recovery begins, by the window that the law wants after it (`ssthresh`), not by those that
 //!   the transport has in between: one reaction for each recovery. In recovery the window is the transport's own.
@@ -16,8 +16,8 @@
 
 use weir_units::{DataSize, TimeDelta};
 
-use crate::coupled::word::{Told, WindowNews, Windowed};
-use crate::decision::Why;
+use crate::coupled::message::{CwndUpdate, WindowEvent, Windowed};
+use crate::decision::ChangeReason;
 use crate::window::Window;
 
 /// What one loss event leaves of a rate, where no law said (RFC 5681 §3.1 eq. (4)).
@@ -56,7 +56,7 @@ pub struct Steering {
 
 /// What news of a window are to a coupler of rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Heard {
+pub enum RateUpdate {
     /// Its law computed a rate from another; in bit/s.
     Update {
         /// What it came from.
@@ -64,7 +64,7 @@ pub enum Heard {
         /// What it is now.
         rate: f64,
         /// What changed it.
-        why: Why,
+        why: ChangeReason,
     },
     /// The timer ran out. What to do, and whether a loss is to be told, is for who knows the others to say.
     TimedOut {
@@ -108,24 +108,30 @@ impl Steering {
     }
 
     /// What `news`, of [sound](is_sound) windows, are.
-    pub fn hear(&mut self, news: &WindowNews) -> Heard {
+    pub fn hear(&mut self, news: &CwndUpdate) -> RateUpdate {
         self.window = news.after;
-        let Some(base) = self.rate(news.before.cwnd) else { return Heard::Nothing };
+        let Some(base) = self.rate(news.before.cwnd) else { return RateUpdate::Nothing };
         let at = |cwnd: f64| self.rate(cwnd).unwrap_or(base);
         let (after, threshold) = (at(news.after.cwnd), at(news.after.ssthresh.min(news.before.cwnd)));
         let recovering = self.recovering;
-        self.recovering = matches!(news.told, Told::RecoveryEntered);
-        match news.told {
-            Told::RecoveryEntered if recovering => Heard::Nothing,
-            Told::RecoveryEntered => Heard::Update { base, rate: threshold, why: Why::Loss },
-            Told::RecoveryLeft => Heard::Recovered { rate: after },
-            Told::TimedOut => Heard::TimedOut { base, rate: if recovering { base } else { base * LOSS } },
-            Told::Reduced => Heard::Update { base, rate: after, why: Why::Timeout },
-            Told::Marked => Heard::Update { base, rate: after, why: Why::Mark },
-            Told::Acknowledged => Heard::Update { base, rate: after, why: Why::Delay.of(after < base) },
-            Told::Repairing | Told::Idle => {
+        self.recovering = matches!(news.event, WindowEvent::RecoveryEntered);
+        match news.event {
+            WindowEvent::RecoveryEntered if recovering => RateUpdate::Nothing,
+            WindowEvent::RecoveryEntered => {
+                RateUpdate::Update { base, rate: threshold, why: ChangeReason::Loss }
+            }
+            WindowEvent::RecoveryLeft => RateUpdate::Recovered { rate: after },
+            WindowEvent::TimedOut => {
+                RateUpdate::TimedOut { base, rate: if recovering { base } else { base * LOSS } }
+            }
+            WindowEvent::Reduced => RateUpdate::Update { base, rate: after, why: ChangeReason::Timeout },
+            WindowEvent::Marked => RateUpdate::Update { base, rate: after, why: ChangeReason::Mark },
+            WindowEvent::Acknowledged => {
+                RateUpdate::Update { base, rate: after, why: ChangeReason::Delay.of(after < base) }
+            }
+            WindowEvent::Repairing | WindowEvent::Idle => {
                 self.recovering = recovering;
-                Heard::Nothing
+                RateUpdate::Nothing
             }
         }
     }
@@ -146,7 +152,7 @@ impl Steering {
 }
 
 /// Whether news tell of windows that can be: others are ignored.
-pub fn is_sound(news: &WindowNews) -> bool {
+pub fn is_sound(news: &CwndUpdate) -> bool {
     is_window(&news.before) && is_window(&news.after)
 }
 

@@ -2,22 +2,22 @@
 
 use core::fmt::{self, Debug};
 
-use crate::coupled::word::{Member, Order, Word};
+use crate::coupled::message::{CouplerAction, CouplingMessage, FlowId};
 use crate::time::SendTime;
 
 /// Couples flows. Its clock is its own: it may be read on another host than those of the flows.
 ///
-/// Words go in, orders come out: call [`Self::poll_order`] until `None` after each word and each timeout. No call blocks,
+/// Words go in, orders come out: call [`Self::poll_action`] until `None` after each word and each timeout. No call blocks,
 /// allocates in steady state or panics, whatever the input.
 pub trait Coupler: Send + Sync + Debug {
     /// A flow's host has told something.
     ///
     /// # Errors
     /// What makes no sense changes nothing, and says why. Who sent it is still answered with what holds for it.
-    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal>;
+    fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal>;
 
     /// The next order; call until `None`.
-    fn poll_order(&mut self) -> Option<(Member, Order)>;
+    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)>;
 
     /// When [`Self::on_timeout`] wants to be called.
     fn next_timeout(&self) -> Option<SendTime> {
@@ -28,14 +28,14 @@ pub trait Coupler: Send + Sync + Debug {
     fn on_timeout(&mut self, _now: SendTime) {}
 
     /// The group that a flow is in, and what the group has; `None` for a flow that is in none.
-    fn aggregate(&self, member: Member) -> Option<Aggregate>;
+    fn aggregate(&self, member: FlowId) -> Option<Aggregate>;
 }
 
 /// A coupler whose groups somebody else makes, such as [shared bottleneck detection](crate::coupled::sbd::Detected).
 pub trait Grouped: Coupler {
     /// The flow, which has joined, is in this group from now on, and in no other. Who calls gives the numbers, none of
     /// them to another group later.
-    fn set_group(&mut self, now: SendTime, member: Member, group: u32);
+    fn set_group(&mut self, now: SendTime, member: FlowId, group: u32);
 }
 
 /// What a group of flows has together.
@@ -51,31 +51,31 @@ pub struct Aggregate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
     /// The flow has not joined, or has left.
-    UnknownFlow(Member),
+    UnknownFlow(FlowId),
     /// The flow has joined already.
-    JoinedAlready(Member),
+    JoinedAlready(FlowId),
     /// A priority has to be positive and finite.
-    Priority(Member),
+    Priority(FlowId),
     /// A rate has to be above zero, and a window finite.
-    Amount(Member),
+    Amount(FlowId),
     /// This coupler cannot couple a flow of this kind.
-    Kind(Member),
+    Kind(FlowId),
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownFlow(Member(flow)) => write!(f, "flow {flow} has not joined: tell its join first"),
-            Self::JoinedAlready(Member(flow)) => {
+            Self::UnknownFlow(FlowId(flow)) => write!(f, "flow {flow} has not joined: tell its join first"),
+            Self::JoinedAlready(FlowId(flow)) => {
                 write!(f, "flow {flow} has joined already: tell its pause or leave before it joins again")
             }
-            Self::Priority(Member(flow)) => {
+            Self::Priority(FlowId(flow)) => {
                 write!(f, "flow {flow} has no acceptable priority: it must be above 0 and finite")
             }
-            Self::Amount(Member(flow)) => {
+            Self::Amount(FlowId(flow)) => {
                 write!(f, "flow {flow} told a rate of zero or a window that is no number: it must be above 0")
             }
-            Self::Kind(Member(flow)) => {
+            Self::Kind(FlowId(flow)) => {
                 write!(f, "flow {flow} is of a kind that this coupler cannot couple")
             }
         }

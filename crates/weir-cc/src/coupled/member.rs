@@ -6,8 +6,8 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::coupled::word::{Join, Order, Update, Windowed, Wishes, Word};
-use crate::decision::{Decision, Share};
+use crate::coupled::message::{CouplerAction, CouplingMessage, FlowParameters, Join, Update, Windowed};
+use crate::decision::{AllocatedRate, Decision};
 use crate::time::SendTime;
 use crate::window::Window;
 
@@ -25,8 +25,8 @@ const RETRY: TimeDelta = TimeDelta::from_secs(5);
 /// A rate-steered flow as it stands to its coupler.
 #[derive(Clone, Debug)]
 pub struct Membership {
-    wishes: Wishes,
-    standing: Standing,
+    parameters: FlowParameters,
+    standing: JoinState,
     /// The newest order taken.
     epoch: u32,
     /// The last order of a rate.
@@ -49,7 +49,7 @@ pub struct Membership {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum JoinState {
     /// Not joined.
     Out,
     /// Joined.
@@ -60,10 +60,10 @@ enum Standing {
 
 impl Membership {
     /// A flow that has not joined yet; its window, if it has one, counts segments of `segment` bytes.
-    pub fn new(wishes: Wishes, segment: DataSize) -> Self {
+    pub fn new(parameters: FlowParameters, segment: DataSize) -> Self {
         Self {
-            wishes,
-            standing: Standing::Out,
+            parameters,
+            standing: JoinState::Out,
             epoch: 0,
             share: None,
             present: DataRate::ZERO,
@@ -79,8 +79,8 @@ impl Membership {
     }
 
     /// What it wishes for.
-    pub const fn wishes(&self) -> &Wishes {
-        &self.wishes
+    pub const fn parameters(&self) -> &FlowParameters {
+        &self.parameters
     }
 
     /// The rate of its last decision, or what its law took of an order since.
@@ -90,7 +90,7 @@ impl Membership {
 
     /// Whether it has joined, and was answered in time.
     pub fn is_joined(&self) -> bool {
-        self.standing == Standing::In
+        self.standing == JoinState::In
     }
 
     /// The flow begins, or goes on after a pause: a law of its kind begins with `start`, and alone it would go on with
@@ -101,13 +101,13 @@ impl Membership {
         start: DataRate,
         present: DataRate,
         window: Option<DataSize>,
-    ) -> Word {
-        self.standing = Standing::In;
+    ) -> CouplingMessage {
+        self.standing = JoinState::In;
         (self.start, self.present, self.computed, self.window) = (start, present, present, window);
         (self.epoch, self.share, self.lacks_window) = (0, None, false);
         self.answers = Answers::default();
         self.answers.asked(now);
-        Word::Join(Join { wishes: self.wishes, start, present, window: self.windowed() })
+        CouplingMessage::Join(Join { parameters: self.parameters, start, present, window: self.windowed() })
     }
 
     /// A round-trip time was measured.
@@ -123,51 +123,61 @@ impl Membership {
     }
 
     /// Its law decided; `window` belongs to the rate. What to tell, if it has joined.
-    pub fn update(&mut self, now: SendTime, decision: Decision, window: Option<DataSize>) -> Option<Word> {
+    pub fn update(
+        &mut self,
+        now: SendTime,
+        decision: Decision,
+        window: Option<DataSize>,
+    ) -> Option<CouplingMessage> {
         (self.present, self.computed, self.window) = (decision.rate, decision.rate, window);
         match self.standing {
-            Standing::Out => None,
-            Standing::OnItsOwn { until } if now < until => None,
-            Standing::OnItsOwn { .. } => Some(self.join(now, self.start, decision.rate, window)),
-            Standing::In if self.lacks_window && window.is_some() => {
+            JoinState::Out => None,
+            JoinState::OnItsOwn { until } if now < until => None,
+            JoinState::OnItsOwn { .. } => Some(self.join(now, self.start, decision.rate, window)),
+            JoinState::In if self.lacks_window && window.is_some() => {
                 Some(self.join(now, self.start, decision.rate, window))
             }
-            Standing::In => {
+            JoinState::In => {
                 let heard = core::mem::take(&mut self.heard);
                 self.answers.asked(now);
-                Some(Word::Update(Update { decision, window: self.windowed(), epoch: self.epoch, heard }))
+                Some(CouplingMessage::Update(Update {
+                    decision,
+                    window: self.windowed(),
+                    epoch: self.epoch,
+                    heard,
+                }))
             }
         }
     }
 
     /// It wishes for something else. What to tell, if it has joined; a weight that none can have is refused by the coupler
     /// and not kept.
-    pub fn wish(&mut self, wishes: Wishes) -> Option<Word> {
-        let changed = self.wishes != wishes;
-        if wishes.priority > 0.0 && wishes.priority.is_finite() {
-            self.wishes = wishes;
+    pub fn set_parameters(&mut self, parameters: FlowParameters) -> Option<CouplingMessage> {
+        let changed = self.parameters != parameters;
+        if parameters.priority > 0.0 && parameters.priority.is_finite() {
+            self.parameters = parameters;
         }
-        (changed && self.is_joined()).then_some(Word::Wishes(wishes))
+        (changed && self.is_joined()).then_some(CouplingMessage::FlowParameters(parameters))
     }
 
     /// It stops sending on purpose.
-    pub fn pause(&mut self) -> Option<Word> {
-        self.part().then_some(Word::Pause)
+    pub fn pause(&mut self) -> Option<CouplingMessage> {
+        self.part().then_some(CouplingMessage::Pause)
     }
 
     /// It goes on by itself for now, with what it has.
-    pub fn withdraw(&mut self) -> Option<Word> {
-        self.part().then_some(Word::Withdraw)
+    pub fn withdraw(&mut self) -> Option<CouplingMessage> {
+        self.part().then_some(CouplingMessage::Withdraw)
     }
 
     /// It has ended.
-    pub fn leave(&mut self) -> Option<Word> {
-        self.part().then_some(Word::Leave)
+    pub fn leave(&mut self) -> Option<CouplingMessage> {
+        self.part().then_some(CouplingMessage::Leave)
     }
 
     /// Also on its own: its coupler may still count it.
     fn part(&mut self) -> bool {
-        core::mem::replace(&mut self.standing, Standing::Out) != Standing::Out
+        core::mem::replace(&mut self.standing, JoinState::Out) != JoinState::Out
     }
 
     /// Whether an order of this number is not the newest. Numbers go in a circle; any may be the first.
@@ -176,21 +186,21 @@ impl Membership {
     }
 
     /// An order has come: the share to adopt, if it is one for a rate law, and the newest.
-    pub fn order(&mut self, now: SendTime, order: &Order) -> Option<Share> {
+    pub fn order(&mut self, now: SendTime, order: &CouplerAction) -> Option<AllocatedRate> {
         if !self.is_joined() {
             return None;
         }
         self.answers.answered(now);
         match *order {
-            Order::Rate { rate, epoch } => {
+            CouplerAction::Rate { rate, epoch } => {
                 if self.has_newer_than(epoch) {
                     return None;
                 }
                 self.epoch = epoch;
                 self.share = Some(rate);
-                Some(Share { rate })
+                Some(AllocatedRate { rate })
             }
-            Order::Window(window) => {
+            CouplerAction::Window(window) => {
                 let told = self.window?.bytes_f64();
                 let ordered = window.cwnd * self.segment.bytes_f64();
                 if !(told > 0.0 && ordered > 0.0 && ordered.is_finite()) {
@@ -198,14 +208,14 @@ impl Membership {
                 }
                 let rate = if ordered == told { self.present } else { self.present.scale(ordered / told) };
                 self.share = Some(rate);
-                Some(Share { rate })
+                Some(AllocatedRate { rate })
             }
-            Order::Uncoupled => {
+            CouplerAction::Uncoupled => {
                 self.share = None;
                 self.lacks_window = self.window.is_none();
                 None
             }
-            Order::Segment | Order::Reduce => None,
+            CouplerAction::Segment | CouplerAction::Reduce => None,
         }
     }
 
@@ -220,16 +230,16 @@ impl Membership {
     }
 
     /// No answer came in time: the share to adopt instead, if any.
-    pub fn on_timeout(&mut self, now: SendTime) -> Option<Share> {
+    pub fn on_timeout(&mut self, now: SendTime) -> Option<AllocatedRate> {
         if self.next_timeout().is_none_or(|due| now < due) {
             return None;
         }
         self.answers.missed();
         if self.answers.late >= MOST_LATE {
-            self.standing = Standing::OnItsOwn { until: now + RETRY };
-            return Some(Share { rate: self.computed });
+            self.standing = JoinState::OnItsOwn { until: now + RETRY };
+            return Some(AllocatedRate { rate: self.computed });
         }
-        self.share.map(|share| Share { rate: share.min(self.present) })
+        self.share.map(|share| AllocatedRate { rate: share.min(self.present) })
     }
 
     fn windowed(&self) -> Option<Windowed> {
@@ -283,55 +293,62 @@ impl Answers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decision::Why;
+    use crate::decision::ChangeReason;
 
     const MS: fn(i64) -> SendTime = SendTime::from_millis;
     const KBPS: fn(u64) -> DataRate = DataRate::from_kbps;
 
     fn membership() -> Membership {
-        let wishes = Wishes { priority: 1.0, desired: None, least: KBPS(50) };
-        Membership::new(wishes, DataSize::from_bytes(1200))
+        let parameters = FlowParameters { priority: 1.0, desired: None, least: KBPS(50) };
+        Membership::new(parameters, DataSize::from_bytes(1200))
     }
 
     fn decision(base: u64, rate: u64) -> Decision {
-        Decision { rate: KBPS(rate), base: KBPS(base), why: Why::Growth, rtt: None }
+        Decision { rate: KBPS(rate), base: KBPS(base), why: ChangeReason::Growth, rtt: None }
     }
 
-    fn rate(kbps: u64, epoch: u32) -> Order {
-        Order::Rate { rate: KBPS(kbps), epoch }
+    fn rate(kbps: u64, epoch: u32) -> CouplerAction {
+        CouplerAction::Rate { rate: KBPS(kbps), epoch }
     }
 
     #[test]
     fn only_the_newest_order_is_taken_and_its_number_told_with_the_next_update() {
         let mut member = membership();
         assert_eq!(member.update(MS(0), decision(300, 310), None), None, "it has not joined");
-        assert!(matches!(member.join(MS(0), KBPS(300), KBPS(300), None), Word::Join(_)));
-        assert_eq!(member.order(MS(10), &rate(500, 2)), Some(Share { rate: KBPS(500) }));
+        assert!(matches!(member.join(MS(0), KBPS(300), KBPS(300), None), CouplingMessage::Join(_)));
+        assert_eq!(member.order(MS(10), &rate(500, 2)), Some(AllocatedRate { rate: KBPS(500) }));
         assert_eq!(member.order(MS(11), &rate(400, 1)), None);
-        let Some(Word::Update(update)) = member.update(MS(20), decision(500, 510), None) else { panic!() };
+        let Some(CouplingMessage::Update(update)) = member.update(MS(20), decision(500, 510), None) else {
+            panic!()
+        };
         assert_eq!((update.epoch, update.decision), (2, decision(500, 510)));
         // Another membership numbers anew.
-        assert_eq!(member.pause(), Some(Word::Pause));
+        assert_eq!(member.pause(), Some(CouplingMessage::Pause));
         assert_eq!((member.pause(), member.order(MS(30), &rate(700, 3))), (None, None));
         member.join(MS(40), KBPS(300), KBPS(510), None);
-        assert_eq!(member.order(MS(50), &rate(300, 1)), Some(Share { rate: KBPS(300) }));
+        assert_eq!(member.order(MS(50), &rate(300, 1)), Some(AllocatedRate { rate: KBPS(300) }));
     }
 
     #[test]
     fn who_is_refused_before_it_has_a_window_joins_with_the_first() {
         let mut member = membership();
         member.join(MS(0), KBPS(300), KBPS(300), None);
-        assert_eq!(member.order(MS(1), &Order::Uncoupled), None);
+        assert_eq!(member.order(MS(1), &CouplerAction::Uncoupled), None);
         assert!(
-            matches!(member.update(MS(50), decision(300, 310), None), Some(Word::Update(_))),
+            matches!(member.update(MS(50), decision(300, 310), None), Some(CouplingMessage::Update(_))),
             "it may be in a group"
         );
         let window = Some(DataSize::from_bytes(6000));
-        let Some(Word::Join(join)) = member.update(MS(100), decision(310, 320), window) else { panic!() };
+        let Some(CouplingMessage::Join(join)) = member.update(MS(100), decision(310, 320), window) else {
+            panic!()
+        };
         assert_eq!(join.window.map(|windowed| windowed.window.cwnd), Some(5.0));
         // With a window, it does not join again and again.
-        member.order(MS(101), &Order::Uncoupled);
-        assert!(matches!(member.update(MS(150), decision(320, 330), window), Some(Word::Update(_))));
+        member.order(MS(101), &CouplerAction::Uncoupled);
+        assert!(matches!(
+            member.update(MS(150), decision(320, 330), window),
+            Some(CouplingMessage::Update(_))
+        ));
     }
 
     #[test]
@@ -347,11 +364,11 @@ mod tests {
             let patience = if asked == 100 { 250 } else { 600 };
             assert_eq!(member.next_timeout(), Some(MS(asked + patience)));
             assert_eq!(member.on_timeout(MS(asked + patience - 1)), None);
-            assert_eq!(member.on_timeout(MS(asked + patience)), Some(Share { rate: KBPS(share) }));
+            assert_eq!(member.on_timeout(MS(asked + patience)), Some(AllocatedRate { rate: KBPS(share) }));
         }
         assert!(!member.is_joined());
         assert_eq!(member.update(MS(6299), decision(600, 610), None), None);
-        assert!(matches!(member.update(MS(6300), decision(610, 620), None), Some(Word::Join(_))));
+        assert!(matches!(member.update(MS(6300), decision(610, 620), None), Some(CouplingMessage::Join(_))));
     }
 
     #[test]
@@ -374,26 +391,26 @@ mod tests {
     fn a_flow_that_is_in_no_group_goes_on_telling() {
         let mut member = membership();
         member.join(MS(0), KBPS(300), KBPS(300), None);
-        assert_eq!(member.order(MS(1), &Order::Uncoupled), None);
-        assert!(matches!(member.update(MS(2), decision(300, 310), None), Some(Word::Update(_))));
+        assert_eq!(member.order(MS(1), &CouplerAction::Uncoupled), None);
+        assert!(matches!(member.update(MS(2), decision(300, 310), None), Some(CouplingMessage::Update(_))));
     }
 
     #[test]
     fn a_weight_that_none_can_have_is_told_and_not_kept() {
         let mut member = membership();
         member.join(MS(0), KBPS(300), KBPS(300), None);
-        let wrong = Wishes { priority: 0.0, ..*member.wishes() };
-        assert_eq!(member.wish(wrong), Some(Word::Wishes(wrong)));
-        assert_eq!(member.wishes().priority, 1.0);
+        let wrong = FlowParameters { priority: 0.0, ..*member.parameters() };
+        assert_eq!(member.set_parameters(wrong), Some(CouplingMessage::FlowParameters(wrong)));
+        assert_eq!(member.parameters().priority, 1.0);
     }
 
     #[test]
     fn a_window_as_order_is_relative_to_the_window_that_was_told() {
         let mut member = membership();
         member.join(MS(0), KBPS(300), KBPS(300), Some(DataSize::from_bytes(12_000)));
-        let order = |cwnd| Order::Window(Window { cwnd, ssthresh: 5.0 });
-        assert_eq!(member.order(MS(1), &order(10.0)), Some(Share { rate: KBPS(300) }));
-        assert_eq!(member.order(MS(1), &order(5.0)), Some(Share { rate: KBPS(150) }));
+        let order = |cwnd| CouplerAction::Window(Window { cwnd, ssthresh: 5.0 });
+        assert_eq!(member.order(MS(1), &order(10.0)), Some(AllocatedRate { rate: KBPS(300) }));
+        assert_eq!(member.order(MS(1), &order(5.0)), Some(AllocatedRate { rate: KBPS(150) }));
         for none in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
             assert_eq!(member.order(MS(1), &order(none)), None, "{none}");
         }

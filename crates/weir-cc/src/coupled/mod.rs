@@ -1,6 +1,6 @@
 //! Coupled congestion control: flows to one peer, or through one bottleneck, share one fate.
 //!
-//! Hosts tell a [`Coupler`] what happened to their flows ([`Word`]) and get [`Order`]s back. Both are plain values, which
+//! Hosts tell a [`Coupler`] what happened to their flows ([`CouplingMessage`]) and get [`CouplerAction`]s back. Both are plain values, which
 //! may take time on their way: a coupler stands in the same process, in another one or on another machine, and knows
 //! nothing of controllers, sockets or clocks. Like a law it is told the time, allocates nothing in steady state and
 //! panics on no input.
@@ -11,13 +11,16 @@ pub mod ctrl;
 pub mod demand;
 pub mod fse;
 pub mod member;
+pub mod message;
 pub mod mixed;
 pub mod sbd;
 pub mod water_fill;
-pub mod word;
 
 pub use coupler::{Aggregate, Coupler, Grouped, Refusal};
 pub use demand::Demand;
 pub use member::Membership;
+pub use message::{
+    CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Statistics, Update,
+    WindowEvent, Windowed,
+};
 pub use mixed::Mixed;
-pub use word::{Join, Member, Order, Statistics, Told, Update, WindowNews, Windowed, Wishes, Word};

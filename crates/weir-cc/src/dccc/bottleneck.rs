@@ -9,7 +9,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::{Config, Dccc, DcccObserver};
 use crate::controller::{Controller, Observer, RateLimits};
 use crate::packet::{Arrival, Ecn, SendState, SentPacket, Stamp};
-use crate::report::{Feedback, LawReport};
+use crate::report::{Feedback, NativeReport};
 use crate::time::{ArrivalTime, SendTime};
 
 const PACKET: DataSize = DataSize::from_bytes(1094);
@@ -24,7 +24,7 @@ enum Event {
     SendConstant,
     Arrive(usize, Arrival),
     Report(usize),
-    Feedback(usize, LawReport),
+    Feedback(usize, NativeReport),
 }
 
 /// The path: capacity, propagation there and back, and the packets that its buffer holds.
@@ -153,7 +153,7 @@ impl Bottleneck {
                 }
             }
             Event::Feedback(i, report) => {
-                let feedback = Feedback::Law { report, rtt: None };
+                let feedback = Feedback::Native { report, rtt: None };
                 self.flows[i].sender.on_feedback(now, &feedback, &SendState::default());
             }
         }

@@ -6,7 +6,7 @@ use super::config::{Config, Interarrival, SendingRate};
 use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
 use crate::packet::Arrival;
-use crate::report::{DcccReport, LawReport};
+use crate::report::{DcccReport, NativeReport};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// DCCC's view of a path, by the packets that arrive. dccc-2017 appendix C-A.
@@ -212,7 +212,7 @@ impl Observer for DcccObserver {
         self.arrive(packet, false);
     }
 
-    fn on_untold(&mut self) {
+    fn on_unreported(&mut self) {
         self.untold = true;
     }
 
@@ -220,7 +220,7 @@ impl Observer for DcccObserver {
         self.due
     }
 
-    fn report(&mut self, now: ArrivalTime) -> Option<LawReport> {
+    fn report(&mut self, now: ArrivalTime) -> Option<NativeReport> {
         self.due.filter(|&due| due <= now)?;
         self.due = None;
         let delay = self.window.delay()?;
@@ -239,7 +239,7 @@ impl Observer for DcccObserver {
         self.reported = now;
         self.due = Some(now + self.interval);
         self.window = Window::from(self.newest.unwrap_or(self.window.begin));
-        Some(LawReport::Dccc(report))
+        Some(NativeReport::Dccc(report))
     }
 
     fn on_route_changed(&mut self) {

@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 
 use super::{Config, Dccc, DcccObserver, DelayThreshold, Interarrival};
 use crate::controller::{Observer, PathEvent};
-use crate::report::LawReport;
+use crate::report::NativeReport;
 use crate::testing::{Call, Life, arrivals, calls, limits};
 
 fn config() -> impl Strategy<Value = Config> {
@@ -42,7 +42,7 @@ proptest! {
             let decided = life.live(timed).is_some();
             match timed.1 {
                 Call::Event(PathEvent::Limits(_) | PathEvent::RouteChanged) => prop_assert!(decided),
-                Call::Law(LawReport::Dccc(_), _) | Call::Timeout => {}
+                Call::Law(NativeReport::Dccc(_), _) | Call::Timeout => {}
                 _ => prop_assert!(!decided),
             }
             let target = life.sender.target();
@@ -57,7 +57,7 @@ proptest! {
             observer.on_arrival(packet);
             let due = observer.next_report();
             prop_assert!(due.is_some_and(|due| due <= packet.at + config.max_interval));
-            while let Some(LawReport::Dccc(report)) = observer.report(packet.at) {
+            while let Some(NativeReport::Dccc(report)) = observer.report(packet.at) {
                 prop_assert!(!report.interarrival.is_negative());
                 prop_assert!(report.receive_rate().is_none_or(|rate| rate > 0.0 && rate.is_finite()));
             }

@@ -6,20 +6,20 @@ use super::config::{Config, DelayThreshold};
 use super::law::mismatch;
 use crate::config_error::ConfigError;
 use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
-use crate::decision::Why;
+use crate::decision::ChangeReason;
 use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::backlog::media_rate;
 use crate::parts::base_delay::BaseDelay;
 use crate::parts::drain::Drains;
+use crate::parts::feedback_timeout::{self, FeedbackTimeout};
 use crate::parts::path_step::PathSteps;
-use crate::parts::silence::{self, Silence};
-use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
-use crate::report::{DcccReport, Feedback, LawReport, ReportKind};
+use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
+use crate::report::{DcccReport, Feedback, NativeReport, ReportKind};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// Without a report for so long is a silence while the RTT is unknown.
 const FIRST_SILENCE: TimeDelta = TimeDelta::from_secs(1);
-const FIRST_CLOCK: Silence = Silence::with_step(FIRST_SILENCE, FIRST_SILENCE);
+const FIRST_CLOCK: FeedbackTimeout = FeedbackTimeout::with_step(FIRST_SILENCE, FIRST_SILENCE);
 /// From this share of the marginal utility on, prices limit the rate.
 const LIMITING_PRICE: f64 = 0.5;
 /// Weight of the newest window in what `g` tells beyond the growth of the delay. Over some 16 windows the jitter of single
@@ -33,7 +33,7 @@ const MOST_OF_A_STEP: f64 = 0.05;
 const MOST_OVER_SENT: f64 = 2.0;
 
 /// The sender half of DCCC.
-pub type Dccc = RateLaw<PriceRule>;
+pub type Dccc = RateController<PriceRule>;
 
 /// dccc-2017 eq. (25): the frame's rate is `x`.
 #[derive(Debug)]
@@ -175,10 +175,10 @@ impl PriceRule {
         let is_loss = self.is_loss(v, g, growth, frame.rate());
         self.find_step(report, received, g - growth.unwrap_or_default().per_second);
         let why = match is_loss {
-            false => Why::Delay,
+            false => ChangeReason::Delay,
             // The stamps tell what the law allowed, not what was sent of it.
-            true if limited && self.config.source_is_ideal() => Why::Application,
-            true => Why::Loss,
+            true if limited && self.config.source_is_ideal() => ChangeReason::Application,
+            true => ChangeReason::Loss,
         };
         let present = frame.rate();
         // Nothing limits it while the prices are far below the utility.
@@ -273,7 +273,7 @@ impl Rule for PriceRule {
         self.spacing.on_sent(packet.at);
     }
 
-    fn hears(&self, kind: ReportKind) -> bool {
+    fn accepts(&self, kind: ReportKind) -> bool {
         kind == ReportKind::Dccc
     }
 
@@ -283,15 +283,18 @@ impl Rule for PriceRule {
         feedback: &Feedback<'_>,
         state: &SendState,
         frame: &mut Frame,
-    ) -> Heard {
-        let Feedback::Law { report: LawReport::Dccc(report), rtt } = feedback else { return Heard::Foreign };
+    ) -> FeedbackOutcome {
+        let Feedback::Native { report: NativeReport::Dccc(report), rtt } = feedback else {
+            return FeedbackOutcome::Ignored;
+        };
         frame.end_silence();
-        self.on_report(now, report, *rtt, state.application_limited, frame).map_or(Heard::Noted, Heard::Rate)
+        self.on_report(now, report, *rtt, state.application_limited, frame)
+            .map_or(FeedbackOutcome::NoUpdate, FeedbackOutcome::Rate)
     }
 
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
         self.drains.end();
-        frame.rate() * silence::FACTOR
+        frame.rate() * feedback_timeout::FACTOR
     }
 
     fn on_pause(&mut self) {
@@ -315,19 +318,19 @@ impl Rule for PriceRule {
     /// The prices are ratios of what was sent and received.
     fn scale(&mut self, _now: SendTime, _factor: f64, _frame: &Frame) {}
 
-    fn outlook(&self, frame: &Frame) -> Outlook {
+    fn send_rates(&self, frame: &Frame) -> SendRates {
         let (limits, rate) = (frame.limits(), frame.data_rate());
         // One packet waits for its turn wherever packets are made as fast as they leave.
         let backlog = frame.least_queued().saturating_sub(self.packet);
         let media_rate =
             self.config.drain_time.map_or(rate, |drain| media_rate(limits, rate, backlog, drain));
-        let outlook = Outlook { media_rate, ..Outlook::at(rate, Pacing::Exact(rate)) };
-        self.drains.shape(outlook, limits)
+        let send_rates = SendRates { media_rate, ..SendRates::at(rate, Pacing::Exact(rate)) };
+        self.drains.shape(send_rates, limits)
     }
 
     /// Appendix C-A, on media packet sending.
     fn stamp(&self, frame: &Frame) -> Option<Stamp> {
-        let rate = self.outlook(frame).sending_rate;
+        let rate = self.send_rates(frame).sending_rate;
         Some(Stamp { rtt: frame.rtt().unwrap_or_default(), rate })
     }
 
@@ -348,7 +351,7 @@ impl Rule for PriceRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, _why: Why, frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: ChangeReason, frame: &Frame) -> [Option<Evidence>; 3] {
         // The rate rises while both prices together are below the marginal utility.
         let utility = self.config.marginal_utility(frame.rate());
         [Evidence::against("v", utility), Evidence::against("g", utility), Evidence::against("e - T", 0.0)]

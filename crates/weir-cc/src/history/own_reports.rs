@@ -7,7 +7,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::report::LawReport;
+use crate::report::NativeReport;
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// Reports that are remembered, by the packets that they echo.
@@ -96,7 +96,13 @@ impl Default for OwnReports {
 
 impl OwnReports {
     /// A report has come that echoes packet `id`, which left at `sent`, be it one that was overtaken. Whether it contradicts others.
-    pub(super) fn on_report(&mut self, now: SendTime, id: u64, sent: SendTime, report: &LawReport) -> bool {
+    pub(super) fn on_report(
+        &mut self,
+        now: SendTime,
+        id: u64,
+        sent: SendTime,
+        report: &NativeReport,
+    ) -> bool {
         let Some((measure, congestion)) = Self::congestion(report) else { return false };
         if !self.insert(Told { id, sent, congestion, counted: false }) || !self.swings(measure) {
             return false;
@@ -106,19 +112,19 @@ impl OwnReports {
     }
 
     /// Congestion by `report`, as a time; `None` of a report whose signal is not known.
-    fn congestion(report: &LawReport) -> Option<(Measure, TimeDelta)> {
+    fn congestion(report: &NativeReport) -> Option<(Measure, TimeDelta)> {
         match report {
-            LawReport::Nada(report) => Some((Measure::Delay, report.congestion)),
-            LawReport::NadaDelay(report) => Some((Measure::Delay, report.congestion)),
-            LawReport::Tfrc(report) => {
+            NativeReport::Nada(report) => Some((Measure::Delay, report.congestion)),
+            NativeReport::NadaDelay(report) => Some((Measure::Delay, report.congestion)),
+            NativeReport::Tfrc(report) => {
                 Some((Measure::LossEvents, TimeDelta::from_secs_f64(report.loss_event_rate)))
             }
-            LawReport::Dccc(report) => {
+            NativeReport::Dccc(report) => {
                 // Only its differences count.
                 let none = ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO);
                 Some((Measure::MeanDelay, report.delay - none))
             }
-            LawReport::Own(_) => None,
+            NativeReport::Own(_) => None,
         }
     }
 

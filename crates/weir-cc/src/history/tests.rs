@@ -6,7 +6,7 @@ mod two_reporters;
 mod untimed;
 
 use super::*;
-use crate::report::{LawReport, NadaReport, ReceptionReport};
+use crate::report::{NadaReport, NativeReport, ReceptionReport};
 use crate::time::ArrivalTime;
 
 const SIZE: DataSize = DataSize::from_bytes(1000);
@@ -118,12 +118,12 @@ fn lost_reports_are_counted_and_repeated_ones_are_not() {
 #[test]
 fn after_a_laws_own_report_the_fates_of_single_packets_are_still_told() {
     let mut history = history_of(10, 10);
-    let report = LawReport::Nada(NadaReport {
+    let report = NativeReport::Nada(NadaReport {
         ramp_up: false,
         congestion: TimeDelta::ZERO,
         receive_rate: weir_units::DataRate::ZERO,
     });
-    let own = |sequence| Report::Law { report, echo: Echo { sequence, held: TimeDelta::ZERO } };
+    let own = |sequence| Report::Native { report, echo: Echo { sequence, held: TimeDelta::ZERO } };
     assert_eq!(rtt(history.join(at(100), &own(9))), Some(TimeDelta::from_millis(10)));
     assert_eq!(history.in_flight(), DataSize::ZERO, "the echo settles them");
     let records: Vec<Record> =
@@ -180,14 +180,14 @@ fn a_report_that_comes_late_still_tells_and_settles_nothing_twice() {
 #[test]
 fn an_echo_settles_what_came_before_it() {
     let mut history = history_of(5, 10);
-    let report = LawReport::Nada(NadaReport {
+    let report = NativeReport::Nada(NadaReport {
         ramp_up: true,
         congestion: TimeDelta::ZERO,
         receive_rate: weir_units::DataRate::ZERO,
     });
     let echo = Echo { sequence: 2, held: TimeDelta::from_millis(5) };
     // 75 - 20 - 5 = 50 ms.
-    let feedback = history.join(at(75), &Report::Law { report, echo });
+    let feedback = history.join(at(75), &Report::Native { report, echo });
     assert_eq!(rtt(feedback), Some(TimeDelta::from_millis(50)));
     assert_eq!(history.in_flight(), DataSize::from_bytes(2000));
 }
@@ -195,7 +195,7 @@ fn an_echo_settles_what_came_before_it() {
 #[test]
 fn a_report_walks_over_what_left_since_the_one_before() {
     let mut history = history_of(5, 10);
-    let report = LawReport::Nada(NadaReport {
+    let report = NativeReport::Nada(NadaReport {
         ramp_up: true,
         congestion: TimeDelta::ZERO,
         receive_rate: weir_units::DataRate::ZERO,
@@ -205,7 +205,7 @@ fn a_report_walks_over_what_left_since_the_one_before() {
     for n in 0..50_i64 {
         let (now, sequence) = (75 + 10 * n, (2 + n) as u16);
         let echo = Echo { sequence, held: TimeDelta::ZERO };
-        assert!(history.join(at(now), &Report::Law { report, echo }).is_some());
+        assert!(history.join(at(now), &Report::Native { report, echo }).is_some());
         assert_eq!(walks(&history), 2, "what left after the echoed packet");
         history.on_media_sent(at(now), DataSize::ZERO, SIZE);
     }
@@ -280,8 +280,8 @@ fn what_left_before_a_change_of_route_tells_nothing_of_the_new_one() {
 #[test]
 fn a_report_that_knows_nothing_of_the_new_route_is_told_apart() {
     let mut history = history_of(6, 10);
-    let law = |sequence| Report::Law {
-        report: LawReport::Nada(NadaReport {
+    let law = |sequence| Report::Native {
+        report: NativeReport::Nada(NadaReport {
             ramp_up: true,
             congestion: TimeDelta::ZERO,
             receive_rate: weir_units::DataRate::ZERO,

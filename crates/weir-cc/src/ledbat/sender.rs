@@ -7,15 +7,15 @@ use super::delay::QueuingDelay;
 use super::flight::Flight;
 use crate::config_error::ConfigError;
 use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
-use crate::decision::Why;
+use crate::decision::ChangeReason;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::parts::allocation_history::AllocationHistory;
 use crate::parts::backlog::media_rate;
+use crate::parts::feedback_timeout::FeedbackTimeout;
 use crate::parts::least_window::{least_window, window_of};
 use crate::parts::loss_detection::LossDetection;
-use crate::parts::rescaling::Rescaling;
 use crate::parts::rtt_estimate::RttEstimate;
-use crate::parts::silence::Silence;
-use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
+use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, SendTime};
 
@@ -25,7 +25,7 @@ const USUAL_RTT: TimeDelta = TimeDelta::from_millis(100);
 const DECREASE: f64 = 0.5;
 
 /// The sender half of LEDBAT. RFC 6817 §2.4.2.
-pub type Ledbat = RateLaw<WindowRule>;
+pub type Ledbat = RateController<WindowRule>;
 
 /// The window of LEDBAT; the frame's rate is `cwnd/SRTT`, of payload.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub struct WindowRule {
     newest_told: Option<u64>,
     /// Share of the last media packet that is payload.
     payload_share: f64,
-    words: Rescaling,
+    words: AllocationHistory,
 }
 
 impl Ledbat {
@@ -60,7 +60,7 @@ impl Ledbat {
         config.validate()?;
         // The clock of the timeout: `CTO`, and twice that after each one.
         let least = config.min_timeout;
-        let silence = Silence::with_step(least, (least * 2).min(config.max_timeout));
+        let silence = FeedbackTimeout::with_step(least, (least * 2).min(config.max_timeout));
         let rule = WindowRule {
             cwnd: config.initial_window * config.segment_size.bytes_f64(),
             blind_rate: limits.start().bps_f64(),
@@ -73,7 +73,7 @@ impl Ledbat {
             newest_sent: None,
             newest_told: None,
             payload_share: 1.0,
-            words: Rescaling::NONE,
+            words: AllocationHistory::NONE,
             config,
         };
         Ok(Self::new_by(rule, Frame::with_silence(limits, Some(silence))))
@@ -147,7 +147,7 @@ impl WindowRule {
         acked: f64,
         state: &SendState,
         frame: &Frame,
-    ) -> Option<(Why, Option<LimitingFactor>)> {
+    ) -> Option<(ChangeReason, Option<LimitingFactor>)> {
         let (rtt, off_target) = (self.rtt?, self.off_target()?);
         let mss = self.mss();
         let grown = self.cwnd + self.config.gain * off_target * acked * mss / self.cwnd;
@@ -157,7 +157,7 @@ impl WindowRule {
         self.cwnd = grown.min(allowed).min(most).max(self.config.min_window * mss);
         let limited_by = (off_target < 0.0).then_some(LimitingFactor::Delay);
         let unused = state.application_limited && grown.min(most) > allowed;
-        Some((if unused { Why::Application } else { Why::Delay }, limited_by))
+        Some((if unused { ChangeReason::Application } else { ChangeReason::Delay }, limited_by))
     }
 
     /// At most once per round trip. RFC 6817 §2.4.2, `on data loss`. Whether it counted.
@@ -200,7 +200,7 @@ impl Rule for WindowRule {
         self.flight.on_sent(packet.at, packet.size, self.smoothed_rtt());
     }
 
-    fn hears(&self, kind: ReportKind) -> bool {
+    fn accepts(&self, kind: ReportKind) -> bool {
         kind == ReportKind::Packets
     }
 
@@ -210,9 +210,11 @@ impl Rule for WindowRule {
         feedback: &Feedback<'_>,
         state: &SendState,
         frame: &mut Frame,
-    ) -> Heard {
-        let Feedback::Packets { results, .. } = *feedback else { return Heard::Foreign };
-        let Some(newest) = results.iter().map(|result| result.sent.id).max() else { return Heard::Foreign };
+    ) -> FeedbackOutcome {
+        let Feedback::Packets { results, .. } = *feedback else { return FeedbackOutcome::Ignored };
+        let Some(newest) = results.iter().map(|result| result.sent.id).max() else {
+            return FeedbackOutcome::Ignored;
+        };
         self.newest_told = self.newest_told.max(Some(newest));
         let first = self.rtt.is_none();
         if let Some(sample) = time_in_flight(now, results) {
@@ -233,14 +235,17 @@ impl Rule for WindowRule {
             }
         }
         if (lost || marked) && self.on_congestion(now) {
-            moved = Some((if lost { Why::Loss } else { Why::Mark }, Some(LimitingFactor::Loss)));
+            moved = Some((
+                if lost { ChangeReason::Loss } else { ChangeReason::Mark },
+                Some(LimitingFactor::Loss),
+            ));
         }
         self.blind_rate = frame.limits().clamp_bps(self.blind_rate);
         if first && !lost && !marked {
-            moved = moved.map(|(_, limited_by)| (Why::Start, limited_by));
+            moved = moved.map(|(_, limited_by)| (ChangeReason::Start, limited_by));
         }
-        let Some((why, limited_by)) = moved else { return Heard::Noted };
-        Heard::Rate(Computed { rate: self.rate(), why, limited_by })
+        let Some((why, limited_by)) = moved else { return FeedbackOutcome::NoUpdate };
+        FeedbackOutcome::Rate(Computed { rate: self.rate(), why, limited_by })
     }
 
     /// `CTO`. RFC 6817 §2.4.2.
@@ -268,7 +273,7 @@ impl Rule for WindowRule {
         self.rtt = None;
         self.delay.restart();
         self.losses = LossDetection::new();
-        self.words = Rescaling::NONE;
+        self.words = AllocationHistory::NONE;
         self.set_timeout(self.config.min_timeout, frame);
     }
 
@@ -280,17 +285,17 @@ impl Rule for WindowRule {
         self.words.on_word(now, factor);
     }
 
-    fn outlook(&self, frame: &Frame) -> Outlook {
+    fn send_rates(&self, frame: &Frame) -> SendRates {
         let limits = frame.limits();
         let sending_rate = frame.data_rate();
         let window = self.rtt.map(|rtt| {
             let least = least_window(limits, self.config.pacing_factor, rtt.srtt, self.payload_share);
             DataSize::from_bytes_f64(self.cwnd.max(least).max(self.mss()))
         });
-        Outlook {
+        SendRates {
             media_rate: media_rate(limits, sending_rate, frame.queued(), self.config.drain_time),
             window,
-            ..Outlook::at(sending_rate, Pacing::Factor(self.config.pacing_factor))
+            ..SendRates::at(sending_rate, Pacing::Factor(self.config.pacing_factor))
         }
     }
 
@@ -326,12 +331,12 @@ impl Rule for WindowRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, why: Why, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
         let by_delay = Evidence::against("queuing_delay", self.config.target.millis_f64());
         let by_flight = Evidence::against("flightsize", self.cwnd);
         match why {
-            Why::Delay => [by_delay, None, None],
-            Why::Loss => [by_flight, None, None],
+            ChangeReason::Delay => [by_delay, None, None],
+            ChangeReason::Loss => [by_flight, None, None],
             _ => [by_delay, by_flight, None],
         }
     }

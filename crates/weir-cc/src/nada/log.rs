@@ -82,7 +82,7 @@ impl Log {
     }
 
     /// Of what left between the newest packet and the next one nothing is known.
-    pub(super) fn on_untold(&mut self) {
+    pub(super) fn on_unreported(&mut self) {
         self.untold = true;
     }
 
@@ -294,7 +294,7 @@ mod tests {
         // A packet each 10 ms, of which 10 to 18 are never told of: 9 of the 10 that the gap of 100 ms is.
         let mut log = log();
         (0..10).for_each(|id| _ = arrive(&mut log, id, 1000 + 10 * id as i64, 25));
-        log.on_untold();
+        log.on_unreported();
         assert_eq!(arrive(&mut log, 19, 1190, 25).missing, Some(0));
         assert_eq!((log.left_out.packets, log.left_out.time), (9, ms(90)));
         assert_eq!(arrive(&mut log, 20, 1200, 25).missing, Some(0));

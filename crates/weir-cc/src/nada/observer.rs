@@ -12,7 +12,7 @@ use crate::packet::Arrival;
 use crate::parts::filters::WindowedMin;
 use crate::parts::loss_intervals::LossIntervals;
 use crate::parts::path_step::{DRAINING, PathSteps};
-use crate::report::{LawReport, NadaReport};
+use crate::report::{NadaReport, NativeReport};
 use crate::time::{ApparentDelay, ArrivalTime};
 
 /// NADA's view of a path, by the packets that arrive.
@@ -152,15 +152,15 @@ impl Observer for NadaObserver {
         self.arrive(packet, false);
     }
 
-    fn on_untold(&mut self) {
-        self.log.on_untold();
+    fn on_unreported(&mut self) {
+        self.log.on_unreported();
     }
 
     fn next_report(&self) -> Option<ArrivalTime> {
         self.log.next_report()
     }
 
-    fn report(&mut self, now: ArrivalTime) -> Option<LawReport> {
+    fn report(&mut self, now: ArrivalTime) -> Option<NativeReport> {
         let ratios = self.log.begin_report(now)?;
         if self.config.smoothed_each == SmoothedEach::Report {
             self.smooth(ratios);
@@ -176,7 +176,7 @@ impl Observer for NadaObserver {
         let d_tilde = self.config.d_tilde(d_queue, self.loss_age());
         let x_curr = self.config.x_curr(d_tilde, self.p_loss, self.p_mark);
         self.latest = Some(Latest { d_queue, d_tilde, x_curr, receive_rate });
-        Some(LawReport::Nada(NadaReport {
+        Some(NativeReport::Nada(NadaReport {
             ramp_up: self.may_ramp_up(now),
             congestion: TimeDelta::from_millis_f64(x_curr),
             receive_rate: receive_rate.unwrap_or_default(),

@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 
 use super::{Config, CongestionBound, LossAverage, Nada, NadaObserver, NadaPacing};
 use crate::controller::{Observer, PathEvent};
-use crate::report::LawReport;
+use crate::report::NativeReport;
 use crate::testing::{Call, Life, arrivals, calls, limits, survives_silence, usual_limits};
 use crate::time::ArrivalTime;
 
@@ -37,7 +37,7 @@ proptest! {
         for timed in &calls {
             let decided = life.live(timed).is_some();
             match timed.1 {
-                Call::Law(LawReport::Nada(_), _) | Call::Event(PathEvent::Limits(_) | PathEvent::RouteChanged) => prop_assert!(decided),
+                Call::Law(NativeReport::Nada(_), _) | Call::Event(PathEvent::Limits(_) | PathEvent::RouteChanged) => prop_assert!(decided),
                 Call::Timeout => {}
                 _ => prop_assert!(!decided),
             }
@@ -62,7 +62,7 @@ proptest! {
             observer.on_arrival(packet);
             let due = observer.next_report();
             prop_assert!(due.is_some_and(|due| due <= packet.at + config.feedback_interval));
-            while let Some(LawReport::Nada(report)) = observer.report(packet.at) {
+            while let Some(NativeReport::Nada(report)) = observer.report(packet.at) {
                 prop_assert!(!report.congestion.is_negative());
             }
             let mut signals = [0.0; 6];

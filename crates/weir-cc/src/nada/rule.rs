@@ -1,10 +1,10 @@
 //! The rate by RFC 8698 §4.3.
 
 use super::config::Config;
-use super::sender::{Habits, Present, RateUpdate, Sender, Variant};
+use super::sender::{Present, RateUpdate, Sender, SenderVariant, Variant};
 use crate::config_error::ConfigError;
 use crate::controller::{Evidence, RateLimits, Signal};
-use crate::report::{LawReport, ReportKind};
+use crate::report::{NativeReport, ReportKind};
 use crate::time::SendTime;
 
 /// The sender half of NADA: RFC 8698 §4.3 and §5.2.
@@ -17,7 +17,7 @@ impl Nada {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
-        let habits = Habits {
+        let habits = SenderVariant {
             pacing: config.pacing,
             shaping: config.shaping(),
             feedback_timeout: config.feedback_timeout,
@@ -57,8 +57,8 @@ impl Rfc8698 {
 impl Variant for Rfc8698 {
     const HEARS: ReportKind = ReportKind::Nada;
 
-    fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<RateUpdate> {
-        let LawReport::Nada(report) = report else { return None };
+    fn on_report(&mut self, now: SendTime, report: &NativeReport, present: &Present) -> Option<RateUpdate> {
+        let NativeReport::Nada(report) = report else { return None };
         let max = present.limits.max().bps_f64();
         let equilibrium = self.config.equilibrium(present.rate, max);
         let x_curr = report.congestion.millis_f64().max(0.0);

@@ -7,13 +7,13 @@ use weir_units::TimeDelta;
 use super::config::{NadaPacing, ShapingBuffer};
 use super::rate::Shaping;
 use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
-use crate::decision::Why;
+use crate::decision::ChangeReason;
 use crate::packet::{SendState, SentPacket};
+use crate::parts::allocation_history::AllocationHistory;
 use crate::parts::drain::Drains;
-use crate::parts::rescaling::Rescaling;
-use crate::parts::silence;
-use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
-use crate::report::{Feedback, LawReport, ReportKind};
+use crate::parts::feedback_timeout;
+use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
+use crate::report::{Feedback, NativeReport, ReportKind};
 use crate::time::SendTime;
 
 /// How a variant of NADA turns a report into a rate. Its state is what it remembers of earlier reports.
@@ -26,7 +26,7 @@ pub trait Variant: Send + Sync + Debug {
 
     /// The rate in bit/s after `report`, not yet within the limits, and what limits it; `None` if the report is none
     /// of the variant's.
-    fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<RateUpdate>;
+    fn on_report(&mut self, now: SendTime, report: &NativeReport, present: &Present) -> Option<RateUpdate>;
 
     /// Coupling scales the rate by `factor`, to `share` (bit/s).
     fn scale(&mut self, _share: f64, _factor: f64, _limits: &RateLimits) {}
@@ -74,7 +74,7 @@ pub enum RateUpdate {
 
 /// What a sender does besides its variant.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Habits {
+pub(super) struct SenderVariant {
     pub(super) pacing: NadaPacing,
     pub(super) shaping: Shaping,
     /// Without a report for so long the rate is halved.
@@ -87,22 +87,22 @@ pub(super) struct Habits {
 }
 
 /// The sender half of a variant of NADA, which computes the rate by `V`.
-pub type Sender<V> = RateLaw<NadaRule<V>>;
+pub type Sender<V> = RateController<NadaRule<V>>;
 
 /// What the variants share.
 #[derive(Debug)]
 pub struct NadaRule<V> {
     variant: V,
-    habits: Habits,
-    words: Rescaling,
+    habits: SenderVariant,
+    words: AllocationHistory,
     drains: Drains,
 }
 
 impl<V: Variant> Sender<V> {
     /// A sender half that begins at the start rate.
-    pub(super) fn by(variant: V, habits: Habits, limits: RateLimits) -> Self {
+    pub(super) fn by(variant: V, habits: SenderVariant, limits: RateLimits) -> Self {
         let drains = Drains::new(habits.drain_after);
-        let rule = NadaRule { variant, habits, words: Rescaling::NONE, drains };
+        let rule = NadaRule { variant, habits, words: AllocationHistory::NONE, drains };
         Self::new_by(rule, Frame::new(limits, Some(habits.feedback_timeout)))
     }
 }
@@ -119,7 +119,7 @@ impl<V: Variant> Rule for NadaRule<V> {
         self.variant.on_sent(packet.at);
     }
 
-    fn hears(&self, kind: ReportKind) -> bool {
+    fn accepts(&self, kind: ReportKind) -> bool {
         kind == V::HEARS
     }
 
@@ -129,13 +129,13 @@ impl<V: Variant> Rule for NadaRule<V> {
         feedback: &Feedback<'_>,
         _state: &SendState,
         frame: &mut Frame,
-    ) -> Heard {
-        let Feedback::Law { report, rtt } = feedback else { return Heard::Foreign };
+    ) -> FeedbackOutcome {
+        let Feedback::Native { report, rtt } = feedback else { return FeedbackOutcome::Ignored };
         let rtt = rtt.or(frame.rtt());
         let rescaled = self.rescaled(now, rtt);
         let present = Present { rate: frame.rate(), limits: *frame.limits(), rtt, rescaled };
         let Some(update) = self.variant.on_report(now, report, &present) else {
-            return Heard::Foreign;
+            return FeedbackOutcome::Ignored;
         };
         frame.set_rtt(rtt);
         frame.end_silence();
@@ -145,18 +145,18 @@ impl<V: Variant> Rule for NadaRule<V> {
         }
         // The report does not say what its congestion is made of; ramp-up goes by what was received.
         let (rate, why, limited_by) = match update {
-            RateUpdate::RampUp(rate) => (rate, Why::Ceiling, None),
-            RateUpdate::Gradual(rate) => (rate, Why::Delay, Some(LimitingFactor::Delay)),
+            RateUpdate::RampUp(rate) => (rate, ChangeReason::Ceiling, None),
+            RateUpdate::Gradual(rate) => (rate, ChangeReason::Delay, Some(LimitingFactor::Delay)),
         };
         let rate = if drained { rate.min(present.rate) } else { rate };
-        Heard::Rate(Computed { rate, why, limited_by })
+        FeedbackOutcome::Rate(Computed { rate, why, limited_by })
     }
 
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
         self.drains.end();
         self.variant.forget_congestion();
         self.variant.forget_share();
-        frame.rate() * silence::FACTOR
+        frame.rate() * feedback_timeout::FACTOR
     }
 
     fn on_pause(&mut self) {
@@ -169,7 +169,7 @@ impl<V: Variant> Rule for NadaRule<V> {
     }
 
     fn forget_path(&mut self, _now: SendTime, _frame: &mut Frame) {
-        self.words = Rescaling::NONE;
+        self.words = AllocationHistory::NONE;
         self.drains.restart();
         self.variant.forget_path();
         self.variant.forget_share();
@@ -180,9 +180,9 @@ impl<V: Variant> Rule for NadaRule<V> {
         self.variant.scale(frame.rate(), factor, frame.limits());
     }
 
-    fn outlook(&self, frame: &Frame) -> Outlook {
+    fn send_rates(&self, frame: &Frame) -> SendRates {
         let rate = frame.data_rate();
-        let outlook = match self.habits.pacing {
+        let send_rates = match self.habits.pacing {
             NadaPacing::Shaped => {
                 let queued = match self.habits.buffer {
                     ShapingBuffer::Least => frame.least_queued(),
@@ -190,12 +190,12 @@ impl<V: Variant> Rule for NadaRule<V> {
                 };
                 let shaped = self.habits.shaping.shape(frame.limits(), rate, queued);
                 let (media_rate, sending_rate) = (shaped.media, shaped.sending);
-                Outlook { media_rate, ..Outlook::at(sending_rate, Pacing::Factor(1.0)) }
+                SendRates { media_rate, ..SendRates::at(sending_rate, Pacing::Factor(1.0)) }
             }
-            NadaPacing::Factor(factor) => Outlook::at(rate, Pacing::Factor(factor)),
-            NadaPacing::Unpaced => Outlook::at(rate, Pacing::Unpaced),
+            NadaPacing::Factor(factor) => SendRates::at(rate, Pacing::Factor(factor)),
+            NadaPacing::Unpaced => SendRates::at(rate, Pacing::Unpaced),
         };
-        self.drains.shape(outlook, frame.limits())
+        self.drains.shape(send_rates, frame.limits())
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -206,7 +206,7 @@ impl<V: Variant> Rule for NadaRule<V> {
         self.variant.read_signals(frame.rate(), out);
     }
 
-    fn evidence(&self, _why: Why, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
         self.variant.evidence()
     }
 }

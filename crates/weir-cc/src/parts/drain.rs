@@ -8,7 +8,7 @@
 use weir_units::{DataRate, TimeDelta};
 
 use crate::controller::{Pacing, RateLimits};
-use crate::rate_law::Outlook;
+use crate::rate_law::SendRates;
 use crate::time::SendTime;
 
 /// What is sent while the queue drains, as a share of the rate; that of SCReAM's implementation.
@@ -119,19 +119,19 @@ impl Drains {
         *self = Self::new(self.every);
     }
 
-    /// What goes to encoder and pacer where `outlook` would.
-    pub(crate) fn shape(&self, outlook: Outlook, limits: &RateLimits) -> Outlook {
-        let outlook = Outlook { draining: self.phase != Phase::Full, ..outlook };
+    /// What goes to encoder and pacer where `send_rates` would.
+    pub(crate) fn shape(&self, send_rates: SendRates, limits: &RateLimits) -> SendRates {
+        let send_rates = SendRates { draining: self.phase != Phase::Full, ..send_rates };
         if !matches!(self.phase, Phase::Yielding(..)) {
-            return outlook;
+            return send_rates;
         }
         let part = |rate: DataRate| limits.clamp(rate.scale(SHARE));
-        let (media_rate, sending_rate) = (part(outlook.media_rate), part(outlook.sending_rate));
-        let pacing = match outlook.pacing {
+        let (media_rate, sending_rate) = (part(send_rates.media_rate), part(send_rates.sending_rate));
+        let pacing = match send_rates.pacing {
             Pacing::Exact(_) => Pacing::Exact(sending_rate),
             pacing => pacing,
         };
-        Outlook { media_rate, sending_rate, pacing, ..outlook }
+        SendRates { media_rate, sending_rate, pacing, ..send_rates }
     }
 }
 
@@ -157,8 +157,8 @@ mod tests {
 
     /// What is sent of 1000 kbit/s.
     fn sent(drains: &Drains) -> DataRate {
-        let outlook = Outlook::at(kbps(1000), Pacing::Exact(kbps(1000)));
-        let shaped = drains.shape(outlook, &limits());
+        let send_rates = SendRates::at(kbps(1000), Pacing::Exact(kbps(1000)));
+        let shaped = drains.shape(send_rates, &limits());
         assert_eq!(
             (shaped.media_rate, shaped.pacing),
             (shaped.sending_rate, Pacing::Exact(shaped.sending_rate))
@@ -213,8 +213,8 @@ mod tests {
         drains.on_rtt(at(0), ms(50));
         assert!(drains.on_rtt(at(60_000), ms(80)));
         for now in (60_100..400_000).step_by(100) {
-            let hears = drains.on_rtt(at(now), ms(80));
-            assert!(!hears || now <= 60_600, "{now}");
+            let accepts = drains.on_rtt(at(now), ms(80));
+            assert!(!accepts || now <= 60_600, "{now}");
         }
     }
 
@@ -248,9 +248,9 @@ mod tests {
         let mut drains = drains();
         drains.on_rtt(at(0), ms(50));
         drains.on_rtt(at(60_000), ms(80));
-        let outlook = Outlook::at(kbps(80), Pacing::Factor(1.0));
-        let half = Outlook { draining: true, ..Outlook::at(kbps(50), Pacing::Factor(1.0)) };
-        assert_eq!(drains.shape(outlook, &limits()), half);
+        let send_rates = SendRates::at(kbps(80), Pacing::Factor(1.0));
+        let half = SendRates { draining: true, ..SendRates::at(kbps(50), Pacing::Factor(1.0)) };
+        assert_eq!(drains.shape(send_rates, &limits()), half);
         drains.end();
         assert_eq!(sent(&drains), kbps(1000));
         drains.restart();

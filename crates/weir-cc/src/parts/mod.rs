@@ -8,9 +8,11 @@
 //! * which packet numbers a receiver half follows;
 //! * what coupling's words mean for news that is older than they are, and room in queues.
 
+pub(crate) mod allocation_history;
 pub(crate) mod backlog;
 pub mod base_delay;
 pub(crate) mod drain;
+pub(crate) mod feedback_timeout;
 pub mod filters;
 pub(crate) mod least_queued;
 pub(crate) mod least_window;
@@ -21,7 +23,5 @@ pub(crate) mod number_gate;
 pub(crate) mod path_step;
 pub mod receive_rate;
 pub(crate) mod relative;
-pub(crate) mod rescaling;
 pub(crate) mod room;
 pub(crate) mod rtt_estimate;
-pub(crate) mod silence;

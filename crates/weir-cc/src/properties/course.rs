@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 
 use super::LAWS;
-use crate::decision::Why;
+use crate::decision::ChangeReason;
 use crate::testing::properties::{CAPACITY, befall, flow};
 use crate::testing::{Law, Source, usual_limits};
 
@@ -13,12 +13,12 @@ fn course(law: &Law) -> String {
     let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
     let mut course = String::new();
     for second in 1..=60 {
-        let (dropped, mut decided) = (path.dropped, [0; Why::ALL.len()]);
+        let (dropped, mut decided) = (path.dropped, [0; ChangeReason::ALL.len()]);
         for ms in (second - 1) * 1000..second * 1000 {
             befall(&mut path, ms);
             path.tick();
             let Some(decision) = path.take_decision() else { continue };
-            decided[Why::ALL.iter().position(|&why| why == decision.why).unwrap()] += 1;
+            decided[ChangeReason::ALL.iter().position(|&why| why == decision.why).unwrap()] += 1;
         }
         let (kbps, wait) = (path.target_rate() / 1e3, path.queuing_delay().millis_f64());
         write!(course, "{second:2} s {kbps:5.0} kbit/s {wait:4.0} ms").unwrap();
@@ -26,7 +26,7 @@ fn course(law: &Law) -> String {
         if dropped > 0 {
             write!(course, ", {dropped} dropped").unwrap();
         }
-        for (why, times) in Why::ALL.iter().zip(decided).filter(|(_, times)| *times > 0) {
+        for (why, times) in ChangeReason::ALL.iter().zip(decided).filter(|(_, times)| *times > 0) {
             write!(course, ", {times} {}", why.name()).unwrap();
         }
         course.push('\n');

@@ -8,11 +8,11 @@ use super::config::Config;
 use super::round_trip::RoundTrip;
 use crate::config_error::ConfigError;
 use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
-use crate::decision::Why;
+use crate::decision::ChangeReason;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::parts::backlog::media_rate;
 use crate::parts::loss_detection::LossDetection;
-use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
+use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ArrivalTime, SendTime};
 
@@ -21,7 +21,7 @@ const ROOM: usize = 256;
 const MOST_OUTSTANDING: usize = 1 << 16;
 
 /// The sender half of RAP.
-pub type Rap = RateLaw<GapRule>;
+pub type Rap = RateController<GapRule>;
 
 /// The gap between packets; the frame's rate is a packet per gap.
 #[derive(Debug)]
@@ -141,18 +141,24 @@ impl GapRule {
     }
 
     /// What the reported packets say of congestion that was not reacted to yet.
-    fn congestion(&mut self, results: &[PacketResult]) -> Option<Why> {
+    fn congestion(&mut self, results: &[PacketResult]) -> Option<ChangeReason> {
         let active_from = self.active_from;
         let marked = results.iter().any(|PacketResult { sent, fate }| {
             sent.id >= active_from && matches!(fate, Fate::Arrived { ecn: Ecn::Ce, .. })
         });
         let mut lost = false;
         self.losses.on_results(results, |packet| lost |= packet.id >= active_from);
-        if lost { Some(Why::Loss) } else { marked.then_some(Why::Mark) }
+        if lost { Some(ChangeReason::Loss) } else { marked.then_some(ChangeReason::Mark) }
     }
 
     /// All packets in flight belong to the same congestion; the rate does not grow for a round trip.
-    fn on_loss(&mut self, now: SendTime, why: Why, by: LimitingFactor, limits: &RateLimits) -> Computed {
+    fn on_loss(
+        &mut self,
+        now: SendTime,
+        why: ChangeReason,
+        by: LimitingFactor,
+        limits: &RateLimits,
+    ) -> Computed {
         let lowered = self.gap / self.config.beta;
         self.set_gap(lowered, limits);
         self.active_from = self.next_id;
@@ -216,7 +222,7 @@ impl Rule for GapRule {
         }
     }
 
-    fn hears(&self, kind: ReportKind) -> bool {
+    fn accepts(&self, kind: ReportKind) -> bool {
         kind == ReportKind::Packets
     }
 
@@ -226,9 +232,11 @@ impl Rule for GapRule {
         feedback: &Feedback<'_>,
         _state: &SendState,
         frame: &mut Frame,
-    ) -> Heard {
-        let Feedback::Packets { results, at, rtt, .. } = *feedback else { return Heard::Foreign };
-        let Some(newest) = results.iter().map(|result| result.sent.id).max() else { return Heard::Foreign };
+    ) -> FeedbackOutcome {
+        let Feedback::Packets { results, at, rtt, .. } = *feedback else { return FeedbackOutcome::Ignored };
+        let Some(newest) = results.iter().map(|result| result.sent.id).max() else {
+            return FeedbackOutcome::Ignored;
+        };
         while self.outstanding.front().is_some_and(|&(id, _)| id <= newest) {
             self.outstanding.pop_front();
         }
@@ -240,12 +248,16 @@ impl Rule for GapRule {
         }
         frame.set_rtt(self.rtt.is_known().then(|| self.rtt.smoothed()));
         if let Some(why) = self.congestion(results) {
-            return Heard::Rate(self.on_loss(now, why, LimitingFactor::Loss, &limits));
+            return FeedbackOutcome::Rate(self.on_loss(now, why, LimitingFactor::Loss, &limits));
         }
         if !known && self.rtt.is_known() && self.config.initial_gap.is_some() {
-            return Heard::Rate(Computed { rate: self.rate(), why: Why::Start, limited_by: None });
+            return FeedbackOutcome::Rate(Computed {
+                rate: self.rate(),
+                why: ChangeReason::Start,
+                limited_by: None,
+            });
         }
-        Heard::Noted
+        FeedbackOutcome::NoUpdate
     }
 
     fn on_timeout(&mut self, now: SendTime, _state: &SendState, frame: &mut Frame) -> Option<Computed> {
@@ -255,13 +267,13 @@ impl Rule for GapRule {
             // Where reports have come since and told of others, the packet is lost.
             let heard = self.heard_at.is_some_and(|heard| heard > left);
             let by = if heard { LimitingFactor::Loss } else { LimitingFactor::Silence };
-            self.on_loss(now, Why::Timeout, by, &limits)
+            self.on_loss(now, ChangeReason::Timeout, by, &limits)
         });
         if self.step_due.is_some_and(|due| due <= now) {
             let heard = self.heard;
             self.step(now, &limits);
             if heard {
-                computed = Some(Computed { rate: self.rate(), why: Why::Growth, limited_by: None });
+                computed = Some(Computed { rate: self.rate(), why: ChangeReason::Growth, limited_by: None });
             }
         }
         computed
@@ -303,11 +315,11 @@ impl Rule for GapRule {
         self.fine_grained_rate(frame.limits())
     }
 
-    fn outlook(&self, frame: &Frame) -> Outlook {
+    fn send_rates(&self, frame: &Frame) -> SendRates {
         let sending_rate = self.fine_grained_rate(frame.limits());
-        Outlook {
+        SendRates {
             media_rate: media_rate(frame.limits(), sending_rate, frame.queued(), self.config.drain_time),
-            ..Outlook::at(sending_rate, Pacing::Factor(1.0))
+            ..SendRates::at(sending_rate, Pacing::Factor(1.0))
         }
     }
 
@@ -331,7 +343,7 @@ impl Rule for GapRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, _why: Why, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
         let timeout = self.rtt.timeout(&self.config).millis_f64();
         [Evidence::against("SRTT", timeout), Evidence::against("XRTT/FRTT", 1.0), None]
     }

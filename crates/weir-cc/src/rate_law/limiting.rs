@@ -4,7 +4,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::climb::Climb;
 use crate::controller::{LimitingFactor, RateLimits};
-use crate::decision::{Decision, Why};
+use crate::decision::{ChangeReason, Decision};
 use crate::time::SendTime;
 
 /// A rate that has come to the maximum is limited by it until it is so much lower: a ripple below the bound changes nothing.
@@ -41,17 +41,17 @@ impl Limiting {
     }
 
     /// With a decision for the reason `why` the law has found this to limit its rate.
-    pub(super) fn find(&mut self, why: Why, limited_by: Option<LimitingFactor>) {
+    pub(super) fn find(&mut self, why: ChangeReason, limited_by: Option<LimitingFactor>) {
         self.limits_now = limited_by.is_some();
         self.silent = match why {
-            Why::Limits => self.silent,
+            ChangeReason::Limits => self.silent,
             _ => limited_by == Some(LimitingFactor::Silence),
         };
         match limited_by {
             Some(LimitingFactor::Silence) => {}
             Some(found) => self.found = found,
             // Nothing of another path is known.
-            None if why == Why::Route => self.found = LimitingFactor::RampUp,
+            None if why == ChangeReason::Route => self.found = LimitingFactor::RampUp,
             // What limited the rate before may again.
             None => {}
         }
@@ -66,7 +66,7 @@ impl Limiting {
         limits: &RateLimits,
     ) {
         let Decision { rate, base, why, .. } = *decision;
-        if why == Why::Route {
+        if why == ChangeReason::Route {
             self.climb = Climb::new(rate.bps_f64());
         } else if !why.is_own_rule() && !base.is_zero() {
             self.climb.scale(rate.bps_f64().max(1.0) / base.bps_f64());

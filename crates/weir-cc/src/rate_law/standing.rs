@@ -4,12 +4,12 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::limiting::Limiting;
 use crate::controller::{LimitingFactor, RateLimits};
-use crate::decision::{Decision, Share, Why};
+use crate::decision::{AllocatedRate, ChangeReason, Decision};
 use crate::time::SendTime;
 
 /// Where a law stands: its rate between the limits, and the rate of its last decision.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct RateInForce {
     pub(crate) limits: RateLimits,
     /// Of the last decision, or coupling's later word; the start rate before.
     decided: DataRate,
@@ -29,13 +29,13 @@ pub(crate) struct Decided {
     /// Whether it is lower than before, also where rounding or the minimum hides that.
     pub(crate) lower: bool,
     /// What lowered it, if it is lower.
-    pub(crate) why: Why,
+    pub(crate) why: ChangeReason,
     /// What limits it where it does not climb; `None` where the law knows of nothing.
     pub(crate) limited_by: Option<LimitingFactor>,
     pub(crate) rtt: Option<TimeDelta>,
 }
 
-impl Standing {
+impl RateInForce {
     pub(crate) fn new(limits: RateLimits) -> Self {
         Self::at(limits, limits.start())
     }
@@ -74,7 +74,7 @@ impl Standing {
 
     /// Takes coupling's word: the share within the limits, and the factor by which the law has to scale, unless there is
     /// nothing to do.
-    pub(crate) fn adopt(&mut self, share: Share) -> Option<(DataRate, f64)> {
+    pub(crate) fn apply_allocation(&mut self, share: AllocatedRate) -> Option<(DataRate, f64)> {
         let share = self.limits.clamp(share.rate);
         self.share = Some(share);
         let present = core::mem::replace(&mut self.decided, share);

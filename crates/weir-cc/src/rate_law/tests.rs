@@ -17,7 +17,7 @@ fn limits(min: u64, start: u64, max: u64) -> RateLimits {
 /// Takes the ceiling for its rate.
 #[derive(Debug)]
 struct Obedient {
-    why: Why,
+    why: ChangeReason,
     limited_by: Option<LimitingFactor>,
     draining: bool,
     /// In bytes.
@@ -34,15 +34,19 @@ impl Rule for Obedient {
         feedback: &Feedback<'_>,
         _state: &SendState,
         frame: &mut Frame,
-    ) -> Heard {
+    ) -> FeedbackOutcome {
         match *feedback {
             Feedback::Ceiling(rate) => {
                 frame.end_silence();
                 frame.set_rtt(Some(TimeDelta::from_millis(80)));
-                Heard::Rate(Computed { rate: rate.bps_f64(), why: self.why, limited_by: self.limited_by })
+                FeedbackOutcome::Rate(Computed {
+                    rate: rate.bps_f64(),
+                    why: self.why,
+                    limited_by: self.limited_by,
+                })
             }
-            Feedback::Reception { .. } => Heard::Noted,
-            _ => Heard::Foreign,
+            Feedback::Reception { .. } => FeedbackOutcome::NoUpdate,
+            _ => FeedbackOutcome::Ignored,
         }
     }
 
@@ -59,9 +63,9 @@ impl Rule for Obedient {
         self.scaled += 1;
     }
 
-    fn outlook(&self, frame: &Frame) -> Outlook {
+    fn send_rates(&self, frame: &Frame) -> SendRates {
         let window = Some(DataSize::from_bytes_f64(self.window));
-        Outlook { window, draining: self.draining, ..Outlook::at(frame.data_rate(), Pacing::Unpaced) }
+        SendRates { window, draining: self.draining, ..SendRates::at(frame.data_rate(), Pacing::Unpaced) }
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -74,9 +78,9 @@ impl Rule for Obedient {
 }
 
 /// 100 to 2000 kbit/s, from 500 kbit/s. Silence begins after 3 s.
-fn law() -> RateLaw<Obedient> {
+fn law() -> RateController<Obedient> {
     let rule = Obedient {
-        why: Why::Delay,
+        why: ChangeReason::Delay,
         limited_by: Some(LimitingFactor::Delay),
         draining: false,
         window: 5000.0,
@@ -84,44 +88,44 @@ fn law() -> RateLaw<Obedient> {
         pauses: 0,
         routes: 0,
     };
-    RateLaw::new_by(rule, Frame::new(limits(100, 500, 2000), Some(TimeDelta::from_secs(3))))
+    RateController::new_by(rule, Frame::new(limits(100, 500, 2000), Some(TimeDelta::from_secs(3))))
 }
 
-fn tell(law: &mut RateLaw<Obedient>, rate: u64) -> Decision {
+fn tell(law: &mut RateController<Obedient>, rate: u64) -> Decision {
     tell_at(law, 0, rate)
 }
 
-fn tell_at(law: &mut RateLaw<Obedient>, at: i64, rate: u64) -> Decision {
+fn tell_at(law: &mut RateController<Obedient>, at: i64, rate: u64) -> Decision {
     law.on_feedback(ms(at), &Feedback::Ceiling(kbps(rate)), &SendState::default()).unwrap()
 }
 
 /// Told the same rate for 1.2 s, until time 0: it climbs no longer.
-fn settle(law: &mut RateLaw<Obedient>, rate: u64) {
+fn settle(law: &mut RateController<Obedient>, rate: u64) {
     for step in 0..=12 {
         tell_at(law, 100 * step - 1200, rate);
     }
 }
 
-fn factor(law: &RateLaw<Obedient>) -> LimitingFactor {
+fn factor(law: &RateController<Obedient>) -> LimitingFactor {
     law.target().limiting_factor
 }
 
-fn send(law: &mut RateLaw<Obedient>, at: i64) {
+fn send(law: &mut RateController<Obedient>, at: i64) {
     let size = DataSize::from_bytes(1000);
     let packet = SentPacket::new(0, ms(at), size);
     law.on_sent(&packet, &SendState::default());
 }
 
-fn time_out(law: &mut RateLaw<Obedient>, at: i64) -> Option<Decision> {
+fn time_out(law: &mut RateController<Obedient>, at: i64) -> Option<Decision> {
     law.on_timeout(ms(at), &SendState::default())
 }
 
-fn adopt(law: &mut RateLaw<Obedient>, rate: u64) -> DataRate {
-    law.adopt(ms(0), Share { rate: kbps(rate) })
+fn apply_allocation(law: &mut RateController<Obedient>, rate: u64) -> DataRate {
+    law.apply_allocation(ms(0), AllocatedRate { rate: kbps(rate) })
 }
 
 /// From where to where, and what changed it.
-fn way(decision: Decision) -> (u64, u64, Why) {
+fn way(decision: Decision) -> (u64, u64, ChangeReason) {
     (decision.base.bps() / 1000, decision.rate.bps() / 1000, decision.why)
 }
 
@@ -129,10 +133,10 @@ fn way(decision: Decision) -> (u64, u64, Why) {
 fn each_decision_starts_from_the_one_before_and_keeps_to_the_limits() {
     let mut law = law();
     assert_eq!(law.target().sending_rate, kbps(500));
-    assert_eq!(way(tell(&mut law, 800)), (500, 800, Why::Growth));
-    assert_eq!(way(tell(&mut law, 600)), (800, 600, Why::Delay));
-    assert_eq!(way(tell(&mut law, 9000)), (600, 2000, Why::Growth));
-    assert_eq!(way(tell(&mut law, 1)), (2000, 100, Why::Delay));
+    assert_eq!(way(tell(&mut law, 800)), (500, 800, ChangeReason::Growth));
+    assert_eq!(way(tell(&mut law, 600)), (800, 600, ChangeReason::Delay));
+    assert_eq!(way(tell(&mut law, 9000)), (600, 2000, ChangeReason::Growth));
+    assert_eq!(way(tell(&mut law, 1)), (2000, 100, ChangeReason::Delay));
     assert_eq!(tell(&mut law, 700).rtt, Some(TimeDelta::from_millis(80)));
 }
 
@@ -171,10 +175,10 @@ fn the_limiting_factor_is_what_keeps_the_rate_from_rising() {
 fn a_probe_is_a_reason_and_limits_nothing() {
     let mut law = law();
     settle(&mut law, 800);
-    law.rule_mut().why = Why::Probe;
-    assert_eq!(tell_at(&mut law, 100, 1200).why, Why::Probe);
+    law.rule_mut().why = ChangeReason::Probe;
+    assert_eq!(tell_at(&mut law, 100, 1200).why, ChangeReason::Probe);
     assert_eq!(factor(&law), LimitingFactor::Delay, "it was no growth of the rule");
-    law.rule_mut().why = Why::Delay;
+    law.rule_mut().why = ChangeReason::Delay;
     tell_at(&mut law, 200, 1270);
     assert_eq!(factor(&law), LimitingFactor::RampUp, "this is");
 }
@@ -183,8 +187,8 @@ fn a_probe_is_a_reason_and_limits_nothing() {
 fn a_cut_at_the_minimum_still_says_its_reason() {
     let mut law = law();
     tell(&mut law, 1);
-    assert_eq!(way(tell(&mut law, 50)), (100, 100, Why::Delay));
-    assert_eq!(way(tell(&mut law, 100)), (100, 100, Why::Growth), "nothing was to be cut");
+    assert_eq!(way(tell(&mut law, 50)), (100, 100, ChangeReason::Delay));
+    assert_eq!(way(tell(&mut law, 100)), (100, 100, ChangeReason::Growth), "nothing was to be cut");
 }
 
 #[test]
@@ -194,7 +198,7 @@ fn the_present_rate_as_a_share_changes_nothing() {
         law.rule_mut().limited_by = Some(LimitingFactor::Loss);
         tell(law, 800);
     }
-    assert_eq!(adopt(&mut coupled, 800), kbps(800));
+    assert_eq!(apply_allocation(&mut coupled, 800), kbps(800));
     assert_eq!((coupled.frame.share(), alone.frame.share()), (Some(kbps(800)), None));
     assert_eq!((coupled.rule().scaled, coupled.target()), (0, alone.target()));
     assert_eq!(tell(&mut coupled, 700), tell(&mut alone, 700));
@@ -203,15 +207,15 @@ fn the_present_rate_as_a_share_changes_nothing() {
 #[test]
 fn a_share_scales_the_rule_and_is_where_the_next_decision_starts() {
     let mut law = law();
-    assert_eq!(adopt(&mut law, 300), kbps(300), "before the first decision");
+    assert_eq!(apply_allocation(&mut law, 300), kbps(300), "before the first decision");
     assert_eq!(tell(&mut law, 800).base, kbps(300));
     // 5000 · 300/500 · 400/800.
-    assert_eq!(adopt(&mut law, 400), kbps(400));
+    assert_eq!(apply_allocation(&mut law, 400), kbps(400));
     let target = law.target();
     assert_eq!((target.sending_rate, target.limiting_factor), (kbps(400), LimitingFactor::Coupling));
     assert_eq!(target.window, Some(DataSize::from_bytes(1500)));
     assert_eq!(law.frame().rate(), 400e3);
-    assert_eq!(way(tell(&mut law, 420)), (400, 420, Why::Growth));
+    assert_eq!(way(tell(&mut law, 420)), (400, 420, ChangeReason::Growth));
 }
 
 #[test]
@@ -227,7 +231,7 @@ fn coupling_limits_the_rate_exactly_while_the_share_is_below_what_the_law_comput
         (50, LimitingFactor::Coupling),
         (5000, LimitingFactor::Maximum),
     ] {
-        adopt(&mut law, share);
+        apply_allocation(&mut law, share);
         assert_eq!(law.target().limiting_factor, factor, "{share}");
     }
     tell(&mut law, 1990);
@@ -237,17 +241,17 @@ fn coupling_limits_the_rate_exactly_while_the_share_is_below_what_the_law_comput
 #[test]
 fn a_share_beyond_the_limits_is_the_nearest_rate_within_them() {
     let mut law = law();
-    assert_eq!(adopt(&mut law, 9000), kbps(2000));
+    assert_eq!(apply_allocation(&mut law, 9000), kbps(2000));
     // 5000 · 2000/500.
     assert_eq!(
         (law.target().window, law.target().limiting_factor),
         (Some(DataSize::from_bytes(20_000)), LimitingFactor::Maximum)
     );
-    assert_eq!(adopt(&mut law, 8000), kbps(2000));
+    assert_eq!(apply_allocation(&mut law, 8000), kbps(2000));
     assert_eq!(law.rule().scaled, 1, "it stands there already");
-    assert_eq!(way(tell(&mut law, 1500)), (2000, 1500, Why::Delay));
-    assert_eq!(adopt(&mut law, 1), kbps(100));
-    assert_eq!(way(tell(&mut law, 1000)), (100, 1000, Why::Growth));
+    assert_eq!(way(tell(&mut law, 1500)), (2000, 1500, ChangeReason::Delay));
+    assert_eq!(apply_allocation(&mut law, 1), kbps(100));
+    assert_eq!(way(tell(&mut law, 1000)), (100, 1000, ChangeReason::Growth));
 }
 
 #[test]
@@ -270,15 +274,19 @@ fn silence_halves_the_rate_each_second_and_an_early_timeout_does_nothing() {
     let before = law.target();
     assert_eq!(time_out(&mut law, 2999), None);
     assert_eq!((law.target(), law.next_timeout()), (before, Some(ms(3000))));
-    assert_eq!(time_out(&mut law, 3000).map(way), Some((500, 250, Why::Timeout)));
+    assert_eq!(time_out(&mut law, 3000).map(way), Some((500, 250, ChangeReason::Timeout)));
     assert_eq!(factor(&law), LimitingFactor::Silence);
     assert_eq!(time_out(&mut law, 3000), None, "twice is harmless");
     send(&mut law, 3500);
-    assert_eq!(time_out(&mut law, 4000).map(way), Some((250, 125, Why::Timeout)));
+    assert_eq!(time_out(&mut law, 4000).map(way), Some((250, 125, ChangeReason::Timeout)));
     send(&mut law, 4500);
-    assert_eq!(time_out(&mut law, 5000).map(way), Some((125, 100, Why::Timeout)));
+    assert_eq!(time_out(&mut law, 5000).map(way), Some((125, 100, ChangeReason::Timeout)));
     send(&mut law, 5500);
-    assert_eq!(time_out(&mut law, 6000).map(way), Some((100, 100, Why::Timeout)), "a cut at the minimum");
+    assert_eq!(
+        time_out(&mut law, 6000).map(way),
+        Some((100, 100, ChangeReason::Timeout)),
+        "a cut at the minimum"
+    );
     assert_eq!(factor(&law), LimitingFactor::Silence, "also there");
     tell_at(&mut law, 6100, 100);
     assert_eq!(factor(&law), LimitingFactor::Minimum, "feedback ends it");
@@ -289,11 +297,11 @@ fn limits_and_another_route_decide() {
     let mut law = law();
     tell(&mut law, 800);
     let decision = law.on_event(ms(0), PathEvent::Limits(limits(100, 300, 600))).unwrap();
-    assert_eq!(way(decision), (800, 600, Why::Limits));
+    assert_eq!(way(decision), (800, 600, ChangeReason::Limits));
     assert_eq!(law.target().limiting_factor, LimitingFactor::Maximum);
     send(&mut law, 0);
     let decision = law.on_event(ms(10), PathEvent::RouteChanged).unwrap();
-    assert_eq!((way(decision), decision.rtt), ((600, 300, Why::Route), None));
+    assert_eq!((way(decision), decision.rtt), ((600, 300, ChangeReason::Route), None));
     assert_eq!(
         (law.target().limiting_factor, law.next_timeout(), law.rule().routes),
         (LimitingFactor::RampUp, None, 1)
@@ -301,7 +309,7 @@ fn limits_and_another_route_decide() {
     // Below the start rate it stays.
     tell(&mut law, 200);
     let decision = law.on_event(ms(20), PathEvent::RouteChanged).unwrap();
-    assert_eq!(way(decision), (200, 200, Why::Route));
+    assert_eq!(way(decision), (200, 200, ChangeReason::Route));
 }
 
 #[test]
@@ -310,7 +318,8 @@ fn the_least_that_waited_is_that_since_the_feedback_before() {
     let waiting = |bytes| SendState { queued: DataSize::from_bytes(bytes), ..SendState::default() };
     let size = DataSize::from_bytes(1000);
     let packet = SentPacket::new(0, ms(0), size);
-    let told = |law: &RateLaw<Obedient>| (law.frame().queued().bytes(), law.frame().least_queued().bytes());
+    let told =
+        |law: &RateController<Obedient>| (law.frame().queued().bytes(), law.frame().least_queued().bytes());
     law.on_sent(&packet, &waiting(700));
     law.on_feedback(ms(10), &Feedback::Ceiling(kbps(500)), &waiting(5000));
     assert_eq!(told(&law), (5000, 700));

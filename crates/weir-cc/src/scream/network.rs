@@ -3,7 +3,7 @@
 use super::in_flight::InFlight;
 use super::scaled;
 use crate::packet::{Ecn, Fate, PacketResult, SentPacket};
-use crate::parts::rescaling::Rescaling;
+use crate::parts::allocation_history::AllocationHistory;
 use crate::time::{ArrivalTime, SendTime};
 
 /// Packets and bytes of one feedback.
@@ -30,12 +30,12 @@ pub(super) struct Network {
     in_flight: InFlight,
     /// Whether unmarked packets come as ECT(1): then marks are those of L4S. `None` before the first one.
     l4s: Option<bool>,
-    rescaling: Rescaling,
+    rescaling: AllocationHistory,
 }
 
 impl Network {
     pub(super) fn new() -> Self {
-        Self { in_flight: InFlight::new(), l4s: None, rescaling: Rescaling::NONE }
+        Self { in_flight: InFlight::new(), l4s: None, rescaling: AllocationHistory::NONE }
     }
 
     /// Coupling scales the flow by `factor`: what left before counts as if it had been sent so.

@@ -49,7 +49,7 @@ impl Cadence {
 
 impl Receiver for ScreamReceiver {
     /// It tells of packets and learns nothing of the path.
-    fn tells_packets(&self) -> bool {
+    fn reports_packets(&self) -> bool {
         true
     }
 

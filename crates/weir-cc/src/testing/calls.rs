@@ -9,7 +9,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use crate::controller::{PathEvent, RateLimits};
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::report::{
-    DcccReport, LawReport, NadaDelayReport, NadaReport, OwnReport, ReceptionReport, TfrcReport,
+    DcccReport, NadaDelayReport, NadaReport, NativeReport, OwnReport, ReceptionReport, TfrcReport,
 };
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
@@ -66,8 +66,8 @@ pub enum Call {
     Ceiling(DataRate),
     /// [`Feedback::Reception`](crate::Feedback::Reception), with the round-trip time.
     Reception(ReceptionReport, Option<TimeDelta>),
-    /// [`Feedback::Law`](crate::Feedback::Law), with the round-trip time.
-    Law(LawReport, Option<TimeDelta>),
+    /// [`Feedback::Native`](crate::Feedback::Native), with the round-trip time.
+    Law(NativeReport, Option<TimeDelta>),
     /// A timeout, due or not.
     Timeout,
     /// Something changed outside the law.
@@ -83,7 +83,7 @@ pub type TimedCall = (TimeDelta, Call, SendState);
 pub(super) fn calls_to(name: Option<[u8; 4]>) -> impl Strategy<Value = Vec<TimedCall>> {
     calls().prop_map(move |mut calls| {
         for (_, call, _) in &mut calls {
-            if let (Call::Law(LawReport::Own(report), _), Some(name)) = (call, name) {
+            if let (Call::Law(NativeReport::Own(report), _), Some(name)) = (call, name) {
                 *report = OwnReport::new(name, report.bytes()).expect("it is as long as before");
             }
         }
@@ -151,25 +151,27 @@ fn reception_report() -> impl Strategy<Value = ReceptionReport> {
     )
 }
 
-fn law_report() -> impl Strategy<Value = LawReport> {
+fn law_report() -> impl Strategy<Value = NativeReport> {
     let nada = (any::<bool>(), span(), rate()).prop_map(|(ramp_up, congestion, receive_rate)| {
-        LawReport::Nada(NadaReport { ramp_up, congestion, receive_rate })
+        NativeReport::Nada(NadaReport { ramp_up, congestion, receive_rate })
     });
     let dccc = (span(), rate(), span(), size(), any::<i64>()).prop_map(
         |(delay, sending_rate, interarrival, packet_size, at)| {
             let delay = ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO + delay);
             let at = ArrivalTime::from_nanos(at);
-            LawReport::Dccc(DcccReport { delay, sending_rate, interarrival, packet_size, at })
+            NativeReport::Dccc(DcccReport { delay, sending_rate, interarrival, packet_size, at })
         },
     );
     let loss_event_rate = prop_oneof![4 => 0.0..=1.0, 1 => Just(0.0), 1 => any::<f64>()];
     let tfrc = (loss_event_rate, rate()).prop_map(|(loss_event_rate, receive_rate)| {
-        LawReport::Tfrc(TfrcReport { loss_event_rate, receive_rate })
+        NativeReport::Tfrc(TfrcReport { loss_event_rate, receive_rate })
     });
-    let nada_delay = (span(), span())
-        .prop_map(|(congestion, reference)| LawReport::NadaDelay(NadaDelayReport { congestion, reference }));
+    let nada_delay = (span(), span()).prop_map(|(congestion, reference)| {
+        NativeReport::NadaDelay(NadaDelayReport { congestion, reference })
+    });
     let bytes = prop::collection::vec(any::<u8>(), 0..=OwnReport::MAX_LEN);
-    let own = (any::<[u8; 4]>(), bytes)
-        .prop_map(|(name, bytes)| LawReport::Own(OwnReport::new(name, &bytes).expect("it is short enough")));
+    let own = (any::<[u8; 4]>(), bytes).prop_map(|(name, bytes)| {
+        NativeReport::Own(OwnReport::new(name, &bytes).expect("it is short enough"))
+    });
     prop_oneof![nada, dccc, tfrc, nada_delay, own]
 }

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::{Controller, Receiver, Signal, Target};
-use crate::decision::{Decision, Share};
+use crate::decision::{AllocatedRate, Decision};
 use crate::history::SendHistory;
 use crate::pacer::Pacer;
 use crate::packet::{Arrival, Ecn, SendState};
@@ -23,7 +23,7 @@ use mishaps::{Dice, LATE, OnItsWay};
 use reception::Reception;
 use source::Packet;
 
-pub use mishaps::Mishaps;
+pub use mishaps::Impairments;
 pub use source::Source;
 
 const TICK: TimeDelta = TimeDelta::from_millis(1);
@@ -54,7 +54,7 @@ pub struct Loop {
     /// Share of the packets that are lost before they reach the queue.
     pub random_loss: f64,
     /// What else goes wrong.
-    pub mishaps: Mishaps,
+    pub mishaps: Impairments,
     /// By how much the receiver's clock was ahead at the beginning.
     pub clock_offset: TimeDelta,
     /// By how much the receiver's clock has been set forward.
@@ -120,7 +120,7 @@ impl Loop {
             reports: 0,
             source_limit: DataRate::MAX,
             random_loss: 0.0,
-            mishaps: Mishaps::default(),
+            mishaps: Impairments::default(),
             clock_offset: OFFSET,
             clock_step: TimeDelta::ZERO,
             clock_drift_ppm: 0,
@@ -221,8 +221,8 @@ impl Loop {
     }
 
     /// Coupling gives the flow this share; returns what it took.
-    pub fn adopt(&mut self, rate: DataRate) -> DataRate {
-        self.sender.adopt(self.now, Share { rate })
+    pub fn apply_allocation(&mut self, rate: DataRate) -> DataRate {
+        self.sender.apply_allocation(self.now, AllocatedRate { rate })
     }
 
     /// What the sender half wants now.
@@ -234,7 +234,7 @@ impl Loop {
         if self.echoes
             && let Some(Decision { rate, .. }) = decision
         {
-            assert_eq!(self.adopt(rate), rate);
+            assert_eq!(self.apply_allocation(rate), rate);
         }
         self.decided = Decision::merged(self.decided, decision);
     }
@@ -334,7 +334,7 @@ impl Loop {
             marker: packet.last,
             stamp: self.sender.stamp().unwrap_or_default(),
         };
-        let (at, Mishaps { copied, late, .. }) = (self.link_free + self.propagation, self.mishaps);
+        let (at, Impairments { copied, late, .. }) = (self.link_free + self.propagation, self.mishaps);
         let at = if self.dice.shows(late) { at + LATE } else { at };
         self.fly(at, arrival);
         if self.dice.shows(copied) {
@@ -380,7 +380,7 @@ impl Loop {
         self.hear_late_reports(&state);
         while let Some(report) = self.receiver.poll_report(clock) {
             self.reports += 1;
-            let Mishaps { reports_lost, reports_copied, reports_late, .. } = self.mishaps;
+            let Impairments { reports_lost, reports_copied, reports_late, .. } = self.mishaps;
             if self.feedback_cut || self.dice.shows(reports_lost) {
                 continue;
             }
@@ -417,6 +417,6 @@ fn hear(
     history: &mut SendHistory,
     sender: &mut dyn Controller,
 ) -> Option<Decision> {
-    let feedback = sender.hears(report.kind()).then(|| history.join(now, report)).flatten()?;
+    let feedback = sender.accepts(report.kind()).then(|| history.join(now, report)).flatten()?;
     sender.on_feedback(now, &feedback, state)
 }

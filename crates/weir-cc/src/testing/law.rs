@@ -73,7 +73,7 @@ impl Law {
         }
     }
 
-    /// For a law with a report of its own ([`LawReport::Own`](crate::LawReport::Own)): what that says of a path that carries a rate
+    /// For a law with a report of its own ([`NativeReport::Own`](crate::NativeReport::Own)): what that says of a path that carries a rate
     /// with ease. It is the good feedback that the law recovers by, and arbitrary reports have its name.
     pub const fn hearing(self, ease: fn(DataRate) -> OwnReport) -> Self {
         Self { ease: Some(ease), ..self }

@@ -8,10 +8,10 @@ use super::calls::{Call, TimedCall};
 use super::law::{Ease, ROUNDS_TO_RECOVER};
 use super::signals::{check_evidence, read_signals};
 use crate::controller::{Controller, Pacing, PathEvent, RateLimits, Target};
-use crate::decision::{Decision, Share, Why};
+use crate::decision::{AllocatedRate, ChangeReason, Decision};
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::report::{
-    DcccReport, Feedback, LawReport, NadaDelayReport, NadaReport, ReceptionReport, TfrcReport,
+    DcccReport, Feedback, NadaDelayReport, NadaReport, NativeReport, ReceptionReport, TfrcReport,
 };
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
@@ -82,7 +82,7 @@ impl Life {
             }
             Call::Ceiling(rate) => self.hear(&Feedback::Ceiling(rate), state),
             Call::Reception(report, rtt) => self.hear(&Feedback::Reception { report, rtt }, state),
-            Call::Law(report, rtt) => self.hear(&Feedback::Law { report, rtt }, state),
+            Call::Law(report, rtt) => self.hear(&Feedback::Native { report, rtt }, state),
             Call::Timeout => self.time_out(state),
             Call::Event(event) => {
                 if let PathEvent::Limits(limits) = event {
@@ -91,7 +91,7 @@ impl Life {
                 self.sender.on_event(self.now, event)
             }
             Call::Adopt(rate) => {
-                self.sender.adopt(self.now, Share { rate });
+                self.sender.apply_allocation(self.now, AllocatedRate { rate });
                 None
             }
         }
@@ -125,7 +125,7 @@ impl Life {
     fn check(&self) {
         check_target(&self.limits, &self.sender.target());
         read_signals(self.sender.signals(), |out| self.sender.read_signals(out));
-        for why in Why::ALL {
+        for why in ChangeReason::ALL {
             check_evidence(self.sender.signals(), &self.sender.evidence(why));
         }
     }
@@ -169,15 +169,15 @@ impl Life {
             Call::Packets(results.collect(), None, rtt, 0),
             Call::Ceiling(self.limits.max()),
             Call::Reception(ReceptionReport::default(), rtt),
-            Call::Law(LawReport::Nada(nada), rtt),
-            Call::Law(LawReport::Dccc(dccc), rtt),
-            Call::Law(LawReport::Tfrc(TfrcReport { loss_event_rate: 0.0, receive_rate: rate }), rtt),
-            Call::Law(LawReport::NadaDelay(delay), rtt),
+            Call::Law(NativeReport::Nada(nada), rtt),
+            Call::Law(NativeReport::Dccc(dccc), rtt),
+            Call::Law(NativeReport::Tfrc(TfrcReport { loss_event_rate: 0.0, receive_rate: rate }), rtt),
+            Call::Law(NativeReport::NadaDelay(delay), rtt),
         ] {
             self.live(&(TimeDelta::ZERO, feedback, SendState::default()));
         }
         if let Some(ease) = own {
-            let report = LawReport::Own(ease(rate));
+            let report = NativeReport::Own(ease(rate));
             self.live(&(TimeDelta::ZERO, Call::Law(report, rtt), SendState::default()));
         }
     }

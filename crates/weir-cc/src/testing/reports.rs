@@ -7,7 +7,7 @@ use weir_units::TimeDelta;
 use super::signals::read_signals;
 use crate::controller::Receiver;
 use crate::packet::{Arrival, Ecn};
-use crate::report::{DcccReport, LawReport, Record, Report};
+use crate::report::{DcccReport, NativeReport, Record, Report};
 use crate::time::ArrivalTime;
 
 /// No report may be further off than this once packets arrive.
@@ -28,20 +28,22 @@ fn content(report: &Report<'_>, zero: ArrivalTime) -> Content {
         }
         Report::Ceiling(rate) => Content::Other(Report::Ceiling(rate)),
         Report::Reception(report) => Content::Other(Report::Reception(report)),
-        Report::Law { report, echo } => {
-            Content::Other(Report::Law { report: without_offset(report, zero), echo })
+        Report::Native { report, echo } => {
+            Content::Other(Report::Native { report: without_offset(report, zero), echo })
         }
     }
 }
 
 /// A law's report by a receiver's clock that reads 0 at `zero`.
-fn without_offset(report: LawReport, zero: ArrivalTime) -> LawReport {
+fn without_offset(report: NativeReport, zero: ArrivalTime) -> NativeReport {
     let offset = zero - ArrivalTime::ZERO;
     match report {
-        LawReport::Dccc(report) => {
-            LawReport::Dccc(DcccReport { delay: report.delay + -offset, at: report.at - offset, ..report })
+        NativeReport::Dccc(report) => {
+            NativeReport::Dccc(DcccReport { delay: report.delay + -offset, at: report.at - offset, ..report })
         }
-        LawReport::Nada(_) | LawReport::NadaDelay(_) | LawReport::Tfrc(_) | LawReport::Own(_) => report,
+        NativeReport::Nada(_) | NativeReport::NadaDelay(_) | NativeReport::Tfrc(_) | NativeReport::Own(_) => {
+            report
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{Config, Tfrc, TfrcObserver};
 use crate::controller::{Observer, PathEvent};
-use crate::report::LawReport;
+use crate::report::NativeReport;
 use crate::testing::{Call, Life, arrivals, calls, limits, survives_silence, usual_limits};
 use crate::time::ArrivalTime;
 
@@ -28,7 +28,7 @@ proptest! {
             match timed.1 {
                 Call::Event(PathEvent::Limits(_) | PathEvent::RouteChanged) => prop_assert!(decided),
                 // No rate before a round-trip time is known, nor until it is time to double.
-                Call::Law(LawReport::Tfrc(_), _) | Call::Timeout => {}
+                Call::Law(NativeReport::Tfrc(_), _) | Call::Timeout => {}
                 _ => prop_assert!(!decided),
             }
             let target = life.sender.target();
@@ -46,7 +46,7 @@ proptest! {
         let mut observer = TfrcObserver::new(config).unwrap();
         for packet in &arrivals {
             observer.on_arrival(packet);
-            while let Some(LawReport::Tfrc(report)) = observer.report(packet.at) {
+            while let Some(NativeReport::Tfrc(report)) = observer.report(packet.at) {
                 prop_assert!((0.0..=1.0).contains(&report.loss_event_rate), "{:?}", report);
             }
             prop_assert!(observer.next_report().is_some_and(|due| due > packet.at));

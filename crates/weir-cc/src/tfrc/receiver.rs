@@ -9,7 +9,7 @@ use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
 use crate::packet::{Arrival, Ecn};
 use crate::parts::receive_rate::ReceiveRate;
-use crate::report::{LawReport, TfrcReport};
+use crate::report::{NativeReport, TfrcReport};
 use crate::time::ArrivalTime;
 
 /// Round-trip times by which the receiver goes; the sender's word is brought between them. Divergence 8.
@@ -122,7 +122,7 @@ impl Observer for TfrcObserver {
         self.due
     }
 
-    fn report(&mut self, now: ArrivalTime) -> Option<LawReport> {
+    fn report(&mut self, now: ArrivalTime) -> Option<NativeReport> {
         self.due.filter(|&due| due <= now)?;
         if !core::mem::take(&mut self.heard) {
             self.due = None;
@@ -132,7 +132,7 @@ impl Observer for TfrcObserver {
         self.reported = self.losses.loss_event_rate();
         let receive_rate = self.receive_rate(now);
         self.most_received = self.most_received.max(receive_rate);
-        Some(LawReport::Tfrc(TfrcReport { loss_event_rate: self.reported, receive_rate }))
+        Some(NativeReport::Tfrc(TfrcReport { loss_event_rate: self.reported, receive_rate }))
     }
 
     fn on_route_changed(&mut self) {

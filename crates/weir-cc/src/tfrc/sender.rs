@@ -9,12 +9,12 @@ use super::receive_set::ReceiveSet;
 use super::round_trip::RoundTrip;
 use crate::config_error::ConfigError;
 use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
-use crate::decision::Why;
+use crate::decision::ChangeReason;
 use crate::packet::{SendState, SentPacket, Stamp};
+use crate::parts::allocation_history::AllocationHistory;
 use crate::parts::backlog::media_rate;
-use crate::parts::rescaling::Rescaling;
-use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
-use crate::report::{Feedback, LawReport, ReportKind, TfrcReport};
+use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
+use crate::report::{Feedback, NativeReport, ReportKind, TfrcReport};
 use crate::time::SendTime;
 
 /// Weight of the past in the average packet size. RFC 5348 §4.1 averages over loss intervals, which only the
@@ -26,7 +26,7 @@ const DATA_LIMITED_LOSS: f64 = 0.85;
 const LEAST_NOFEEDBACK: TimeDelta = TimeDelta::from_millis(1);
 
 /// The sender half of TFRC. RFC 5348 §4.
-pub type Tfrc = RateLaw<EquationRule>;
+pub type Tfrc = RateController<EquationRule>;
 
 /// The rate by the throughput equation; the frame's is `X`, here in bytes/s.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct EquationRule {
     nofeedback_due: Option<SendTime>,
     /// Whether a packet left since the nofeedback timer was set.
     sent: bool,
-    words: Rescaling,
+    words: AllocationHistory,
 }
 
 impl Tfrc {
@@ -67,7 +67,7 @@ impl Tfrc {
             data_limited: DataLimited::default(),
             nofeedback_due: None,
             sent: false,
-            words: Rescaling::NONE,
+            words: AllocationHistory::NONE,
             config,
         };
         Ok(Self::new_by(rule, Frame::new(limits, None)))
@@ -97,14 +97,14 @@ impl EquationRule {
             // §4.2: the first feedback.
             self.changed = Some(now);
             self.receive_set = ReceiveSet::of(f64::INFINITY, now);
-            return Some(Next { x: self.initial_rate(&rtt), why: Why::Start, limited_by: None });
+            return Some(Next { x: self.initial_rate(&rtt), why: ChangeReason::Start, limited_by: None });
         }
         let received = bytes_per_second(report.receive_rate) * self.rescaled(now, &rtt);
         let recv_limit = self.recv_limit(now, received, &rtt, self.p > p_before);
         let x = x_of(frame);
         let Some(x_bps) = self.x_bps else { return self.slow_start(now, recv_limit, &rtt, x) };
         let by_loss = x_bps <= recv_limit || self.p > p_before;
-        let why = if by_loss { Why::Loss } else { Why::Ceiling };
+        let why = if by_loss { ChangeReason::Loss } else { ChangeReason::Ceiling };
         let allowed = x_bps.min(recv_limit);
         Some(Next { why, ..self.follow_equation(now, allowed, &rtt, p_before > 0.0, x) })
     }
@@ -149,7 +149,7 @@ impl EquationRule {
             Increase::OnePacketPerRtt | Increase::AtOnce => f64::INFINITY,
         };
         self.changed = Some(now);
-        Next { x: allowed.min(x + rise), why: Why::Loss, limited_by: Some(LimitingFactor::Loss) }
+        Next { x: allowed.min(x + rise), why: ChangeReason::Loss, limited_by: Some(LimitingFactor::Loss) }
     }
 
     /// `None` where it is not time to double yet.
@@ -158,7 +158,7 @@ impl EquationRule {
         due.then(|| {
             self.changed = Some(now);
             let x = (2.0 * x).min(recv_limit).max(self.initial_rate(rtt));
-            Next { x, why: Why::Ceiling, limited_by: None }
+            Next { x, why: ChangeReason::Ceiling, limited_by: None }
         })
     }
 
@@ -229,7 +229,7 @@ impl EquationRule {
 #[derive(Clone, Copy, Debug)]
 struct Next {
     x: f64,
-    why: Why,
+    why: ChangeReason,
     limited_by: Option<LimitingFactor>,
 }
 
@@ -268,7 +268,7 @@ impl Rule for EquationRule {
         }
     }
 
-    fn hears(&self, kind: ReportKind) -> bool {
+    fn accepts(&self, kind: ReportKind) -> bool {
         kind == ReportKind::Tfrc
     }
 
@@ -278,12 +278,14 @@ impl Rule for EquationRule {
         feedback: &Feedback<'_>,
         _state: &SendState,
         frame: &mut Frame,
-    ) -> Heard {
-        let Feedback::Law { report: LawReport::Tfrc(report), rtt } = feedback else { return Heard::Foreign };
+    ) -> FeedbackOutcome {
+        let Feedback::Native { report: NativeReport::Tfrc(report), rtt } = feedback else {
+            return FeedbackOutcome::Ignored;
+        };
         let next = self.on_report(now, report, *rtt, frame);
         frame.set_rtt(self.rtt.map(|rtt| rtt.smoothed()));
         self.restart_timer(now, within(frame.limits(), next.map_or(x_of(frame), |next| next.x)));
-        next.map_or(Heard::Noted, |next| Heard::Rate(next.computed()))
+        next.map_or(FeedbackOutcome::NoUpdate, |next| FeedbackOutcome::Rate(next.computed()))
     }
 
     fn on_timeout(&mut self, now: SendTime, _state: &SendState, frame: &mut Frame) -> Option<Computed> {
@@ -291,8 +293,11 @@ impl Rule for EquationRule {
         let (before, idle) = (x_of(frame), !self.sent);
         let x = self.on_nofeedback(now, before, frame.limits());
         self.restart_timer(now, within(frame.limits(), x));
-        let (why, limited_by) =
-            if idle { (Why::Application, None) } else { (Why::Timeout, Some(LimitingFactor::Silence)) };
+        let (why, limited_by) = if idle {
+            (ChangeReason::Application, None)
+        } else {
+            (ChangeReason::Timeout, Some(LimitingFactor::Silence))
+        };
         (!idle || x != before).then(|| Next { x, why, limited_by }.computed())
     }
 
@@ -309,7 +314,7 @@ impl Rule for EquationRule {
         self.rtt = None;
         self.changed = None;
         self.receive_set = ReceiveSet::of(f64::INFINITY, now);
-        self.words = Rescaling::NONE;
+        self.words = AllocationHistory::NONE;
     }
 
     fn scale(&mut self, now: SendTime, factor: f64, _frame: &Frame) {
@@ -321,11 +326,11 @@ impl Rule for EquationRule {
         self.x_inst(frame)
     }
 
-    fn outlook(&self, frame: &Frame) -> Outlook {
+    fn send_rates(&self, frame: &Frame) -> SendRates {
         let sending_rate = self.x_inst(frame);
-        Outlook {
+        SendRates {
             media_rate: media_rate(frame.limits(), sending_rate, frame.queued(), self.config.drain_time),
-            ..Outlook::at(sending_rate, Pacing::Factor(1.0))
+            ..SendRates::at(sending_rate, Pacing::Factor(1.0))
         }
     }
 
@@ -371,7 +376,7 @@ impl Rule for EquationRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, _why: Why, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
         // §4.3 step 4: the equation bounds the rate, and so does twice what was received.
         let recv_limit = 2.0 * self.receive_set.max() * 8.0;
         let recv_limit = if recv_limit.is_finite() { recv_limit } else { f64::NAN };

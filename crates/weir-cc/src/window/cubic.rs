@@ -17,7 +17,7 @@ use weir_units::TimeDelta;
 use crate::time::SendTime;
 use crate::window::hystart::HyStart;
 use crate::window::rules::{Rules, SlowStart};
-use crate::window::{Ack, Congestion, Delivery, MIN_SSTHRESH, Window, WindowLaw};
+use crate::window::{Ack, Congestion, Delivery, MIN_SSTHRESH, Window, WindowAlgorithm};
 
 use epoch::{Epoch, k};
 use form::Form;
@@ -150,7 +150,7 @@ impl Cubic {
     }
 }
 
-impl WindowLaw for Cubic {
+impl WindowAlgorithm for Cubic {
     fn reset(&mut self) {
         if let Some(hystart) = &mut self.hystart {
             hystart.reset();

@@ -9,7 +9,7 @@
 use crate::time::SendTime;
 use crate::window::rounds::Rounds;
 use crate::window::rules::{RenoGrowth, Rules};
-use crate::window::{Ack, Congestion, Delivery, Window, WindowLaw};
+use crate::window::{Ack, Congestion, Delivery, Window, WindowAlgorithm};
 
 /// `g`, the weight of a round trip in the estimate (RFC 8257 §4.2).
 const G: f64 = 1.0 / 16.0;
@@ -49,7 +49,7 @@ impl Dctcp {
     }
 }
 
-impl WindowLaw for Dctcp {
+impl WindowAlgorithm for Dctcp {
     fn reset(&mut self) {
         *self = Self::with_growth(self.growth.anew());
     }

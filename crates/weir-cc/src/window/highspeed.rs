@@ -10,7 +10,7 @@
 
 use crate::time::SendTime;
 use crate::window::rules::{RenoGrowth, Rules};
-use crate::window::{Ack, Congestion, Window, WindowLaw};
+use crate::window::{Ack, Congestion, Window, WindowAlgorithm};
 
 /// `Low_Window` in segments: up to here HighSpeed TCP is Reno (RFC 3649 §5).
 const LOW_WINDOW: f64 = 38.0;
@@ -111,7 +111,7 @@ fn row(w: f64) -> usize {
     TABLE.partition_point(|&limit| f64::from(limit) < w).min(TABLE.len() - 1)
 }
 
-impl WindowLaw for HighSpeed {
+impl WindowAlgorithm for HighSpeed {
     fn reset(&mut self) {
         self.growth = self.growth.anew();
         self.increase = UNKNOWN;

@@ -90,7 +90,7 @@ pub enum Congestion {
 }
 
 /// A window law.
-pub trait WindowLaw: Send + Sync + Debug {
+pub trait WindowAlgorithm: Send + Sync + Debug {
     /// Another connection begins: the law is as when it was made.
     fn reset(&mut self);
 

@@ -7,7 +7,7 @@
 
 use crate::time::SendTime;
 use crate::window::rules::{RenoGrowth, Rules};
-use crate::window::{Ack, Congestion, Window, WindowLaw};
+use crate::window::{Ack, Congestion, Window, WindowAlgorithm};
 
 /// The NewReno window law.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ impl NewReno {
     }
 }
 
-impl WindowLaw for NewReno {
+impl WindowAlgorithm for NewReno {
     fn reset(&mut self) {
         self.growth = self.growth.anew();
     }

@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 
 use super::hystart::{Config, HyStart};
 use super::{
-    Ack, Congestion, Cubic, Dctcp, Delivery, HighSpeed, NewReno, Rules, Westwood, Window, WindowLaw,
+    Ack, Congestion, Cubic, Dctcp, Delivery, HighSpeed, NewReno, Rules, Westwood, Window, WindowAlgorithm,
     highspeed, westwood,
 };
 use crate::time::SendTime;
@@ -36,8 +36,8 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-fn laws() -> Vec<Box<dyn WindowLaw>> {
-    let mut laws: Vec<Box<dyn WindowLaw>> = Vec::new();
+fn laws() -> Vec<Box<dyn WindowAlgorithm>> {
+    let mut laws: Vec<Box<dyn WindowAlgorithm>> = Vec::new();
     laws.push(Box::new(Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())))));
     laws.push(Box::new(Cubic::linux_6(Some(HyStart::new(Config::linux())))));
     for rules in [Rules::default(), Rules::rfc_5681(), Rules::linux(), Rules::linux_6(), Rules::ns3_26()] {
@@ -58,7 +58,7 @@ fn laws() -> Vec<Box<dyn WindowLaw>> {
     laws
 }
 
-fn tell(law: &mut dyn WindowLaw, window: &mut Window, now: SendTime, event: &Event) {
+fn tell(law: &mut dyn WindowAlgorithm, window: &mut Window, now: SendTime, event: &Event) {
     let rtt = TimeDelta::from_millis(50);
     match *event {
         Event::Delivery { delivered, marked, outstanding, rtt, recovering } => {

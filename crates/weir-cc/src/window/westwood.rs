@@ -17,7 +17,7 @@ use weir_units::TimeDelta;
 
 use crate::time::SendTime;
 use crate::window::rules::{RenoGrowth, Rules};
-use crate::window::{Ack, Congestion, Delivery, Window, WindowLaw};
+use crate::window::{Ack, Congestion, Delivery, Window, WindowAlgorithm};
 
 /// Shortest window of a bandwidth sample in Linux (`TCP_WESTWOOD_RTT_MIN`).
 const LINUX_SHORTEST: TimeDelta = TimeDelta::from_millis(50);
@@ -125,7 +125,7 @@ impl Westwood {
     }
 }
 
-impl WindowLaw for Westwood {
+impl WindowAlgorithm for Westwood {
     fn reset(&mut self) {
         *self = Self { estimator: self.estimator, growth: self.growth.anew(), ..Self::default() };
     }

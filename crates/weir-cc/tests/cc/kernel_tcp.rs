@@ -2,7 +2,7 @@
 
 use weir_cc::SendTime;
 use weir_cc::window::hystart::{Config, HyStart};
-use weir_cc::window::{Ack, Cubic, Delivery, Window, WindowLaw};
+use weir_cc::window::{Ack, Cubic, Delivery, Window, WindowAlgorithm};
 use weir_units::TimeDelta;
 
 macro_rules! recorded {

@@ -1,11 +1,11 @@
 //! The kit of tests for laws of others, used from outside: on a law of our own, and on ones that are broken.
 
 use weir_cc::packet_feedback::PacketFeedback;
-use weir_cc::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
+use weir_cc::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
 use weir_cc::testing::{Halves, Law, halves, law_tests, properties};
 use weir_cc::{
-    Controller, DataRate, Decision, Fate, Feedback, LimitingFactor, Pacing, PathEvent, RateLimits, SendState,
-    SendTime, Share, Signal, Target, TimeDelta, Why,
+    AllocatedRate, ChangeReason, Controller, DataRate, Decision, Fate, Feedback, LimitingFactor, Pacing,
+    PathEvent, RateLimits, SendState, SendTime, Signal, Target, TimeDelta,
 };
 
 const FEEDBACK_INTERVAL: TimeDelta = TimeDelta::from_millis(50);
@@ -27,23 +27,27 @@ impl Rule for Aimd {
         feedback: &Feedback<'_>,
         _: &SendState,
         frame: &mut Frame,
-    ) -> Heard {
-        let Feedback::Packets { results, rtt, .. } = *feedback else { return Heard::Foreign };
+    ) -> FeedbackOutcome {
+        let Feedback::Packets { results, rtt, .. } = *feedback else { return FeedbackOutcome::Ignored };
         if results.is_empty() {
-            return Heard::Noted;
+            return FeedbackOutcome::NoUpdate;
         }
         frame.end_silence();
         frame.set_rtt(rtt);
         let is_news = |at: SendTime| self.cut_at.is_none_or(|cut| at > cut);
         if results.iter().any(|result| result.fate == Fate::Missing && is_news(result.sent.at)) {
             self.cut_at = Some(now);
-            return Heard::Rate(Computed {
+            return FeedbackOutcome::Rate(Computed {
                 rate: frame.rate() * CUT,
-                why: Why::Loss,
+                why: ChangeReason::Loss,
                 limited_by: Some(LimitingFactor::Loss),
             });
         }
-        Heard::Rate(Computed { rate: frame.rate() + STEP, why: Why::Growth, limited_by: None })
+        FeedbackOutcome::Rate(Computed {
+            rate: frame.rate() + STEP,
+            why: ChangeReason::Growth,
+            limited_by: None,
+        })
     }
 
     fn forget_path(&mut self, _: SendTime, _: &mut Frame) {
@@ -53,8 +57,8 @@ impl Rule for Aimd {
     // It has no rate but the frame's.
     fn scale(&mut self, _: SendTime, _: f64, _: &Frame) {}
 
-    fn outlook(&self, frame: &Frame) -> Outlook {
-        Outlook::at(frame.data_rate(), Pacing::Factor(1.0))
+    fn send_rates(&self, frame: &Frame) -> SendRates {
+        SendRates::at(frame.data_rate(), Pacing::Factor(1.0))
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -66,8 +70,8 @@ impl Rule for Aimd {
     }
 }
 
-fn aimd(limits: RateLimits) -> RateLaw<Aimd> {
-    RateLaw::new_by(Aimd { cut_at: None }, Frame::new(limits, Some(TimeDelta::from_secs(1))))
+fn aimd(limits: RateLimits) -> RateController<Aimd> {
+    RateController::new_by(Aimd { cut_at: None }, Frame::new(limits, Some(TimeDelta::from_secs(1))))
 }
 
 law_tests!(
@@ -90,7 +94,7 @@ enum Fault {
 /// The law above, but for a fault.
 #[derive(Debug)]
 struct Broken {
-    law: RateLaw<Aimd>,
+    law: RateController<Aimd>,
     fault: Fault,
     limits: RateLimits,
     was_silent: bool,
@@ -134,12 +138,12 @@ impl Controller for Broken {
         if exceeds { Target { media_rate: target.media_rate.scale(1.01), ..target } } else { target }
     }
 
-    fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
+    fn apply_allocation(&mut self, now: SendTime, share: AllocatedRate) -> DataRate {
         if self.fault == Fault::ForgetsCoupling && self.share {
             return self.limits.clamp(share.rate);
         }
         self.share = true;
-        self.law.adopt(now, share)
+        self.law.apply_allocation(now, share)
     }
 
     fn signals(&self) -> &'static [Signal] {

@@ -9,8 +9,8 @@ use super::TableArgs;
 #[derive(Debug, clap::Args)]
 pub(crate) struct AttackArgs {
     /// Controllers [default: all].
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) law: Vec<String>,
+    #[arg(long, alias = "law", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) controller: Vec<String>,
     /// Only attacks of whom this is: off the path (blind), on the path (reader), or the peer (receiver) [default: all].
     #[arg(long, value_name = "WHO", value_parser = PossibleValuesParser::new(Role::ALL.map(Role::name)))]
     pub(crate) role: Option<String>,

@@ -38,7 +38,7 @@ fn every_command_has_a_manual_page() {
     for (name, words) in [
         ("weir-run.1", "\\-\\-controller"),
         ("weir-trace-cut.1", "Where the part begins"),
-        ("weir-new-law.1", "weir new law"),
+        ("weir-new-controller.1", "weir new controller"),
     ] {
         assert!(place.read(&format!("pages/{name}")).contains(words), "{name}");
     }

@@ -33,17 +33,17 @@ fn check_tells_machines_what_a_scenario_is_and_what_is_wrong_with_it() {
 #[test]
 fn tables_of_many_runs_are_json_by_either_option() {
     let place = Place::new();
-    let command = "pairs --law gcc --runs 1 --quiet";
+    let command = "pairs --controller gcc --runs 1 --quiet";
     let short = place.weir(&format!("{command} --json"));
     json(&short.stdout);
     assert_eq!(short.stdout, place.weir(&format!("{command} --format json")).stdout);
-    let both = place.try_weir("pairs --law gcc --json --format markdown");
+    let both = place.try_weir("pairs --controller gcc --json --format markdown");
     assert_eq!(both.code, Some(2), "{both:?}");
     // The cheapest form of each; `detection` takes the most, some five seconds.
     for command in [
-        "attack --law gcc --role blind --attack foreign",
+        "attack --controller gcc --role blind --attack foreign",
         "compare --controller gcc --runs 1",
-        "detection --law newreno --runs 1",
+        "detection --controller newreno --runs 1",
     ] {
         let outcome = place.weir(&format!("{command} --quiet --json"));
         assert!(!json(&outcome.stdout).as_array().unwrap().is_empty(), "{command}: {}", outcome.stdout);
@@ -55,7 +55,7 @@ fn a_controller_that_is_named_twice_runs_once_and_that_is_said() {
     let place = Place::new();
     for (command, option) in [
         ("run quality/steady --duration 2s --runs 1 --controller gcc,nada,gcc", "--controller"),
-        ("pairs --runs 1 --law gcc,gcc", "--law"),
+        ("pairs --runs 1 --controller gcc,gcc", "--controller"),
     ] {
         let outcome = place.weir(&format!("{command} --quiet"));
         let said = format!("{option}: `gcc` is named more than once; it runs once.\n");

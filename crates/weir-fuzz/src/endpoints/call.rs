@@ -1,6 +1,6 @@
 //! A session with its receivers, what happens to it, and what must hold then.
 
-use weir_cc::{ArrivalTime, PathEvent, SendTime, Share};
+use weir_cc::{AllocatedRate, ArrivalTime, PathEvent, SendTime};
 use weir_media::{Output, Session};
 use weir_wire::AbsSendTime;
 use weir_wire::media::MediaHeader;
@@ -98,7 +98,7 @@ impl Call {
                 self.session.on_event(now, id, PathEvent::Limits(limits));
             }
             _ if input.flag() => {
-                let taken = self.session.adopt(now, id, Share { rate: input.rate() });
+                let taken = self.session.apply_allocation(now, id, AllocatedRate { rate: input.rate() });
                 self.flows[place].check_rate(taken.expect("the flow is there"));
             }
             _ => self.arrive(place, input),

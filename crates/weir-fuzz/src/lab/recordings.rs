@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use weir_lab::build::RunOptions;
 use weir_lab::comparison::saved::RecordedRun;
 use weir_lab::comparison::why::Subject;
+use weir_lab::compile::RunOptions;
 use weir_lab::metrics::{Decisions, MeasurePlan, Series};
 use weir_lab::registry::Registry;
 use weir_lab::scenario::Scenario;

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::form::{Varied, places};
 use weir_lab::registry::Registry;
-use weir_lab::scenario::{Contestant, Scenario};
+use weir_lab::scenario::{Candidate, Scenario};
 use weir_lab::shipped::{self, SCENARIOS};
 use weir_lab::traces::TraceStore;
 use weir_net::Time;
@@ -90,7 +90,7 @@ fn vary(scenario: &str, word: &str) {
 
 /// A list of controllers and variants: each can take over the scenario, or is refused.
 fn contest(scenario: &str, word: &str) {
-    let Ok(contestants) = Contestant::list(word).inspect_err(refused) else { return };
+    let Ok(contestants) = Candidate::list(word).inspect_err(refused) else { return };
     for contestant in contestants.iter().take(4) {
         let definition: Vec<String> = contestant.definition.iter().cloned().collect();
         let scenario = Scenario::parse_in(&Registry::standard(), "fuzz.toml", scenario, &definition);

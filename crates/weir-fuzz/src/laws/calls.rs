@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use weir_cc::testing::{Call, TimedCall};
 use weir_cc::{
-    ApparentDelay, ArrivalTime, DcccReport, Ecn, Fate, LawReport, NadaDelayReport, NadaReport, OwnReport,
+    ApparentDelay, ArrivalTime, DcccReport, Ecn, Fate, NadaDelayReport, NadaReport, NativeReport, OwnReport,
     PacketResult, PathEvent, RateLimits, ReceptionReport, SendState, SendTime, SentPacket, TfrcReport,
 };
 use weir_units::{DataRate, TimeDelta};
@@ -144,21 +144,21 @@ fn reception(input: &mut Input<'_>) -> ReceptionReport {
     }
 }
 
-fn report(input: &mut Input<'_>) -> LawReport {
+fn report(input: &mut Input<'_>) -> NativeReport {
     match input.below(5) {
-        0 => LawReport::Nada(NadaReport {
+        0 => NativeReport::Nada(NadaReport {
             ramp_up: input.flag(),
             congestion: input.span(),
             receive_rate: input.rate(),
         }),
-        1 => LawReport::Dccc(DcccReport {
+        1 => NativeReport::Dccc(DcccReport {
             delay: ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO + input.span()),
             sending_rate: input.rate(),
             interarrival: input.span(),
             packet_size: input.size(),
             at: any_arrival(input),
         }),
-        2 => LawReport::Tfrc(TfrcReport {
+        2 => NativeReport::Tfrc(TfrcReport {
             loss_event_rate: match input.below(6) {
                 0 => 0.0,
                 1 => f64::from_bits(input.u64()),
@@ -166,11 +166,11 @@ fn report(input: &mut Input<'_>) -> LawReport {
             },
             receive_rate: input.rate(),
         }),
-        3 => LawReport::NadaDelay(NadaDelayReport { congestion: input.span(), reference: input.span() }),
+        3 => NativeReport::NadaDelay(NadaDelayReport { congestion: input.span(), reference: input.span() }),
         _ => {
             let name = input.u32().to_be_bytes();
             let length = input.below(1 + OwnReport::MAX_LEN as u64) as usize;
-            LawReport::Own(OwnReport::new(name, input.bytes(length)).expect("it is short enough"))
+            NativeReport::Own(OwnReport::new(name, input.bytes(length)).expect("it is short enough"))
         }
     }
 }

@@ -105,10 +105,10 @@ pub(super) enum What {
 
 impl What {
     /// Whether it is in a form that a law goes by which hears of `kinds`.
-    pub(super) fn is_form_of(self, hears: impl Fn(ReportKind) -> bool) -> bool {
+    pub(super) fn is_form_of(self, accepts: impl Fn(ReportKind) -> bool) -> bool {
         match self {
-            Self::Ceiling(_) => hears(ReportKind::Ceiling),
-            Self::OneArrival(_) => hears(ReportKind::Packets),
+            Self::Ceiling(_) => accepts(ReportKind::Ceiling),
+            Self::OneArrival(_) => accepts(ReportKind::Packets),
             Self::NumberAhead(_) => false,
             _ => true,
         }

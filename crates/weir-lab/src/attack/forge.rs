@@ -64,8 +64,8 @@ impl Forger {
     }
 
     /// Whether it is in a form that a law goes by which hears of `kinds`.
-    pub(super) fn is_form_of(&self, hears: impl Fn(ReportKind) -> bool) -> bool {
-        self.attack.what.is_form_of(hears)
+    pub(super) fn is_form_of(&self, accepts: impl Fn(ReportKind) -> bool) -> bool {
+        self.attack.what.is_form_of(accepts)
     }
 
     /// The ECN field with which a packet comes that left without.

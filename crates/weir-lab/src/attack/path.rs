@@ -82,10 +82,10 @@ impl Call<'_> {
             breakers: self.breakers,
             ..MediaConfig::new(limits(), EncoderConfig::papers())
         };
-        let hears = |kind| halves.controller.hears(kind);
+        let accepts = |kind| halves.controller.accepts(kind);
         let mut course = Course {
-            per_packet: hears(ReportKind::Packets),
-            own_form: forger.as_ref().is_some_and(|forger| forger.is_form_of(hears)),
+            per_packet: accepts(ReportKind::Packets),
+            own_form: forger.as_ref().is_some_and(|forger| forger.is_form_of(accepts)),
             ..Course::default()
         };
         let seeds = SenderSeeds { encoder: 1, rtcp: 2 };

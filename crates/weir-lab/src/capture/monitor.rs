@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use weir_cc::coupled::{Aggregate, Order, Refusal, Word};
+use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage, Refusal};
 use weir_cc::{Controller, Decision, Target};
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
@@ -98,12 +98,18 @@ impl<M: Monitor, W: Write> Monitor for Captured<M, W> {
         self.monitor.signals(now, flow, side, values);
     }
 
-    fn told(&mut self, now: Time, flow: usize, word: &Word, refused: Option<Refusal>) {
-        self.monitor.told(now, flow, word, refused);
+    fn coupling_message(&mut self, now: Time, flow: usize, word: &CouplingMessage, refused: Option<Refusal>) {
+        self.monitor.coupling_message(now, flow, word, refused);
     }
 
-    fn ordered(&mut self, now: Time, flow: usize, order: &Order, aggregate: Option<Aggregate>) {
-        self.monitor.ordered(now, flow, order, aggregate);
+    fn coupler_action(
+        &mut self,
+        now: Time,
+        flow: usize,
+        order: &CouplerAction,
+        aggregate: Option<Aggregate>,
+    ) {
+        self.monitor.coupler_action(now, flow, order, aggregate);
     }
 
     fn completed(&mut self, now: Time, flow: usize) {

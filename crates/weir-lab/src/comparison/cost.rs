@@ -32,7 +32,7 @@ const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 
 /// A sender half and everything that will happen to it.
 #[derive(Debug)]
-pub struct Minute {
+pub struct ReplayedCall {
     controller: Box<dyn Controller>,
     history: SendHistory,
     script: Script,
@@ -65,7 +65,7 @@ enum Stored {
     Other(Report<'static>),
 }
 
-impl Minute {
+impl ReplayedCall {
     /// The controller `name` of `registry` before its minute.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl Script {
                 }
                 Report::Ceiling(rate) => Stored::Other(Report::Ceiling(rate)),
                 Report::Reception(report) => Stored::Other(Report::Reception(report)),
-                Report::Law { report, echo } => Stored::Other(Report::Law { report, echo }),
+                Report::Native { report, echo } => Stored::Other(Report::Native { report, echo }),
             };
             self.reports.push((heard, stored));
         }
@@ -231,8 +231,8 @@ mod tests {
 
     #[test]
     fn a_minute_in_two_halves_is_the_same_minute() {
-        let whole = Minute::of(&Registry::standard(), "gcc").unwrap().run();
-        let mut halves = Minute::of(&Registry::standard(), "gcc").unwrap();
+        let whole = ReplayedCall::of(&Registry::standard(), "gcc").unwrap().run();
+        let mut halves = ReplayedCall::of(&Registry::standard(), "gcc").unwrap();
         halves.advance(PACKETS / 2);
         assert_eq!(halves.advance(PACKETS - PACKETS / 2), whole);
     }
@@ -241,7 +241,7 @@ mod tests {
     fn every_law_hears_reports_for_the_whole_minute() {
         let registry = Registry::standard();
         for name in registry.controller_names() {
-            let minute = Minute::of(&registry, name).unwrap();
+            let minute = ReplayedCall::of(&registry, name).unwrap();
             let last = minute.script.reports.last().map(|(at, _)| *at - SendTime::ZERO);
             assert!(last.is_some_and(|last| last > TimeDelta::from_secs(58)), "{name}: {last:?}");
             assert!(minute.script.reports.is_sorted_by_key(|(at, _)| *at), "{name}");

@@ -1,6 +1,6 @@
 //! What running a comparison yields.
 
-use crate::build::{TraceUse, names_of_stand_ins, stand_ins, titled};
+use crate::compile::{TraceUse, names_of_stand_ins, stand_ins, titled};
 use weir_measure::metrics::{FlowDelays, Histogram, MeasurePlan, Recording};
 use weir_measure::results::{FlowKind, RunMetrics, Summary};
 

@@ -1,9 +1,9 @@
 //! A scenario run under several controllers and seeds.
 
 use super::outcome::{Comparison, ControllerRuns, Sample};
-use crate::build::{RunOptions, TraceUse};
+use crate::compile::{RunOptions, TraceUse};
 use crate::form::ScenarioError;
-use crate::runs::{Capture, CaptureFile, Forget, Ran, RunError, Runner, Task, check_links};
+use crate::runs::{Capture, CaptureFile, NoStore, Ran, RunError, Runner, Task, check_links};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 use weir_measure::metrics::Measured;
@@ -86,7 +86,7 @@ impl ComparisonRequest<'_> {
             })
             .collect();
         let fold = |index, ran| Outcome::of(ran, self.is_first(index));
-        let outcomes = Runner { jobs: self.jobs, done }.run(&tasks, store, &Forget, fold)?;
+        let outcomes = Runner { jobs: self.jobs, done }.run(&tasks, store, &NoStore, fold)?;
         self.collect(&trials, outcomes)
     }
 

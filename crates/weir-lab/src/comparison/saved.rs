@@ -9,7 +9,7 @@ use super::decisions::{FlowSignals, ticks};
 use super::panels;
 use super::scatter::scatter;
 use super::tables::table_of_runs;
-use crate::build::RunOptions;
+use crate::compile::RunOptions;
 use crate::form::ScenarioError;
 use crate::page::{CdfStep, ControllerPanel, PageInput};
 use crate::paired::RunTable;

@@ -3,7 +3,7 @@
 use super::outcome::{Comparison, ControllerRuns};
 use super::tables::media_sum;
 use crate::registry;
-use weir_measure::results::ranking::{Candidate, Ranking};
+use weir_measure::results::ranking::{RankedController, Ranking};
 use weir_measure::results::stats::Estimate;
 use weir_measure::results::{FlowKind, RunMetrics, Value};
 
@@ -31,7 +31,8 @@ impl Comparison {
     /// The ranking of the controllers; `None` of fewer than two, and where there is no media. `neighbours` are the runs of the same
     /// controllers in which the media have a neighbour.
     pub(crate) fn ranking_beside(&self, neighbours: &Self) -> Option<Ranking> {
-        let candidates: Vec<Candidate> = self.candidates_beside(neighbours).map(|(_, own)| own).collect();
+        let candidates: Vec<RankedController> =
+            self.candidates_beside(neighbours).map(|(_, own)| own).collect();
         (candidates.len() > 1 && self.has_media()).then(|| Ranking::of(&candidates))
     }
 
@@ -39,7 +40,7 @@ impl Comparison {
     pub(crate) fn candidates_beside<'a>(
         &'a self,
         neighbours: &'a Self,
-    ) -> impl Iterator<Item = (usize, Candidate)> + 'a {
+    ) -> impl Iterator<Item = (usize, RankedController)> + 'a {
         let candidate = |(place, own): (usize, &ControllerRuns)| {
             let beside = neighbours.controllers.get(place).map_or(&[][..], |other| other.runs.as_slice());
             (place, candidate(own, beside))
@@ -128,10 +129,10 @@ impl Comparison {
 }
 
 /// `own` as it is compared; `beside` are its runs with a neighbour.
-fn candidate(own: &ControllerRuns, beside: &[RunMetrics]) -> Candidate {
+fn candidate(own: &ControllerRuns, beside: &[RunMetrics]) -> RankedController {
     let of = |runs: &[RunMetrics], value: &dyn Fn(&RunMetrics) -> Value| runs.iter().map(value).collect();
     let neighbours: Vec<Value> = of(beside, &neighbour_rate);
-    Candidate {
+    RankedController {
         name: own.name.clone(),
         useful_rate_kbps: of(&own.runs, &|run| {
             media_sum(run, |flow| flow.useful_rate_bps).map(|bps| bps / 1e3)

@@ -122,8 +122,8 @@ pub(super) fn run<'l>(
 }
 
 fn traffic(registry: &Registry, law: &str) -> Result<Traffic, RegistryError> {
-    if registry::window_laws().iter().any(|info| info.name == law) {
-        let law = registry::window_law(law, TcpProfile::Plain, false)?;
+    if registry::window_algorithms().iter().any(|info| info.name == law) {
+        let law = registry::window_algorithm(law, TcpProfile::Plain, false)?;
         return Ok(Traffic::Tcp { law, config: TcpConfig::default(), size: None });
     }
     let kbps = DataRate::from_kbps;

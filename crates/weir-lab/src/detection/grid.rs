@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use serde::Serialize;
-use weir_cc::coupled::Member;
+use weir_cc::coupled::FlowId;
 use weir_cc::coupled::sbd::{Config, Detector, StabilityConfig};
 use weir_units::TimeDelta;
 
@@ -115,7 +115,7 @@ fn judge_pair(config: &Config, told: [&[Told]; 2]) -> Judged {
     let interval_seconds = config.interval.secs_f64();
     let unguarded =
         StabilityConfig { guard_delay: TimeDelta::from_secs(3600), guard_loss: 1.0, ..config.stability };
-    let members = [Member(0), Member(1)];
+    let members = [FlowId(0), FlowId(1)];
     let [mut detector, mut guarded] = [unguarded, config.stability].map(|stability| {
         let mut detector =
             Detector::new(Config { stability, ..*config }).expect("the configuration is valid");

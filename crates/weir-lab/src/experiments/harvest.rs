@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::cases::{Case, CaseSource, scenario};
 use super::formula::{Harvested, Leaf};
 use super::paths;
-use crate::build::RunOptions;
+use crate::compile::RunOptions;
 use crate::runs::{Ran, RunError, Store, Task, kept_or_made, key};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;

@@ -10,7 +10,7 @@ use super::plots::{is_drawn, needed};
 use super::read::{Experiment, plot_path};
 use super::values::Place;
 use crate::analysis;
-use crate::build::RunOptions;
+use crate::compile::RunOptions;
 use crate::form::{KeyPath, Problem, ScenarioError, advice};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;

@@ -15,7 +15,7 @@ use super::results::{Accepted, ClaimResult, PlaceResult};
 use super::table::Table;
 use super::values::{Place, Runs};
 use crate::form::ScenarioError;
-use crate::runs::{Divisible, RunError, Runner, Shard, Store};
+use crate::runs::{RunError, Runner, Shard, Shardable, Store};
 use crate::traces::TraceStore;
 use weir_measure::results::Value;
 use weir_measure::results::stats::mean;
@@ -82,7 +82,7 @@ impl<'e> Reproduction<'e> {
     }
 }
 
-impl Divisible for Reproduction<'_> {
+impl Shardable for Reproduction<'_> {
     type Kept = Harvest;
     type Whole = Reproduced;
 

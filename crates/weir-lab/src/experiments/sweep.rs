@@ -13,7 +13,7 @@ use crate::form::{KeyPath, Origin, ScenarioError, Varied};
 use crate::page::{Best, Column, PlacedTable, SummaryTable};
 use crate::paired::{RunRow, RunTable};
 use crate::registry::Registry;
-use crate::scenario::{Contestant, Named};
+use crate::scenario::{Candidate, Named};
 use weir_measure::results::Value;
 
 /// What of a run a sweep shows: label, unit, formula behind the variant's name, decimals, and whether more is better.
@@ -75,7 +75,7 @@ pub struct SweepRequest<'a> {
     /// What is varied, all with all.
     pub varied: &'a [Varied],
     /// The controllers that are compared.
-    pub contestants: &'a [Contestant],
+    pub contestants: &'a [Candidate],
     /// The law that each of them is, or is a variant of.
     pub laws: &'a [&'a str],
     /// Seeds at each place, from 1 on.
@@ -117,7 +117,7 @@ impl SweepRequest<'_> {
     }
 
     fn row(&self) -> Row {
-        let variant = |(index, contestant): (usize, &Contestant)| {
+        let variant = |(index, contestant): (usize, &Candidate)| {
             let variant = Variant { controller: Some(contestant.name.clone()), ..Variant::default() };
             (variant_name(index), variant)
         };
@@ -187,7 +187,7 @@ impl SweepRequest<'_> {
     /// The numbers, place by place, out of what the row came to.
     pub fn numbers(&self, reproduced: &Reproduced) -> Vec<Swept> {
         let of_place = |(at, measured): &(Place, Vec<Vec<Value>>)| {
-            let row = |((contestant, law), values): ((&Contestant, &&str), &[Vec<Value>])| RunRow {
+            let row = |((contestant, law), values): ((&Candidate, &&str), &[Vec<Value>])| RunRow {
                 name: contestant.name.clone(),
                 law: (*law).to_owned(),
                 values: values.to_vec(),

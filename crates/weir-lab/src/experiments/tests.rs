@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::catalogue::TEMPLATES;
 use super::named::select;
 use super::*;
-use crate::runs::{Divisible as _, Forget};
+use crate::runs::{NoStore, Shardable as _};
 use crate::traces::TraceStore;
 
 fn folder() -> PathBuf {
@@ -155,7 +155,7 @@ fn results(text: &str, extent: Extent) -> Vec<ClaimResult> {
     let experiments = [Experiment::parse("paper/row", "row.toml", text).unwrap()];
     let traces = TraceStore::at(None);
     let planned = Reproduction::plan(&experiments, extent, &traces).unwrap();
-    planned.run(1, &traces, &Forget, &|| {}).unwrap().claims
+    planned.run(1, &traces, &NoStore, &|| {}).unwrap().claims
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! The sender half: a target each 100 ms by what is seen, and by nothing that is told.
 
 use weir_cc::{
-    Controller, DataRate, DataSize, Decision, Feedback, LimitingFactor, Pacing, PathEvent, RateLimits,
-    SendState, SendTime, SentPacket, Share, Signal, Target, TimeDelta, Why,
+    AllocatedRate, ChangeReason, Controller, DataRate, DataSize, Decision, Feedback, LimitingFactor, Pacing,
+    PathEvent, RateLimits, SendState, SendTime, SentPacket, Signal, Target, TimeDelta,
 };
 use weir_net::Time;
 use weir_wire::media::UDP_IPV4_OVERHEAD;
 
 use super::Point;
-use super::sight::{Seen, Sight};
+use super::sight::{NetworkView, Seen};
 
 /// How often it decides.
 const INTERVAL: TimeDelta = TimeDelta::from_millis(100);
@@ -32,7 +32,7 @@ pub(crate) struct Omniscient {
     point: Point,
     limits: RateLimits,
     /// `None` for one that sees nothing and sends at its start rate.
-    sight: Option<Sight>,
+    sight: Option<NetworkView>,
     rate: DataRate,
     /// Bytes that may be in flight.
     window: Option<DataSize>,
@@ -81,7 +81,7 @@ impl Omniscient {
     }
 
     /// One that sees.
-    pub(crate) fn seeing(point: Point, limits: RateLimits, sight: Sight) -> Self {
+    pub(crate) fn seeing(point: Point, limits: RateLimits, sight: NetworkView) -> Self {
         let due = SendTime::from_nanos(sight.start.nanos() as i64);
         Self { due, sight: Some(sight), ..Self::blind(point, limits) }
     }
@@ -125,7 +125,7 @@ impl Controller for Omniscient {
         let base = self.rate;
         self.rate = self.decide(now, state)?;
         self.headers.forget();
-        let why = if self.rate < base { Why::Ceiling } else { Why::Growth };
+        let why = if self.rate < base { ChangeReason::Ceiling } else { ChangeReason::Growth };
         Some(Decision { rate: self.rate, base, why, rtt: None })
     }
 
@@ -152,7 +152,7 @@ impl Controller for Omniscient {
     }
 
     /// It knows its share; nobody's word changes that.
-    fn adopt(&mut self, _: SendTime, _: Share) -> DataRate {
+    fn apply_allocation(&mut self, _: SendTime, _: AllocatedRate) -> DataRate {
         self.rate
     }
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use weir_measure::metrics::{Backlog, FairShares, FlowPlan, MeasurePlan, Witness, max_min_shares_every};
+use weir_measure::metrics::{
+    Backlog, FairShares, FlowPlan, MeasurePlan, NetworkObserver, max_min_shares_every,
+};
 use weir_measure::results::FlowKind;
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
@@ -17,12 +19,12 @@ pub(crate) struct Overview<'p> {
     shares: Vec<FairShares>,
     /// The same if no call had a highest rate.
     free: Vec<FairShares>,
-    witness: Arc<Witness>,
+    witness: Arc<NetworkObserver>,
 }
 
 /// What one of its flows can see.
 #[derive(Debug)]
-pub(crate) struct Sight {
+pub(crate) struct NetworkView {
     pub(super) start: Time,
     /// While the flow is active, in order.
     pieces: Vec<Piece>,
@@ -33,7 +35,7 @@ pub(crate) struct Sight {
     /// The flows on its bottleneck that fetch something now and then: they have no share, but leave less.
     transfers: Vec<usize>,
     taken: Taken,
-    witness: Arc<Witness>,
+    witness: Arc<NetworkObserver>,
     flow: usize,
     backlog: Backlog,
     /// Propagation there and back, and back alone.
@@ -76,16 +78,16 @@ impl<'p> Overview<'p> {
     pub(crate) fn new(plan: &'p MeasurePlan) -> Self {
         let shares = max_min_shares_every(plan, RESOLUTION);
         let free = max_min_shares_every(&without_limits(plan), RESOLUTION);
-        Self { plan, shares, free, witness: Arc::new(Witness::new(plan)) }
+        Self { plan, shares, free, witness: Arc::new(NetworkObserver::new(plan)) }
     }
 
     /// Who has to see the run.
-    pub(crate) fn witness(&self) -> Arc<Witness> {
+    pub(crate) fn witness(&self) -> Arc<NetworkObserver> {
         Arc::clone(&self.witness)
     }
 
     /// What `flow` sees whose feedback takes so long on the way back.
-    pub(crate) fn sight(&self, flow: usize, back: TimeDelta) -> Sight {
+    pub(crate) fn sight(&self, flow: usize, back: TimeDelta) -> NetworkView {
         let own = &self.plan.flows[flow];
         let pieces = self.shares.iter().zip(&self.free);
         let active = pieces.filter(|(piece, _)| own.may_send_at(piece.from));
@@ -96,7 +98,7 @@ impl<'p> Overview<'p> {
             free: free.bps[flow],
             sharers: self.sharers(own, shares.from),
         };
-        Sight {
+        NetworkView {
             start: own.start,
             pieces: active.map(piece).collect(),
             next: 0,
@@ -134,7 +136,7 @@ fn transfers_beside(plan: &MeasurePlan, own: &FlowPlan) -> Vec<usize> {
     (0..plan.flows.len()).filter(|&flow| beside(&plan.flows[flow])).collect()
 }
 
-impl Sight {
+impl NetworkView {
     /// The flow's share over `window` as it is known at `now`, and what to aim at if that is to be so large a `part` of it;
     /// `None` while nothing is known of it. Where its own highest rate limits it, the part is that of what it would have
     /// without one, up to that rate.

@@ -6,10 +6,10 @@ mod tests;
 
 use serde::Serialize;
 
-use crate::build::RunOptions;
+use crate::compile::RunOptions;
 use crate::form::ScenarioError;
 use crate::registry::Registry;
-use crate::runs::{Forget, RunError, Runner, Task};
+use crate::runs::{NoStore, RunError, Runner, Task};
 use crate::scenario::{NO_COUPLER, Scenario};
 use crate::traces::TraceStore;
 use weir_measure::results::{Measures, OverRuns, RunMetrics, Statistic};
@@ -19,7 +19,7 @@ pub const SCENARIO: &str = "coupling/pair";
 /// The algorithm that couples them unless another is asked for.
 pub const ALGORITHM: &str = "rfc8699-1";
 /// Window laws that stand beside the controllers.
-pub const WINDOW_LAWS: [&str; 2] = ["newreno", "cubic"];
+pub const WINDOW_ALGORITHMS: [&str; 2] = ["newreno", "cubic"];
 
 /// A pair is unharmed with at most so many times its own queue …
 const MOST_QUEUE: f64 = 1.25;
@@ -28,9 +28,9 @@ const MORE_QUEUE_MS: f64 = 5.0;
 /// … and at least so much of its own utilisation.
 const LEAST_UTILISATION: f64 = 0.9;
 
-/// Every law that can stand in a pair: the controllers of `registry`, then [`WINDOW_LAWS`].
+/// Every law that can stand in a pair: the controllers of `registry`, then [`WINDOW_ALGORITHMS`].
 pub fn laws(registry: &Registry) -> impl Iterator<Item = &str> {
-    registry.controller_names().chain(WINDOW_LAWS)
+    registry.controller_names().chain(WINDOW_ALGORITHMS)
 }
 
 /// Pairs to be run.
@@ -103,7 +103,7 @@ impl PairsRequest<'_> {
             })
             .collect();
         let runner = Runner { jobs: self.jobs, done };
-        let metrics = runner.run(&tasks, store, &Forget, |_, ran| ran.measured.metrics)?;
+        let metrics = runner.run(&tasks, store, &NoStore, |_, ran| ran.measured.metrics)?;
         let mut outcomes = metrics.chunks(self.seeds.len().max(1)).map(Outcome::of);
         let mut next = || outcomes.next().unwrap_or_else(|| Outcome::of(&[]));
         let pair =
@@ -115,7 +115,7 @@ impl PairsRequest<'_> {
 /// The scenario with these laws under this algorithm.
 fn scenario(registry: &Registry, laws: [&str; 2], algorithm: &str) -> Result<Scenario, ScenarioError> {
     let set = |(flow, law): (&str, &str)| {
-        if WINDOW_LAWS.contains(&law) {
+        if WINDOW_ALGORITHMS.contains(&law) {
             format!("flows.{flow}={{ kind = \"tcp\", law = \"{law}\", start_spread = \"1s\" }}")
         } else {
             format!("flows.{flow}.controller={law}")

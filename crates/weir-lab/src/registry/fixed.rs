@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{
-    Controller, DataRate, Decision, Feedback, LimitingFactor, Pacing, PathEvent, RateLimits, Receiver,
-    SendState, SendTime, Share, Target, TimeDelta,
+    AllocatedRate, Controller, DataRate, Decision, Feedback, LimitingFactor, Pacing, PathEvent, RateLimits,
+    Receiver, SendState, SendTime, Target, TimeDelta,
 };
 use weir_registry::{ControllerInfo, ControllerKind, Half};
 
@@ -63,7 +63,7 @@ impl Controller for FixedRate {
         Target::at(self.rate, Pacing::Factor(PACING), LimitingFactor::Maximum)
     }
 
-    fn adopt(&mut self, _: SendTime, _: Share) -> DataRate {
+    fn apply_allocation(&mut self, _: SendTime, _: AllocatedRate) -> DataRate {
         self.rate
     }
 }

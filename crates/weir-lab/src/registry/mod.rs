@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use weir_world::WindowLaws;
+use weir_world::WindowAlgorithms;
 use weir_world::tcp::TcpConfig;
 
 mod fixed;
@@ -12,7 +12,7 @@ pub(crate) use omniscient::omniscient_point;
 pub use weir_registry::{
     ControllerFactory, ControllerInfo, ControllerKind, CouplerInfo, CouplerSetting, FeedbackSource, Half,
     Halves, MarkResponse, Options, Preset, PresetInfo, Registry, RegistryError, Steers, TcpProfile,
-    WindowLawInfo, coupler, coupler_info, couplers, find_coupler, window_law, window_laws,
+    WindowAlgorithmInfo, coupler, coupler_info, couplers, find_coupler, window_algorithm, window_algorithms,
 };
 pub use weir_world::Side;
 
@@ -39,12 +39,16 @@ pub fn is_reference(name: &str) -> bool {
     references().any(|info| info.name == name)
 }
 
-/// A maker of window laws as those of [`window_law`], for flows of many connections.
+/// A maker of window laws as those of [`window_algorithm`], for flows of many connections.
 ///
 /// # Errors
 /// An unknown name.
-pub fn window_laws_of(name: &str, profile: TcpProfile, pacing: bool) -> Result<WindowLaws, RegistryError> {
-    Ok(WindowLaws::new(weir_registry::window_law_factory(name, profile, pacing)?))
+pub fn window_algorithms_of(
+    name: &str,
+    profile: TcpProfile,
+    pacing: bool,
+) -> Result<WindowAlgorithms, RegistryError> {
+    Ok(WindowAlgorithms::new(weir_registry::window_algorithm_factory(name, profile, pacing)?))
 }
 
 /// The endpoints of a TCP stack, with segments of `mss` bytes, or of the profile's own size.

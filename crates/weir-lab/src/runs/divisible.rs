@@ -9,7 +9,7 @@ use super::store::Store;
 use crate::traces::TraceStore;
 
 /// Runs of which a part can be made and kept, and what comes of all of them together.
-pub trait Divisible {
+pub trait Shardable {
     /// What is kept of a run: by itself, whatever others come to.
     type Kept: Serialize + DeserializeOwned;
     /// What comes of all of them.

@@ -43,9 +43,9 @@ pub struct StoreError {
 
 /// Keeps nothing: everything is run.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Forget;
+pub struct NoStore;
 
-impl<T> Store<T> for Forget {
+impl<T> Store<T> for NoStore {
     fn keeps(&self) -> bool {
         false
     }

@@ -15,7 +15,7 @@ use super::capture::Capture;
 use super::error::RunError;
 use super::fingerprint::fingerprint;
 use super::store::Store;
-use crate::build::{Run, RunOptions, TraceUse};
+use crate::compile::{Run, RunOptions, TraceUse};
 use crate::registry::{Registry, with_references};
 use crate::scenario::{Carried, Scenario};
 use crate::traces::TraceStore;

@@ -2,7 +2,7 @@
 //!
 //! The format is described by the types of this module alone: the JSON Schema ([`scenario_schema`]) comes from them,
 //! and unknown keys, missing keys and wrong words are found by that schema. [`Scenario::parse`] reads a text and
-//! [`Scenario::build`] makes a run of it; both are the work of [`build`](crate::build).
+//! [`Scenario::build`] makes a run of it; both are the work of [`build`](crate::compile).
 
 mod cell;
 mod change;
@@ -51,7 +51,7 @@ pub(crate) use tcp_options::NEEDS_COUNTS;
 pub use tcp_options::{TcpEcn, TcpOptions};
 pub use unresponsive::{Audio, AudioStream, Constant, Pause};
 pub(crate) use variant::is_one_name;
-pub use variant::{Contestant, Variant};
+pub use variant::{Candidate, Variant};
 pub use web::{DelayRange, Web, WebSizes};
 
 /// A scenario: a network, the flows on it, and what to measure.

@@ -19,14 +19,14 @@ pub struct Variant {
 
 /// Who is to take over the media flows, as the command line says it: `gcc`, or `gcc{trendline.window=40}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contestant {
+pub struct Candidate {
     /// Its name among the controllers of a scenario: that of a controller or of a variant.
     pub name: String,
     /// What has to be laid over a scenario so that it knows the variant: a `path=value`. Nothing of a plain name.
     pub definition: Option<String>,
 }
 
-impl Contestant {
+impl Candidate {
     /// The contestants in `list`, which stand between commas, each once. Between braces are the options of a variant, as in a
     /// table of TOML: `gcc, gcc{trendline.window=40, "over-use".gain=2}`.
     ///
@@ -90,7 +90,7 @@ impl Contestant {
 /// How options in braces are written.
 const EXAMPLE: &str = "`gcc{trendline.window=40}`";
 
-/// Whether [`Contestant::list`] takes `name` as one.
+/// Whether [`Candidate::list`] takes `name` as one.
 pub(crate) fn is_one_name(name: &str) -> bool {
     parts(name).is_ok_and(|parts| parts.len() == 1)
 }
@@ -147,9 +147,9 @@ mod tests {
     #[test]
     fn a_list_has_names_and_variants_each_once() {
         const LIST: &str = "gcc, gcc{trendline.window=40, a={b=1}} ,nada,gcc";
-        assert_eq!(Contestant::repeated(LIST), ["gcc"]);
-        assert!(Contestant::repeated("gcc,nada").is_empty() && Contestant::repeated("gcc{,gcc").is_empty());
-        let list = Contestant::list(LIST).unwrap();
+        assert_eq!(Candidate::repeated(LIST), ["gcc"]);
+        assert!(Candidate::repeated("gcc,nada").is_empty() && Candidate::repeated("gcc{,gcc").is_empty());
+        let list = Candidate::list(LIST).unwrap();
         let names: Vec<&str> = list.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["gcc", "gcc{trendline.window=40, a={b=1}}", "nada"]);
         assert_eq!(
@@ -159,7 +159,7 @@ mod tests {
                  a={b=1} } }"
             )
         );
-        let quoted = Contestant::list(r#"gcc-2016{preset="chrome"},a{b="x}, \"y",c='{'},nada"#).unwrap();
+        let quoted = Candidate::list(r#"gcc-2016{preset="chrome"},a{b="x}, \"y",c='{'},nada"#).unwrap();
         let names: Vec<&str> = quoted.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["gcc-2016{preset='chrome'}", r"a{b='x}, \'y',c='{'}", "nada"]);
         assert!(is_one_name("gcc{a=1,b=2}") && !is_one_name("gcc,nada") && !is_one_name("gcc{a=1,b=2"));
@@ -185,7 +185,7 @@ mod tests {
             ("nada{a=1 # more}", "no table of TOML"),
             ("", "no name"),
         ] {
-            let error = Contestant::list(text).unwrap_err();
+            let error = Candidate::list(text).unwrap_err();
             assert!(error.contains(told), "{text}: {error}");
         }
     }

@@ -10,7 +10,7 @@ use super::cases::Case;
 use super::check::QUEUE_WAIT;
 use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict};
 use super::run::{SuiteError, SuiteRequest};
-use crate::build::TraceUse;
+use crate::compile::TraceUse;
 use crate::form::{MOST_PRINTED, TextError, text_of};
 use crate::traces::TraceStore;
 use weir_measure::results::stats::{Estimate, paired_difference};

@@ -19,7 +19,7 @@ use super::told::SweptCase;
 use crate::form::{ScenarioError, Varied, places};
 use crate::omniscient::{CAREFUL, CAUTIOUS, NAME, STEADY};
 use crate::registry::Registry;
-use crate::scenario::{Contestant, Scenario};
+use crate::scenario::{Candidate, Scenario};
 use crate::traces::TraceStore;
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -32,7 +32,7 @@ pub struct Suite {
     /// What it is, in a line.
     pub title: String,
     /// Who is judged unless the caller names others; all controllers if empty.
-    pub controllers: Vec<Contestant>,
+    pub controllers: Vec<Candidate>,
     /// Its cases, in order.
     pub cases: Vec<Case>,
 }
@@ -121,7 +121,7 @@ impl Case {
     /// # Errors
     /// An unknown controller, or options that it does not take. The cases that ship have no mistakes of their own: a test opens
     /// them all. Those of a file were opened when it was read.
-    pub fn scenario(&self, registry: &Registry, contestant: &Contestant) -> Result<Scenario, ScenarioError> {
+    pub fn scenario(&self, registry: &Registry, contestant: &Candidate) -> Result<Scenario, ScenarioError> {
         let own = self.set.iter().cloned();
         let overrides: Vec<String> = own.chain(contestant.definition.clone()).collect();
         let mut scenario = self.open(registry, &overrides)?;
@@ -142,7 +142,7 @@ impl Case {
         preset: Option<&str>,
     ) -> Result<Scenario, ScenarioError> {
         let own = Self { preset: preset.map(str::to_owned), ..self.clone() };
-        Ok(own.scenario(registry, &Contestant::named(NAME))?.uncoupled())
+        Ok(own.scenario(registry, &Candidate::named(NAME))?.uncoupled())
     }
 
     /// The first of its checks that counts from a time at which there is nothing to count from in `scenario`, which is that of the
@@ -252,7 +252,7 @@ pub fn find(name: &str) -> Option<&'static Suite> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::RunOptions;
+    use crate::compile::RunOptions;
     use crate::registry::ControllerInfo;
     use weir_measure::results::FlowKind;
 
@@ -264,7 +264,7 @@ mod tests {
                 for controller in registry.controller_names() {
                     let named = || format!("{}/{} under {controller}", suite.name, case.name);
                     let scenario = case
-                        .scenario(&registry, &Contestant::named(controller))
+                        .scenario(&registry, &Candidate::named(controller))
                         .unwrap_or_else(|e| panic!("{}: {e}", named()));
                     let run = RunOptions::new(1);
                     scenario
@@ -307,7 +307,7 @@ mod tests {
             cases.iter().filter_map(|case| Some((case, case.benchmark(&Registry::standard()).unwrap()?)));
         let mut found = 0;
         for (case, benchmark) in judged {
-            let own = kinds(&case.scenario(&Registry::standard(), &Contestant::named("gcc")).unwrap());
+            let own = kinds(&case.scenario(&Registry::standard(), &Candidate::named("gcc")).unwrap());
             assert!(own.contains(&FlowKind::Tcp) && own.contains(&FlowKind::Media), "{}", case.name);
             let other = kinds(&benchmark);
             assert_eq!(other.len(), own.len());

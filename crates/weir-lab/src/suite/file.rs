@@ -17,7 +17,7 @@ use super::drawn::DRAWN;
 use super::moments::Untimely;
 use crate::form::{self, KeyPath, MOST_WRITTEN, Origin, Problem, ScenarioError, Shape, advice, text_of};
 use crate::registry::Registry;
-use crate::scenario::{Carried, Contestant, Scenario};
+use crate::scenario::{Candidate, Carried, Scenario};
 use crate::shipped;
 use crate::traces::TraceStore;
 
@@ -429,12 +429,12 @@ impl Reader<'_> {
     }
 
     /// Who stands under `controllers`; each is tried in every case, whose scenario may define it as a variant.
-    fn contestants(&self, given: &[String], cases: &[Case]) -> Result<Vec<Contestant>, ScenarioError> {
-        let mut all: Vec<Contestant> = Vec::new();
+    fn contestants(&self, given: &[String], cases: &[Case]) -> Result<Vec<Candidate>, ScenarioError> {
+        let mut all: Vec<Candidate> = Vec::new();
         for (index, text) in given.iter().enumerate() {
             let path = KeyPath::of(&["controllers"]).item(index);
-            let own = Contestant::list(text)
-                .map_err(|problem| self.origin.error(Problem::value(&path, problem)))?;
+            let own =
+                Candidate::list(text).map_err(|problem| self.origin.error(Problem::value(&path, problem)))?;
             for contestant in own {
                 for case in cases {
                     case.scenario(self.registry, &contestant).map_err(|error| self.moved(&error, &path))?;

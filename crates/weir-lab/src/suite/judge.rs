@@ -7,11 +7,11 @@ use super::ranking::ranking;
 use super::results::{CaseResult, CheckResult, ControllerResult};
 use super::trials::Trial;
 use super::yardstick::{Attempt, Yardstick};
-use crate::build::{RunOptions, TraceUse};
+use crate::compile::{RunOptions, TraceUse};
 use crate::omniscient::NAME;
 use crate::registry::Registry;
 use crate::runs::RunError;
-use crate::scenario::{Contestant, Scenario};
+use crate::scenario::{Candidate, Scenario};
 use crate::traces::TraceStore;
 use weir_measure::results::Value;
 
@@ -41,13 +41,13 @@ impl<'c> Judge<'c> {
     pub(super) fn of(
         case: &'c Case,
         registry: &Registry,
-        controllers: &'c [Contestant],
+        controllers: &'c [Candidate],
     ) -> Result<Self, RunError> {
         let trial = |contestant, scenario| Trial { case, contestant, scenario, is_benchmark: false };
         let benchmark = |scenario| Trial { is_benchmark: true, ..trial("tcp for media", scenario) };
         let point =
             |preset: Option<&'static str>| Ok((preset, trial(NAME, case.omniscient(registry, preset)?)));
-        let contest = |contestant: &'c Contestant| {
+        let contest = |contestant: &'c Candidate| {
             let scenario = match contestant.name.as_str() {
                 NAME => case.omniscient(registry, None)?,
                 _ => case.scenario(registry, contestant)?,

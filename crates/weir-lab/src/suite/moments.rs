@@ -1,7 +1,7 @@
 //! When the shares of a run change: the times from which on `re-convergence` can count.
 
 use super::check::{Check, Quantity, is_at};
-use crate::build::RunOptions;
+use crate::compile::RunOptions;
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 use weir_measure::metrics::{MeasurePlan, Recorder};

@@ -3,18 +3,18 @@
 use super::results::{ControllerResult, Viewed};
 use crate::registry;
 use weir_measure::results::Value;
-use weir_measure::results::ranking::{Candidate, Ranking};
+use weir_measure::results::ranking::{RankedController, Ranking};
 
 /// The ranking of those of `controllers` that are no yardsticks; `None` of fewer than two.
 pub(super) fn ranking(controllers: &[ControllerResult]) -> Option<Ranking> {
     let compared = controllers.iter().filter(|own| !registry::is_reference(&own.law));
-    let candidates: Vec<Candidate> = compared.map(candidate).collect();
+    let candidates: Vec<RankedController> = compared.map(candidate).collect();
     (candidates.len() > 1).then(|| Ranking::of(&candidates))
 }
 
-fn candidate(own: &ControllerResult) -> Candidate {
+fn candidate(own: &ControllerResult) -> RankedController {
     let of = |value: &dyn Fn(&Viewed) -> Value| own.viewed.iter().map(value).collect();
-    Candidate {
+    RankedController {
         name: own.name.clone(),
         useful_rate_kbps: of(&|run| run.useful_bps.map(|bps| bps / 1e3)),
         frame_delay_ms: of(&|run| run.frame_delay_ms),

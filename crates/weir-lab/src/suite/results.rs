@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::Limit;
 use super::told::{Less, SweptCase};
-use crate::build::TraceUse;
+use crate::compile::TraceUse;
 use weir_measure::results::Value;
 use weir_measure::results::ranking::Ranking;
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words, mean};

@@ -6,10 +6,10 @@ use super::finding::Finding;
 use super::judge::Judge;
 use super::results::{CaseResult, SuiteResult};
 use super::trials::{Trial, TrialRun};
-use crate::build::{RunOptions, TraceUse, stand_ins};
+use crate::compile::{RunOptions, TraceUse, stand_ins};
 use crate::registry::Registry;
-use crate::runs::{Both, Divisible, Log, RunError, Runner, Shard, Store, Task};
-use crate::scenario::{Contestant, skip_rule};
+use crate::runs::{Both, Log, RunError, Runner, Shard, Shardable, Store, Task};
+use crate::scenario::{Candidate, skip_rule};
 use crate::traces::TraceStore;
 
 /// A suite to be run.
@@ -20,7 +20,7 @@ pub struct SuiteRequest<'a> {
     /// Where the controllers come from.
     pub registry: &'a Registry,
     /// The controllers; each takes over all media flows in turn.
-    pub controllers: &'a [Contestant],
+    pub controllers: &'a [Candidate],
     /// The seeds of the runs.
     pub seeds: &'a [u64],
     /// Only these cases; all if empty.
@@ -94,7 +94,7 @@ impl<'a> SuiteRequest<'a> {
     }
 }
 
-impl Divisible for SuitePlan<'_> {
+impl Shardable for SuitePlan<'_> {
     type Kept = Finding;
     type Whole = SuiteRun;
 

@@ -3,7 +3,7 @@
 use super::cases::Case;
 use super::check::{Quantity, all_from, settled};
 use super::finding::Finding;
-use crate::build::RunOptions;
+use crate::compile::RunOptions;
 use crate::omniscient::NAME;
 use crate::runs::{Ran, Task, Watched};
 use crate::scenario::Scenario;

@@ -1,8 +1,8 @@
 //! The scenarios of coupled flows that ship: each runs, its coupler takes every word, and flows get what their weights ask for.
 
-use weir_lab::build::{Run, RunOptions};
+use weir_lab::compile::{Run, RunOptions};
 use weir_lab::metrics::{Measured, Recorder};
-use weir_lab::registry::{Registry, couplers, window_laws};
+use weir_lab::registry::{Registry, couplers, window_algorithms};
 use weir_lab::scenario::Scenario;
 use weir_lab::shipped;
 use weir_lab::traces::TraceStore;
@@ -76,7 +76,7 @@ fn a_lone_flow_under_a_flow_state_exchange_goes_as_if_it_were_not_coupled() {
     let media = registry.controller_names().map(|law| {
         format!("{{ kind = \"media\", controller = \"{law}\", encoder = \"greedy\", rates = {{ max = \"10Mbps\" }} }}")
     });
-    let tcps = window_laws().iter().map(|law| {
+    let tcps = window_algorithms().iter().map(|law| {
         // That of a present Linux gives nothing back while it is coupled.
         format!("{{ kind = \"tcp\", profile = \"plain\", law = \"{}\" }}", law.name)
     });

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use weir_lab::build::{Run, RunOptions};
+use weir_lab::compile::{Run, RunOptions};
 use weir_lab::metrics::{Measured, Recorder, Series, Share};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::metrics::{Recorder, max_min_shares};
 use weir_lab::results::{FlowMeasures, Value};
 use weir_lab::scenario::Scenario;

@@ -1,7 +1,7 @@
 //! What every controller of the registry must manage, and the bars of `gcc`, through the whole of the endpoints:
 //! encoder, packetiser, pacer, RTCP as bytes on the reverse path.
 
-use weir_cc::{LimitingFactor, Why};
+use weir_cc::{ChangeReason, LimitingFactor};
 use weir_lab::comparison::ComparisonRequest;
 use weir_lab::metrics::{Decisions, Reason, Series};
 use weir_lab::registry::Registry;
@@ -131,7 +131,7 @@ fn decisions_without_signals(decisions: &Decisions) -> usize {
     let (mut without, mut with) = (0, 0);
     decisions
         .each(|decision| {
-            if matches!(decision.reason, Reason::Decision(Why::Delay | Why::Loss)) {
+            if matches!(decision.reason, Reason::Decision(ChangeReason::Delay | ChangeReason::Loss)) {
                 let named = decision.signals.iter().flatten().count();
                 *(if named == 0 { &mut without } else { &mut with }) += 1;
             }

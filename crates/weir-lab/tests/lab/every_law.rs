@@ -13,10 +13,10 @@ mod verdict;
 
 use std::sync::LazyLock;
 
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::registry::Registry;
 use weir_lab::results::{FlowMeasures, RunMetrics, Value};
-use weir_lab::runs::{Forget, Runner, Task};
+use weir_lab::runs::{NoStore, Runner, Task};
 use weir_lab::scenario::{Clocks, Scenario};
 use weir_lab::traces::TraceStore;
 
@@ -87,7 +87,7 @@ fn simulate(laws: &[&str], variants: &[Vec<String>]) -> Vec<RunMetrics> {
     let runner = Runner { jobs, done: &|| () };
     let tasks: Vec<Task<'_>> = tasks.collect();
     runner
-        .run(&tasks, &TraceStore::at(None), &Forget, |_, ran| ran.measured.metrics)
+        .run(&tasks, &TraceStore::at(None), &NoStore, |_, ran| ran.measured.metrics)
         .unwrap_or_else(|e| panic!("{e}"))
 }
 

@@ -1,6 +1,6 @@
 //! Packets against the fluid model: one DCCC flow, from its start to its rest.
 
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::fluid::{FluidFlow, FluidLink, Integration, integrate};
 use weir_lab::metrics::Recorder;
 use weir_lab::scenario::Scenario;

@@ -5,8 +5,8 @@
 
 use weir_lab::registry::{Registry, references};
 use weir_lab::results::stats::mean;
-use weir_lab::runs::{Divisible as _, Forget};
-use weir_lab::scenario::Contestant;
+use weir_lab::runs::{NoStore, Shardable as _};
+use weir_lab::scenario::Candidate;
 use weir_lab::suite::{CaseResult, ControllerResult, SUITES, SuiteRequest, Void, find};
 use weir_lab::traces::TraceStore;
 
@@ -59,10 +59,10 @@ fn ahead(case: &CaseResult) -> Vec<String> {
 fn unexpected(suite: &str, cases: &[&str], controllers: &[&str], seeds: &[u64]) -> Vec<String> {
     let suite = find(suite).expect("it ships");
     let registry = &Registry::standard();
-    let contestants: Vec<Contestant> = controllers.iter().copied().map(Contestant::named).collect();
+    let contestants: Vec<Candidate> = controllers.iter().copied().map(Candidate::named).collect();
     let request = SuiteRequest { suite, registry, controllers: &contestants, seeds, cases };
     let plan = request.plan().expect("it can be read");
-    let run = plan.run(2, &TraceStore::find(&[]), &Forget, &|| {}).expect("it runs");
+    let run = plan.run(2, &TraceStore::find(&[]), &NoStore, &|| {}).expect("it runs");
     let mut found = Vec::new();
     for case in &run.result.cases {
         let ahead = ahead(case);
@@ -99,11 +99,11 @@ fn it_can_be_asked_for_in_a_suite_and_is_all_that_it_can_be() {
     let request = SuiteRequest {
         suite,
         registry: &Registry::standard(),
-        controllers: &[Contestant::named("omniscient")],
+        controllers: &[Candidate::named("omniscient")],
         seeds: &[1],
         cases: &["5.1", "5.6"],
     };
-    let result = request.plan().unwrap().run(1, &TraceStore::at(None), &Forget, &|| {}).unwrap().result;
+    let result = request.plan().unwrap().run(1, &TraceStore::at(None), &NoStore, &|| {}).unwrap().result;
     let [alone, beside_tcp] = &result.cases[..] else { panic!("two cases") };
     let (own, yardstick) = (&alone.controllers[0], alone.omniscient.as_ref().unwrap());
     assert_eq!((&own.checks, &own.viewed), (&yardstick.checks, &yardstick.viewed), "it is run anew");

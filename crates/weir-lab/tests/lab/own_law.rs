@@ -1,12 +1,12 @@
-//! A law of one's own in the registry: the very law that `weir new law` writes.
+//! A law of one's own in the registry: the very law that `weir new controller` writes.
 
 use weir_lab::comparison::{ComparisonRequest, tables};
 use weir_lab::detection::{self, DetectionRequest};
 use weir_lab::experiments::{self, Extent, Reproduction, Verdict};
 use weir_lab::pairs::{self, PairsRequest};
 use weir_lab::registry::{Registry, RegistryError};
-use weir_lab::runs::{Divisible as _, Forget};
-use weir_lab::scenario::{Contestant, Scenario};
+use weir_lab::runs::{NoStore, Shardable as _};
+use weir_lab::scenario::{Candidate, Scenario};
 use weir_lab::suite::{SuiteRequest, find};
 use weir_lab::traces::TraceStore;
 
@@ -30,7 +30,7 @@ fn it_stands_beside_those_that_ship() {
 
 #[test]
 fn it_is_run_with_options_of_its_own_and_compared_run_by_run() {
-    let contestants = Contestant::list("mine, mine{growth=1.05}, gcc").unwrap();
+    let contestants = Candidate::list("mine, mine{growth=1.05}, gcc").unwrap();
     let names: Vec<&str> = contestants.iter().map(|one| one.name.as_str()).collect();
     let defined = contestants.iter().filter_map(|one| one.definition.clone());
     let overrides: Vec<String> =
@@ -59,7 +59,7 @@ fn it_is_run_with_options_of_its_own_and_compared_run_by_run() {
 #[test]
 fn mistakes_in_its_options_are_told_as_those_of_any_law() {
     let refused = |spec: &str| {
-        let contestant = Contestant::list(spec).unwrap().remove(0);
+        let contestant = Candidate::list(spec).unwrap().remove(0);
         let overrides = [contestant.definition.unwrap()];
         Scenario::open_in(&registry(), "gcc-2016/variable-capacity", &overrides).unwrap_err().to_string()
     };
@@ -110,7 +110,7 @@ accept = { min = 1.0 }
     let rows = experiments::open(&registry(), &names, None).unwrap();
     let traces = TraceStore::at(None);
     let reproduction = Reproduction::plan(&rows, Extent::default(), &traces).unwrap();
-    let claims = reproduction.run(1, &traces, &Forget, &|| {}).unwrap().claims;
+    let claims = reproduction.run(1, &traces, &NoStore, &|| {}).unwrap().claims;
     assert_eq!(claims[0].verdict, Verdict::Reproduced);
     let shipped = experiments::open(&Registry::standard(), &names, None).unwrap();
     let error = Reproduction::plan(&shipped, Extent::default(), &traces).unwrap_err();
@@ -120,7 +120,7 @@ accept = { min = 1.0 }
 #[test]
 fn it_goes_through_a_suite() {
     let registry = registry();
-    let controllers = Contestant::list("mine,mine{decrease=0.5}").unwrap();
+    let controllers = Candidate::list("mine,mine{decrease=0.5}").unwrap();
     let request = SuiteRequest {
         suite: find("rfc8867").unwrap(),
         registry: &registry,
@@ -128,7 +128,7 @@ fn it_goes_through_a_suite() {
         seeds: &[1],
         cases: &["5.1"],
     };
-    let result = request.plan().unwrap().run(1, &TraceStore::at(None), &Forget, &|| {}).unwrap().result;
+    let result = request.plan().unwrap().run(1, &TraceStore::at(None), &NoStore, &|| {}).unwrap().result;
     let names: Vec<&str> = result.controllers().collect();
     assert_eq!(names, ["mine", "mine{decrease=0.5}"]);
 }

@@ -5,13 +5,13 @@
 use std::collections::BTreeMap;
 
 use weir_cc::{
-    Controller, Decision, Evidence, Feedback, PathEvent, Probe, RateLimits, Receiver, ReportKind, SendState,
-    SendTime, SentPacket, Share, Signal, Stamp, StreamsConfig, Target, Why,
+    AllocatedRate, ChangeReason, Controller, Decision, Evidence, Feedback, PathEvent, Probe, RateLimits,
+    Receiver, ReportKind, SendState, SendTime, SentPacket, Signal, Stamp, StreamsConfig, Target,
 };
 use weir_lab::registry::{ControllerInfo, ControllerKind, Half, Registry};
 use weir_lab::results::stats::mean;
-use weir_lab::runs::{Divisible as _, Forget};
-use weir_lab::scenario::Contestant;
+use weir_lab::runs::{NoStore, Shardable as _};
+use weir_lab::scenario::Candidate;
 use weir_lab::suite::{ControllerResult, SUITES, Suite, SuiteRequest, Verdict, find};
 use weir_lab::traces::TraceStore;
 
@@ -36,8 +36,8 @@ impl Controller for Padded {
         self.0.on_sent(packet, state);
     }
 
-    fn hears(&self, kind: ReportKind) -> bool {
-        self.0.hears(kind)
+    fn accepts(&self, kind: ReportKind) -> bool {
+        self.0.accepts(kind)
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
@@ -68,8 +68,8 @@ impl Controller for Padded {
         self.0.poll_probe()
     }
 
-    fn adopt(&mut self, now: SendTime, share: Share) -> weir_cc::DataRate {
-        self.0.adopt(now, share)
+    fn apply_allocation(&mut self, now: SendTime, share: AllocatedRate) -> weir_cc::DataRate {
+        self.0.apply_allocation(now, share)
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -80,7 +80,7 @@ impl Controller for Padded {
         self.0.read_signals(out);
     }
 
-    fn evidence(&self, why: Why) -> [Option<Evidence>; 3] {
+    fn evidence(&self, why: ChangeReason) -> [Option<Evidence>; 3] {
         self.0.evidence(why)
     }
 }
@@ -133,10 +133,10 @@ fn gives_more(padded: &ControllerResult, alone: &ControllerResult) -> bool {
 fn won_by_padding(suite: &Suite, cases: &[&str], seeds: &[u64]) -> Vec<String> {
     let registry = Registry::standard().with::<PaddedGcc>().with::<PaddedNada>().with::<PaddedScream>();
     let names = PAIRS.iter().flat_map(|&(own, padded)| [own, padded]);
-    let controllers: Vec<Contestant> = names.map(Contestant::named).collect();
+    let controllers: Vec<Candidate> = names.map(Candidate::named).collect();
     let request = SuiteRequest { suite, registry: &registry, controllers: &controllers, seeds, cases };
     let plan = request.plan().expect("it can be read");
-    let run = plan.run(2, &TraceStore::find(&[]), &Forget, &|| {}).expect("it runs");
+    let run = plan.run(2, &TraceStore::find(&[]), &NoStore, &|| {}).expect("it runs");
     let mut won = Vec::new();
     for case in &run.result.cases {
         for pair in case.controllers.chunks(2) {
@@ -171,7 +171,7 @@ fn padding_is_overhead_and_no_rate() {
     let suite = find("quality").expect("it ships");
     let registry = Registry::standard().with::<PaddedGcc>().with::<PaddedNada>().with::<PaddedScream>();
     let names = PAIRS.iter().flat_map(|&(own, padded)| [own, padded]);
-    let controllers: Vec<Contestant> = names.map(Contestant::named).collect();
+    let controllers: Vec<Candidate> = names.map(Candidate::named).collect();
     let request = SuiteRequest {
         suite,
         registry: &registry,
@@ -179,7 +179,7 @@ fn padding_is_overhead_and_no_rate() {
         seeds: &[1],
         cases: &["steady"],
     };
-    let run = request.plan().expect("it can be read").run(2, &TraceStore::at(None), &Forget, &|| {});
+    let run = request.plan().expect("it can be read").run(2, &TraceStore::at(None), &NoStore, &|| {});
     let result = run.expect("it runs").result;
     let overhead = |index: usize| result.overhead(index).expect("media arrived");
     for (place, (own, padded)) in PAIRS.iter().enumerate() {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_lab::analysis::rest;
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::metrics::Recorder;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;

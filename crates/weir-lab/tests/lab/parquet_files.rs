@@ -4,7 +4,7 @@ use std::fs::File;
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::parquet::{write_columns, write_decisions, write_series};
 use weir_lab::runs::Task;
 use weir_lab::scenario::Scenario;

@@ -1,6 +1,6 @@
 //! Flows that pause, audio, and unresponsive traffic whose rate changes: from the words to what is measured.
 
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::metrics::Recorder;
 use weir_lab::results::{FlowKind, RunMetrics, Value};
 use weir_lab::scenario::Scenario;

@@ -1,6 +1,6 @@
 //! Priorities of media flows: which laws heed them, and what is fair then.
 
-use weir_lab::build::{Run, RunOptions};
+use weir_lab::compile::{Run, RunOptions};
 use weir_lab::metrics::{Recorder, max_min_shares};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;

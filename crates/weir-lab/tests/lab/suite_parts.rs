@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use weir_lab::registry::Registry;
-use weir_lab::runs::{Divisible, Forget, Log, Shard};
-use weir_lab::scenario::Contestant;
+use weir_lab::runs::{Log, NoStore, Shard, Shardable};
+use weir_lab::scenario::Candidate;
 use weir_lab::suite::{self, SuiteRequest, SuiteRun, find};
 use weir_lab::traces::TraceStore;
 
@@ -12,7 +12,7 @@ use weir_lab::traces::TraceStore;
 fn what_shards_keep_comes_to_what_one_machine_makes_of_all() {
     let registry = &Registry::standard();
     let suite = find("rfc8867").unwrap();
-    let controllers = &["nada", "omniscient"].map(Contestant::named);
+    let controllers = &["nada", "omniscient"].map(Candidate::named);
     let request = SuiteRequest { suite, registry, controllers, seeds: &[3, 4], cases: &["5.1", "5.6"] };
     let plan = request.plan().unwrap();
     // The omniscient sender at four points, and `nada`; as a controller the former is not run again.
@@ -34,7 +34,7 @@ fn what_shards_keep_comes_to_what_one_machine_makes_of_all() {
     let of_parts = plan.run(1, &traces, &merged, &|| {}).unwrap();
     assert_eq!(merged.taken(), plan.runs(), "none is made again");
 
-    let whole = plan.run(2, &traces, &Forget, &|| {}).unwrap();
+    let whole = plan.run(2, &traces, &NoStore, &|| {}).unwrap();
     assert_eq!(of_parts.result, whole.result);
     let page = |run: &SuiteRun| suite::page("title", run, &[]);
     assert!(page(&of_parts) == page(&whole), "a plot differs");

@@ -1,8 +1,8 @@
 //! TCP flows of a scenario: what they are made of and what is recorded of them.
 
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::metrics::{Recorder, Recording};
-use weir_lab::registry::window_laws;
+use weir_lab::registry::window_algorithms;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_sim::Simulation;
@@ -207,7 +207,7 @@ fn profiles_differ_in_how_their_window_grows() {
 
 #[test]
 fn every_window_law_fills_a_link_under_every_profile() {
-    for law in window_laws().iter().map(|law| law.name) {
+    for law in window_algorithms().iter().map(|law| law.name) {
         for profile in ["", "profile = \"rfc\"\n", "profile = \"linux-3.16\"\n", "profile = \"ns3-3.26\"\n"] {
             let series = recording(&format!("{profile}law = \"{law}\"")).whole().unwrap();
             let flow = series.flows.iter().find(|flow| flow.name == "bulk").unwrap();

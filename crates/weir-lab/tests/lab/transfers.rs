@@ -1,6 +1,6 @@
 //! Transfers over TCP that come to an end: how long they took.
 
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::metrics::Recorder;
 use weir_lab::results::{FlowKind, FlowMeasures, RunMetrics, Value};
 use weir_lab::scenario::Scenario;

@@ -6,7 +6,7 @@ use std::path::Path;
 use weir_lab::experiments::{
     ClaimResult, Class, Experiment, Extent, Lost, ROWS, Reproduction, Verdict, VerdictBaseline,
 };
-use weir_lab::runs::{Divisible as _, Forget};
+use weir_lab::runs::{NoStore, Shardable as _};
 use weir_lab::traces::TraceStore;
 
 fn reproduced(rows: impl Fn(&Experiment) -> bool, runs: u32) -> Vec<ClaimResult> {
@@ -15,7 +15,7 @@ fn reproduced(rows: impl Fn(&Experiment) -> bool, runs: u32) -> Vec<ClaimResult>
     let traces = TraceStore::at(None);
     let extent = Extent { runs: Some(runs), ..Extent::default() };
     let planned = Reproduction::plan(&experiments, extent, &traces).unwrap();
-    planned.run(2, &traces, &Forget, &|| {}).unwrap().claims
+    planned.run(2, &traces, &NoStore, &|| {}).unwrap().claims
 }
 
 fn verdicts() -> VerdictBaseline {

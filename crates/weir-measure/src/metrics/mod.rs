@@ -42,4 +42,4 @@ pub use series::{
     SERIES_COLUMNS, Series, SeriesColumn, Share, SignalSeries, in_memory, read_cdf_csv, write_cdf_csv,
 };
 pub use view::View;
-pub use witness::{Backlog, Witness};
+pub use witness::{Backlog, NetworkObserver};

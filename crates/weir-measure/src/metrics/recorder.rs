@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use weir_cc::coupled::{Aggregate, Order, Refusal, Word};
+use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage, Refusal};
 use weir_cc::{Controller, Decision, Target};
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
@@ -14,7 +14,7 @@ use super::plan::{MeasurePlan, Window};
 use super::series::{NewBlockStorage, Reason, Recording, SeriesRecorder, in_memory};
 use super::view::View;
 use super::window::{Delivery, WindowRecorder};
-use super::witness::Witness;
+use super::witness::NetworkObserver;
 use crate::results::RunMetrics;
 
 /// Measures a run as it passes by. Its memory does not grow with the number of packets, and it allocates nothing
@@ -25,7 +25,7 @@ pub struct Recorder {
     /// Those of the plan's further windows, in its order.
     others: Vec<WindowRecorder>,
     series: Option<SeriesRecorder>,
-    witness: Option<Arc<Witness>>,
+    witness: Option<Arc<NetworkObserver>>,
     /// Whether somebody besides `main` looks at each packet.
     accompanied: bool,
     plan: MeasurePlan,
@@ -72,7 +72,7 @@ impl Recorder {
 
     /// The same, with a witness who sees what happens.
     #[must_use]
-    pub fn beside(self, witness: Option<Arc<Witness>>) -> Self {
+    pub fn beside(self, witness: Option<Arc<NetworkObserver>>) -> Self {
         Self { accompanied: self.accompanied || witness.is_some(), witness, ..self }
     }
 
@@ -168,7 +168,7 @@ impl Monitor for Recorder {
         self.each(|window| window.link_enter(now, link, found, taken));
     }
 
-    fn told(&mut self, now: Time, flow: usize, word: &Word, refused: Option<Refusal>) {
+    fn coupling_message(&mut self, now: Time, flow: usize, word: &CouplingMessage, refused: Option<Refusal>) {
         if refused.is_some() {
             self.each(|window| window.refused_word(now, flow));
         }
@@ -177,7 +177,13 @@ impl Monitor for Recorder {
         }
     }
 
-    fn ordered(&mut self, now: Time, flow: usize, order: &Order, aggregate: Option<Aggregate>) {
+    fn coupler_action(
+        &mut self,
+        now: Time,
+        flow: usize,
+        order: &CouplerAction,
+        aggregate: Option<Aggregate>,
+    ) {
         if let Some((bin, series)) = self.series_at(now) {
             series.ordered(bin, flow, order, aggregate);
         }

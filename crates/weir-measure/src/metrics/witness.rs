@@ -19,11 +19,11 @@ const UNSETTLED_BINS: usize = 400;
 ///
 /// It follows the words of [`PacketMeta`]: a packet comes to the first bottleneck when it has left its sender and crossed
 /// the links before, and has left the last one when it has waited there for as long as it says on arrival.
-pub struct Witness {
+pub struct NetworkObserver {
     flows: Vec<Account>,
 }
 
-/// What a [`Witness`] has seen of a flow.
+/// What a [`NetworkObserver`] has seen of a flow.
 struct Account {
     /// Propagation before the first bottleneck, and from there to the receiver.
     before: TimeDelta,
@@ -35,14 +35,14 @@ struct Account {
     passed: Box<[AtomicU32]>,
 }
 
-/// A reader's place in what a [`Witness`] has seen of a flow.
+/// A reader's place in what a [`NetworkObserver`] has seen of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Backlog {
     bin: usize,
     bytes: i64,
 }
 
-impl Witness {
+impl NetworkObserver {
     /// A witness of a run of this plan.
     pub fn new(plan: &MeasurePlan) -> Self {
         let bins = bin(plan.end) + 1;
@@ -106,7 +106,7 @@ impl Account {
     }
 }
 
-impl fmt::Debug for Witness {
+impl fmt::Debug for NetworkObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Witness").field("flows", &self.flows.len()).finish_non_exhaustive()
     }
@@ -134,7 +134,7 @@ mod tests {
     const MS: fn(u64) -> Time = Time::from_millis;
 
     /// A link of 10 ms before the bottleneck, of 20 ms.
-    fn witness() -> Witness {
+    fn witness() -> NetworkObserver {
         let link = |ms, bottleneck| LinkPlan {
             name: String::new(),
             service: Service::Constant(DataRate::from_mbps(1)),
@@ -147,7 +147,7 @@ mod tests {
             ..FlowPlan::new("flow", FlowKind::Media)
         };
         let links = vec![link(10, false), link(20, true)];
-        Witness::new(&MeasurePlan::new(MS(10_000), vec![flow], links))
+        NetworkObserver::new(&MeasurePlan::new(MS(10_000), vec![flow], links))
     }
 
     fn packet(sent_at: Time, wait: TimeDelta) -> PacketMeta {

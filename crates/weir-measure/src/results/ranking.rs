@@ -97,7 +97,7 @@ pub fn beats(y: &[f64], x: &[f64], better: Better, margin: f64) -> bool {
 
 /// The runs of a controller, as far as it is compared by them: for each criterion a value per run, in the order of the seeds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Candidate {
+pub struct RankedController {
     /// The controller's name.
     pub name: String,
     /// Values of [`Criterion::UsefulRate`].
@@ -110,7 +110,7 @@ pub struct Candidate {
     pub neighbour_rate_kbps: Vec<Value>,
 }
 
-impl Candidate {
+impl RankedController {
     /// The values of the runs, in the order of the seeds.
     pub fn values(&self, criterion: Criterion) -> &[Value] {
         match criterion {
@@ -191,23 +191,23 @@ pub struct Ranked {
 
 impl Ranking {
     /// The ranking of `candidates`, whose runs are of the same seeds.
-    pub fn of(candidates: &[Candidate]) -> Self {
+    pub fn of(candidates: &[RankedController]) -> Self {
         let runs = candidates.iter().map(|own| own.useful_rate_kbps.len()).max().unwrap_or(0);
-        let is_whole = |own: &&Candidate| {
+        let is_whole = |own: &&RankedController| {
             own.useful_rate_kbps.len() == runs && own.whole(Criterion::UsefulRate).is_some()
         };
-        let (mut compared, left_out): (Vec<&Candidate>, Vec<&Candidate>) =
+        let (mut compared, left_out): (Vec<&RankedController>, Vec<&RankedController>) =
             candidates.iter().partition(is_whole);
-        let useful = |own: &Candidate| own.mean(Criterion::UsefulRate).unwrap_or(0.0);
+        let useful = |own: &RankedController| own.mean(Criterion::UsefulRate).unwrap_or(0.0);
         compared.sort_by(|a, b| useful(b).total_cmp(&useful(a)));
-        let beaten_by = |own: &Candidate| -> Vec<String> {
-            let beat = |other: &&&Candidate| other.beats(own, Criterion::UsefulRate, MARGIN);
+        let beaten_by = |own: &RankedController| -> Vec<String> {
+            let beat = |other: &&&RankedController| other.beats(own, Criterion::UsefulRate, MARGIN);
             compared.iter().filter(beat).map(|other| other.name.clone()).collect()
         };
-        let leads = |own: &&Candidate| runs >= LEAST_SEEDS && beaten_by(own).is_empty();
-        let leading: Vec<&Candidate> = compared.iter().copied().filter(leads).collect();
+        let leads = |own: &&RankedController| runs >= LEAST_SEEDS && beaten_by(own).is_empty();
+        let leading: Vec<&RankedController> = compared.iter().copied().filter(leads).collect();
         let recommended = undominated(&leading);
-        let ranked = |own: &&Candidate| {
+        let ranked = |own: &&RankedController| {
             let leads = leading.iter().any(|other| core::ptr::eq(*other, *own));
             let beaten = |criterion| -> Vec<String> {
                 let others = leading.iter().filter(|other| leads && own.beats(other, criterion, MARGIN));
@@ -227,7 +227,7 @@ impl Ranking {
                 leaves_more_than: beaten(Criterion::NeighbourRate),
             }
         };
-        let names = |of: &[&Candidate]| of.iter().map(|own| own.name.clone()).collect();
+        let names = |of: &[&RankedController]| of.iter().map(|own| own.name.clone()).collect();
         Self {
             runs,
             leading: names(&leading),
@@ -255,7 +255,7 @@ impl Ranking {
 }
 
 /// The members of `leading` whom nobody dominates, directly or over others, but those whom they dominate so in turn.
-fn undominated<'a>(leading: &[&'a Candidate]) -> Vec<&'a Candidate> {
+fn undominated<'a>(leading: &[&'a RankedController]) -> Vec<&'a RankedController> {
     let count = leading.len();
     let mut over: Vec<Vec<bool>> =
         leading.iter().map(|own| leading.iter().map(|other| own.dominates(other)).collect()).collect();

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use weir_measure::results::ranking::{Candidate, Criterion, MARGIN, Ranking};
+use weir_measure::results::ranking::{Criterion, MARGIN, RankedController, Ranking};
 
 const CALL: &str = "cellular/att-lte-uplink-2016";
 /// Whose subsets are looked at.
 const EIGHT: [&str; 8] =
     ["gcc", "nada", "nada-at-sender", "scream-v2", "scream", "ledbat", "rap", "gcc-2016"];
 
-fn stored() -> BTreeMap<String, Vec<Candidate>> {
+fn stored() -> BTreeMap<String, Vec<RankedController>> {
     serde_json::from_str(include_str!("../data/candidates.json")).unwrap()
 }
 
@@ -21,16 +21,16 @@ fn of_the_call_three_lead_and_one_is_recommended_and_no_other_controller_changes
     let all = &stored()[CALL];
     assert_eq!(all.len(), 15);
     let three = ["nada", "nada-at-sender", "scream-v2"];
-    let (leaders, others): (Vec<Candidate>, Vec<Candidate>) =
+    let (leaders, others): (Vec<RankedController>, Vec<RankedController>) =
         all.iter().cloned().partition(|own| three.contains(&own.name.as_str()));
     for present in 0..1_u32 << others.len() {
         let with = others.iter().enumerate().filter(|(at, _)| present >> at & 1 == 1).map(|(_, own)| own);
-        let candidates: Vec<Candidate> = leaders.iter().chain(with).cloned().collect();
+        let candidates: Vec<RankedController> = leaders.iter().chain(with).cloned().collect();
         let ranking = Ranking::of(&candidates);
         assert_eq!(ranking.leading, three);
         assert_eq!(ranking.recommended, ["scream-v2"]);
     }
-    let two: Vec<Candidate> = leaders.into_iter().filter(|own| own.name != "nada-at-sender").collect();
+    let two: Vec<RankedController> = leaders.into_iter().filter(|own| own.name != "nada-at-sender").collect();
     let ranking = Ranking::of(&two);
     assert_eq!(
         (ranking.leading, ranking.recommended.as_slice()),
@@ -52,7 +52,7 @@ fn on_the_drives_of_the_demo_one_leads() {
 #[test]
 fn who_is_beaten_changes_nothing_and_nobody_comes_back() {
     for (place, all) in stored() {
-        let eight: Vec<Candidate> =
+        let eight: Vec<RankedController> =
             all.into_iter().filter(|own| EIGHT.contains(&own.name.as_str())).collect();
         assert_eq!(eight.len(), EIGHT.len(), "{place}");
         let of = |present: u32| {

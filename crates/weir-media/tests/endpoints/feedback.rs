@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{
-    Arrival, ArrivalTime, Controller, Decision, Ecn, Fate, Feedback, LimitingFactor, Pacing, PathEvent,
-    Receiver, Report, SendState, SendTime, Share, Stamp, Target,
+    AllocatedRate, Arrival, ArrivalTime, Controller, Decision, Ecn, Fate, Feedback, LimitingFactor, Pacing,
+    PathEvent, Receiver, Report, SendState, SendTime, Stamp, Target,
 };
 use weir_media::{AudioConfig, MediaConfig, PacketFormat};
 use weir_units::{DataRate, TimeDelta};
@@ -16,7 +16,7 @@ use crate::rig::{Call, Event, PROPAGATION, RTCP_ROOM, SENDER, config, media_rece
 
 /// What a controller heard in a report: the fates by packet number, and the rest.
 #[derive(Clone, Debug)]
-struct Heard {
+struct RtcpOutcome {
     fates: Vec<(u64, Fate)>,
     at: Option<ArrivalTime>,
     rtt: Option<TimeDelta>,
@@ -28,11 +28,11 @@ struct Heard {
 struct Listener {
     target: Target,
     stamp: Option<Stamp>,
-    heard: Arc<Mutex<Vec<Heard>>>,
+    heard: Arc<Mutex<Vec<RtcpOutcome>>>,
 }
 
 impl Listener {
-    fn new(stamp: Option<Stamp>) -> (Self, Arc<Mutex<Vec<Heard>>>) {
+    fn new(stamp: Option<Stamp>) -> (Self, Arc<Mutex<Vec<RtcpOutcome>>>) {
         let rate = DataRate::from_mbps(2);
         let target = Target::at(rate, Pacing::Exact(rate.scale(1.5)), LimitingFactor::RampUp);
         let heard = Arc::default();
@@ -44,7 +44,7 @@ impl Controller for Listener {
     fn on_feedback(&mut self, _: SendTime, feedback: &Feedback<'_>, _: &SendState) -> Option<Decision> {
         if let Feedback::Packets { results, at, rtt, missed_reports } = *feedback {
             let fates = results.iter().map(|result| (result.sent.id, result.fate)).collect();
-            self.heard.lock().unwrap().push(Heard { fates, at, rtt, missed_reports });
+            self.heard.lock().unwrap().push(RtcpOutcome { fates, at, rtt, missed_reports });
         }
         None
     }
@@ -61,7 +61,7 @@ impl Controller for Listener {
         self.stamp
     }
 
-    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
+    fn apply_allocation(&mut self, _: SendTime, share: AllocatedRate) -> DataRate {
         share.rate
     }
 }
@@ -93,12 +93,12 @@ impl Receiver for Seeing {
 const INTERVAL: TimeDelta = TimeDelta::from_millis(100);
 
 /// A call at 2 Mbit/s in small packets over a path without a queue.
-fn call(format: PacketFormat) -> (Call, Arc<Mutex<Vec<Heard>>>) {
+fn call(format: PacketFormat) -> (Call, Arc<Mutex<Vec<RtcpOutcome>>>) {
     call_of(&MediaConfig { payload_limit: 240, packet_format: format, ..config() })
 }
 
 /// The same, of this flow.
-fn call_of(config: &MediaConfig) -> (Call, Arc<Mutex<Vec<Heard>>>) {
+fn call_of(config: &MediaConfig) -> (Call, Arc<Mutex<Vec<RtcpOutcome>>>) {
     let (listener, heard) = Listener::new(None);
     let halves = (Box::new(listener) as _, Box::new(PacketFeedback::new(INTERVAL)) as _);
     (Call::new(halves, config, DataRate::from_mbps(100)), heard)
@@ -123,7 +123,7 @@ fn arrivals(call: &Call) -> Vec<Option<ArrivalTime>> {
 
 /// Each fate that was heard is what happened, each packet's was heard once, and times are off by no more than
 /// `resolution`, all by about the same.
-fn fates_are_right(call: &Call, heard: &[Heard], resolution: TimeDelta) {
+fn fates_are_right(call: &Call, heard: &[RtcpOutcome], resolution: TimeDelta) {
     let arrivals = arrivals(call);
     let mut next = 0;
     let mut lost = 0;

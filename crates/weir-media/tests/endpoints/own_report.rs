@@ -1,11 +1,11 @@
 //! A law of one's own with a report of its own: an observer that counts what is lost, a sender half that goes by it, and
 //! their report on its way through the bytes.
 
-use weir_cc::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
+use weir_cc::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
 use weir_cc::testing::{Law, halves, law_tests, properties};
 use weir_cc::{
-    Arrival, ArrivalTime, AtReceiver, DataRate, Feedback, LawReport, LimitingFactor, Observer, OwnReport,
-    Pacing, RateLimits, SendState, SendTime, Signal, TimeDelta, Why,
+    Arrival, ArrivalTime, AtReceiver, ChangeReason, DataRate, Feedback, LimitingFactor, NativeReport,
+    Observer, OwnReport, Pacing, RateLimits, SendState, SendTime, Signal, TimeDelta,
 };
 use weir_wire::rtcp::{self, Message};
 
@@ -69,9 +69,9 @@ impl Observer for Counter {
         self.due
     }
 
-    fn report(&mut self, now: ArrivalTime) -> Option<LawReport> {
+    fn report(&mut self, now: ArrivalTime) -> Option<NativeReport> {
         self.due.take_if(|due| *due <= now)?;
-        Some(LawReport::Own(std::mem::take(&mut self.counted).report(self.name)))
+        Some(NativeReport::Own(std::mem::take(&mut self.counted).report(self.name)))
     }
 
     fn on_route_changed(&mut self) {
@@ -97,21 +97,27 @@ impl Rule for LossLaw {
         feedback: &Feedback<'_>,
         _: &SendState,
         frame: &mut Frame,
-    ) -> Heard {
-        let Feedback::Law { report: LawReport::Own(report), rtt } = feedback else { return Heard::Foreign };
-        let Some(counted) = Counted::read(report) else { return Heard::Foreign };
+    ) -> FeedbackOutcome {
+        let Feedback::Native { report: NativeReport::Own(report), rtt } = feedback else {
+            return FeedbackOutcome::Ignored;
+        };
+        let Some(counted) = Counted::read(report) else { return FeedbackOutcome::Ignored };
         self.heard = counted;
         frame.end_silence();
         frame.set_rtt(*rtt);
         if counted.lost > 0 && self.rest_until.is_none_or(|until| until <= now) {
             self.rest_until = Some(now + rtt.unwrap_or(INTERVAL));
-            return Heard::Rate(Computed {
+            return FeedbackOutcome::Rate(Computed {
                 rate: frame.rate() * CUT,
-                why: Why::Loss,
+                why: ChangeReason::Loss,
                 limited_by: Some(LimitingFactor::Loss),
             });
         }
-        Heard::Rate(Computed { rate: frame.rate() + STEP, why: Why::Growth, limited_by: None })
+        FeedbackOutcome::Rate(Computed {
+            rate: frame.rate() + STEP,
+            why: ChangeReason::Growth,
+            limited_by: None,
+        })
     }
 
     fn forget_path(&mut self, _: SendTime, _: &mut Frame) {
@@ -121,8 +127,8 @@ impl Rule for LossLaw {
     // It has no rate but the frame's.
     fn scale(&mut self, _: SendTime, _: f64, _: &Frame) {}
 
-    fn outlook(&self, frame: &Frame) -> Outlook {
-        Outlook::at(frame.data_rate(), Pacing::Factor(1.0))
+    fn send_rates(&self, frame: &Frame) -> SendRates {
+        SendRates::at(frame.data_rate(), Pacing::Factor(1.0))
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -139,9 +145,9 @@ impl Rule for LossLaw {
     }
 }
 
-fn sender(limits: RateLimits) -> RateLaw<LossLaw> {
+fn sender(limits: RateLimits) -> RateController<LossLaw> {
     let frame = Frame::new(limits, Some(TimeDelta::from_secs(1)));
-    RateLaw::new_by(LossLaw { rest_until: None, heard: Counted::default() }, frame)
+    RateController::new_by(LossLaw { rest_until: None, heard: Counted::default() }, frame)
 }
 
 law_tests!(

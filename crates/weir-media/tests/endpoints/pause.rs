@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use weir_cc::{Controller, Decision, Feedback, PathEvent, SendState, SendTime, Share, Target};
+use weir_cc::{AllocatedRate, Controller, Decision, Feedback, PathEvent, SendState, SendTime, Target};
 use weir_media::{AudioConfig, EncoderConfig, KeyFrames, MediaConfig, MediaSender};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -30,7 +30,7 @@ impl Controller for Noting {
         self.target
     }
 
-    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
+    fn apply_allocation(&mut self, _: SendTime, share: AllocatedRate) -> DataRate {
         share.rate
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use weir_cc::{
-    Controller, Decision, Feedback, PathEvent, Probe, ProbeId, SendState, SendTime, SentPacket, Share, Target,
+    AllocatedRate, Controller, Decision, Feedback, PathEvent, Probe, ProbeId, SendState, SendTime,
+    SentPacket, Target,
 };
 use weir_media::MediaSender;
 use weir_units::{DataRate, DataSize};
@@ -45,7 +46,7 @@ impl Controller for Probing {
         self.probes.pop()
     }
 
-    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
+    fn apply_allocation(&mut self, _: SendTime, share: AllocatedRate) -> DataRate {
         share.rate
     }
 }

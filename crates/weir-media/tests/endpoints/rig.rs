@@ -105,7 +105,7 @@ pub(crate) enum Event {
 
 /// What the sender got of a report: the round-trip time, and the signals of its law afterwards.
 #[derive(Clone, Debug)]
-pub(crate) struct Heard {
+pub(crate) struct RtcpOutcome {
     pub(crate) rtt: Option<TimeDelta>,
     pub(crate) signals: Vec<f64>,
 }
@@ -138,7 +138,7 @@ pub(crate) struct Call {
     pub(crate) packets: u64,
     reports: u64,
     pub(crate) events: Vec<(ArrivalTime, Event)>,
-    pub(crate) heard: Vec<Heard>,
+    pub(crate) heard: Vec<RtcpOutcome>,
     pub(crate) statistics: Vec<Statistics>,
 }
 
@@ -227,7 +227,7 @@ impl Call {
             let controller = self.sender.controller();
             let mut signals = vec![0.0; controller.signals().len()];
             controller.read_signals(&mut signals);
-            self.heard.push(Heard { rtt, signals });
+            self.heard.push(RtcpOutcome { rtt, signals });
         }
     }
 

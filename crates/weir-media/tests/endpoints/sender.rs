@@ -2,8 +2,10 @@
 
 use proptest::prelude::*;
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
-use weir_cc::{Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, Target};
-use weir_media::{EncoderConfig, Heard, KeyFrames, MediaConfig, MediaPacket, MediaSender};
+use weir_cc::{
+    AllocatedRate, Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Target,
+};
+use weir_media::{EncoderConfig, KeyFrames, MediaConfig, MediaPacket, MediaSender, RtcpOutcome};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::rtcp::{Ccfb, Metric, Nada, ReceiverReport, Remb, ReportBlock, Twcc, TwccHeader};
 
@@ -28,7 +30,7 @@ impl Controller for Fixed {
         self.0
     }
 
-    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
+    fn apply_allocation(&mut self, _: SendTime, share: AllocatedRate) -> DataRate {
         self.0.media_rate = share.rate;
         self.0.sending_rate = share.rate;
         share.rate
@@ -191,7 +193,7 @@ fn before_the_start_nothing_happens() {
     assert_eq!(sender.poll_packet(now), None);
     assert_eq!(sender.poll_rtcp(now, &mut [0; 256]), None);
     assert_eq!(sender.on_timeout(now), None);
-    assert_eq!(sender.on_rtcp(now, &acknowledgement(0)), Heard::default());
+    assert_eq!(sender.on_rtcp(now, &acknowledgement(0)), RtcpOutcome::default());
     assert_eq!(sender.target().media_rate, limits().start());
 }
 
@@ -211,7 +213,7 @@ fn a_stop_drops_what_waits() {
 fn a_share_becomes_the_target() {
     let mut sender = started(target(300));
     assert!(sender.take_target_change());
-    sender.adopt(SendTime::ZERO, Share { rate: DataRate::from_kbps(600) });
+    sender.apply_allocation(SendTime::ZERO, AllocatedRate { rate: DataRate::from_kbps(600) });
     assert!(sender.take_target_change());
     assert!(!sender.take_target_change());
     let left = departures(&mut sender, second(10));

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use weir_cc::gcc::goog_cc::{self, GoogCc};
-use weir_cc::{ArrivalTime, DataRate, DataSize, Decision, Ecn, SendTime, Share, Target, TimeDelta};
+use weir_cc::{AllocatedRate, ArrivalTime, DataRate, DataSize, Decision, Ecn, SendTime, Target, TimeDelta};
 use weir_media::{
     FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds, Session, Timer, Wake,
 };
@@ -113,7 +113,7 @@ fn decisions_that_one_compound_makes_are_told_as_one_on_which_coupling_can_act()
         decided.iter().map(|(_, made)| (made.base.bps() / 1000, made.rate.bps() / 1000)).collect();
     assert_eq!(kbps, [(300, 370)]);
     let present = decided[0].1.rate;
-    assert_eq!(session.adopt(ms(10), second, Share { rate: present }), Some(present));
+    assert_eq!(session.apply_allocation(ms(10), second, AllocatedRate { rate: present }), Some(present));
     assert_eq!(
         rates(&session)[second.number()],
         DataRate::from_kbps(370),
@@ -132,14 +132,14 @@ fn a_flow_with_the_source_identifier_of_another_is_given_back() {
 fn a_share_is_the_flows_own_from_then_on_and_no_decision() {
     let (mut session, first, second) = session();
     drain(&mut session, SendTime::ZERO);
-    let share = |kbps| Share { rate: DataRate::from_kbps(kbps) };
-    assert_eq!(session.adopt(SendTime::ZERO, first, share(120)), Some(DataRate::from_kbps(120)));
+    let share = |kbps| AllocatedRate { rate: DataRate::from_kbps(kbps) };
+    assert_eq!(session.apply_allocation(SendTime::ZERO, first, share(120)), Some(DataRate::from_kbps(120)));
     assert_eq!(rates(&session), [DataRate::from_kbps(120), DataRate::from_kbps(300)]);
     let (outputs, _) = drain(&mut session, SendTime::ZERO);
     assert_eq!(targets(&outputs).iter().map(|told| told.0).collect::<Vec<_>>(), [first]);
     assert_eq!(decisions(&outputs), []);
     session.remove(second);
-    assert_eq!(session.adopt(SendTime::ZERO, second, share(999)), None);
+    assert_eq!(session.apply_allocation(SendTime::ZERO, second, share(999)), None);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn what_a_decision_makes_of_another_flow_comes_out_in_the_same_round() {
     drain(&mut session, SendTime::ZERO);
     session.on_rtcp(ms(10), &remb(450_000, SECOND));
     let Output::Decision(..) = session.poll(ms(10), &mut [0; RTCP_ROOM]) else { panic!("a decision first") };
-    session.adopt(ms(10), first, Share { rate: DataRate::from_kbps(150) });
+    session.apply_allocation(ms(10), first, AllocatedRate { rate: DataRate::from_kbps(150) });
     let told = targets(&drain(&mut session, ms(10)).0);
     assert_eq!(told.iter().map(|told| told.1.media_rate.bps() / 1000).collect::<Vec<_>>(), [150, 450]);
 }

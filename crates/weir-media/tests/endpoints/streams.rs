@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use weir_cc::{
-    Burst, Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, StreamsConfig,
-    Target,
+    AllocatedRate, Burst, Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime,
+    StreamsConfig, Target,
 };
 use weir_media::{AudioConfig, EncoderConfig, MediaConfig, MediaSender, RateSteps};
 use weir_units::{DataRate, DataSize, TimeDelta};
@@ -37,7 +37,7 @@ impl Controller for Noting {
         self.target
     }
 
-    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
+    fn apply_allocation(&mut self, _: SendTime, share: AllocatedRate) -> DataRate {
         share.rate
     }
 }

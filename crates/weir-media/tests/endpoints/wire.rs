@@ -90,7 +90,7 @@ fn header_and_bytes_are_the_same_thing_for_tfrc() {
 
 /// A call of 20 s over a path without a queue, and for each RTCP packet of the receiver: its bytes, the signals of
 /// the law that made it, and what the sender got of it.
-fn told_and_heard(law: fn() -> Halves) -> Vec<(Vec<u8>, Vec<f64>, crate::rig::Heard)> {
+fn told_and_heard(law: fn() -> Halves) -> Vec<(Vec<u8>, Vec<f64>, crate::rig::RtcpOutcome)> {
     let mut call = Call::new(law(), &config(), DataRate::from_mbps(100));
     call.media_loss = 20;
     call.run(TimeDelta::from_secs(20));

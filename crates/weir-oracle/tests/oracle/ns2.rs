@@ -4,7 +4,7 @@
 //! cargo test -p weir-oracle --test oracle ns2 -- --nocapture --test-threads=1
 //! ```
 
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::runs::Task;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;

@@ -2,7 +2,7 @@
 
 use weir_cc::coupled::ctrl::{self, CtrlTcp, ETcp, Efcm, Rfc2140, Tenants};
 use weir_cc::coupled::mixed::{self, Mixed};
-use weir_cc::coupled::{Coupler, Member};
+use weir_cc::coupled::{Coupler, FlowId};
 
 use super::{Built, CouplerInfo, CouplerKind, CouplerSetting, NoOptions, Steers};
 
@@ -48,7 +48,7 @@ impl CouplerKind for Ctrl {
         let tenants =
             setting.tenants.iter().enumerate().try_fold(Tenants::none(), |tenants, (place, &weight)| {
                 let own = setting.tenant_of.iter().filter(|(_, tenant)| *tenant == place);
-                let flows: Vec<Member> = own.map(|&(flow, _)| flow).collect();
+                let flows: Vec<FlowId> = own.map(|&(flow, _)| flow).collect();
                 tenants.with(weight, flows).map_err(|error| error.to_string())
             })?;
         boxed(CtrlTcp::for_tenants(config, tenants))

@@ -2,7 +2,7 @@
 
 use core::cmp::Ordering;
 
-use weir_cc::coupled::{Order, Word};
+use weir_cc::coupled::{CouplerAction, CouplingMessage};
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_world::tcp::{Acknowledgement, Segment, TcpConfig};
@@ -38,7 +38,7 @@ impl SendingEnd {
             self.say(now, local, word, network);
         }
         if let Some(statistics) = self.sender.poll_statistics() {
-            self.say(now, local, &Word::Statistics(statistics), network);
+            self.say(now, local, &CouplingMessage::Statistics(statistics), network);
         }
         heard.connected
     }
@@ -53,14 +53,14 @@ impl SendingEnd {
     }
 
     /// An order has come.
-    pub(crate) fn obey<M: Monitor>(
+    pub(crate) fn apply<M: Monitor>(
         &mut self,
         now: Time,
         local: SendTime,
-        order: &Order,
+        order: &CouplerAction,
         network: &mut Network<M>,
     ) {
-        if let Some(word) = self.sender.obey(local, order) {
+        if let Some(word) = self.sender.apply(local, order) {
             self.say(now, local, &word, network);
         }
     }
@@ -70,7 +70,7 @@ impl SendingEnd {
         &mut self,
         now: Time,
         local: SendTime,
-        word: &Word,
+        word: &CouplingMessage,
         network: &mut Network<M>,
     ) {
         let mut next = self.hear_out(now, local, word, network);
@@ -84,13 +84,13 @@ impl SendingEnd {
         &mut self,
         now: Time,
         local: SendTime,
-        word: &Word,
+        word: &CouplingMessage,
         network: &mut Network<M>,
-    ) -> Option<Word> {
+    ) -> Option<CouplingMessage> {
         network.tell(now, self.flow, word);
         let mut next = None;
         while let Some(order) = network.answer(now, self.flow) {
-            if let Some(word) = self.sender.obey(local, &order) {
+            if let Some(word) = self.sender.apply(local, &order) {
                 next = Some(word);
             }
         }

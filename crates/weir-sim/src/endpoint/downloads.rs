@@ -5,7 +5,7 @@ use weir_cc::SendTime;
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::TcpConfig;
-use weir_world::{Downloads, Monitor, TransferMeta, Way, WindowLaws};
+use weir_world::{Downloads, Monitor, TransferMeta, Way, WindowAlgorithms};
 
 use super::Life;
 use super::connection::SendingEnd;
@@ -41,7 +41,7 @@ impl DownloadSource {
     pub(crate) fn new(
         life: Life,
         clock: Clock,
-        laws: &WindowLaws,
+        laws: &WindowAlgorithms,
         config: TcpConfig,
         downloads: Downloads,
         mut rng: Pcg64Mcg,

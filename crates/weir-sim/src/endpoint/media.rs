@@ -1,7 +1,7 @@
 //! Hosts of media flows: they drive the two ends that weir-media offers. The flows of one call share a host at either
 //! end; else each has its own.
 
-use weir_cc::coupled::{Order, Word};
+use weir_cc::coupled::{CouplerAction, CouplingMessage};
 use weir_cc::{ArrivalTime, Controller, DataRate, Ecn, Receiver, SendTime};
 use weir_media::{
     Alarm, CoupledFlow, FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds,
@@ -90,7 +90,7 @@ impl SendingFlow {
     }
 
     /// If the flow is coupled, the words that `say` finds are told, and what is answered at once is obeyed.
-    fn tell<M: Monitor, W: IntoIterator<Item = Word>>(
+    fn tell<M: Monitor, W: IntoIterator<Item = CouplingMessage>>(
         &mut self,
         now: Time,
         local: SendTime,
@@ -102,7 +102,7 @@ impl SendingFlow {
         for word in say(flow, session) {
             network.tell(now, self.life.flow, &word);
             while let Some(order) = network.answer(now, self.life.flow) {
-                let taken = flow.obey(local, &order, session);
+                let taken = flow.apply(local, &order, session);
                 allocated(now, self.life.flow, (self.id, taken), session, network);
             }
         }
@@ -113,8 +113,9 @@ impl SendingFlow {
         if now < self.life.start {
             self.life.start
         } else if now < self.life.stop {
-            let wish = self.coupled.as_ref().map_or(Time::MAX, |coupled| coupled.priorities.next_turn());
-            self.life.stop.min(self.pauses.next_edge()).min(wish)
+            let set_parameters =
+                self.coupled.as_ref().map_or(Time::MAX, |coupled| coupled.priorities.next_turn());
+            self.life.stop.min(self.pauses.next_edge()).min(set_parameters)
         } else {
             Time::MAX
         }
@@ -168,17 +169,17 @@ impl MediaSource {
     }
 
     /// An order for `flow` has come.
-    pub(crate) fn obey<M: Monitor>(
+    pub(crate) fn apply<M: Monitor>(
         &mut self,
         now: Time,
         flow: usize,
-        order: &Order,
+        order: &CouplerAction,
         network: &mut Network<M>,
     ) {
         let local = SendTime::from_nanos(self.clock.read(now));
         let Some(flow) = self.flows.iter_mut().find(|own| own.life.flow == flow) else { return };
         if let Some(coupled) = &mut flow.coupled {
-            let taken = coupled.flow.obey(local, order, &mut self.session);
+            let taken = coupled.flow.apply(local, order, &mut self.session);
             allocated(now, flow.life.flow, (flow.id, taken), &self.session, network);
             flow.heard = true;
         }

@@ -10,7 +10,7 @@ mod priorities;
 mod transport;
 mod web;
 
-use weir_cc::coupled::Order;
+use weir_cc::coupled::CouplerAction;
 use weir_media::SenderSeeds;
 use weir_net::Time;
 
@@ -192,16 +192,16 @@ impl Endpoint {
     }
 
     /// A coupler's order for one of the host's flows has come; afterwards the host is woken.
-    pub(crate) fn obey<M: Monitor>(
+    pub(crate) fn apply<M: Monitor>(
         &mut self,
         now: Time,
         flow: usize,
-        order: &Order,
+        order: &CouplerAction,
         network: &mut Network<M>,
     ) {
         match self {
-            Self::MediaSource(source) => source.obey(now, flow, order, network),
-            Self::TcpSource(source) => source.obey(now, order, network),
+            Self::MediaSource(source) => source.apply(now, flow, order, network),
+            Self::TcpSource(source) => source.apply(now, order, network),
             _ => {}
         }
     }

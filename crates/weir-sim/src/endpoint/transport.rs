@@ -1,8 +1,8 @@
 //! Hosts of a TCP flow.
 
 use weir_cc::coupled::sbd::SegmentStatistics;
-use weir_cc::coupled::{Join, Order, Windowed, Wishes, Word};
-use weir_cc::window::WindowLaw;
+use weir_cc::coupled::{CouplerAction, CouplingMessage, FlowParameters, Join, Windowed};
+use weir_cc::window::WindowAlgorithm;
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::{DataRate, DataSize};
@@ -34,7 +34,7 @@ impl TcpSource {
     pub(crate) fn new(
         life: Life,
         clock: Clock,
-        law: Box<dyn WindowLaw>,
+        law: Box<dyn WindowAlgorithm>,
         config: TcpConfig,
         size: Option<DataSize>,
         coupled: Option<CoupledSpec>,
@@ -81,8 +81,8 @@ impl TcpSource {
         }
         if let Some(coupled) = &mut self.coupled {
             while let Some(priority) = coupled.turn(now) {
-                let wishes = Wishes { priority, ..tcp_wishes(coupled) };
-                self.connection.say(now, local, &Word::Wishes(wishes), network);
+                let parameters = FlowParameters { priority, ..tcp_wishes(coupled) };
+                self.connection.say(now, local, &CouplingMessage::FlowParameters(parameters), network);
             }
         }
         self.connection.on_timer(now, local, network);
@@ -90,9 +90,9 @@ impl TcpSource {
     }
 
     /// An order of the flow's coupler has come.
-    pub(crate) fn obey<M: Monitor>(&mut self, now: Time, order: &Order, network: &mut Network<M>) {
+    pub(crate) fn apply<M: Monitor>(&mut self, now: Time, order: &CouplerAction, network: &mut Network<M>) {
         let local = SendTime::from_nanos(self.clock.read(now));
-        self.connection.obey(now, local, order, network);
+        self.connection.apply(now, local, order, network);
     }
 
     /// The connection stands: the flow joins its coupling.
@@ -105,14 +105,15 @@ impl TcpSource {
             DataRate::from_bps_f64(window.cwnd * segment.bits_f64() / rtt.secs_f64())
         });
         let windowed = Windowed { window, segment, base_rtt: sender.last_rtt() };
-        let join = Join { wishes: tcp_wishes(coupled), start: rate, present: rate, window: Some(windowed) };
-        self.connection.say(now, local, &Word::Join(join), network);
+        let join =
+            Join { parameters: tcp_wishes(coupled), start: rate, present: rate, window: Some(windowed) };
+        self.connection.say(now, local, &CouplingMessage::Join(join), network);
     }
 
     /// Nothing new follows: the flow leaves its coupling.
     fn tell_end<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
         if self.coupled.take().is_some() {
-            self.connection.say(now, local, &Word::Leave, network);
+            self.connection.say(now, local, &CouplingMessage::Leave, network);
             self.connection.sender.uncouple(local);
         }
     }
@@ -151,8 +152,8 @@ impl TcpSource {
 }
 
 /// What a TCP flow wishes for: it is greedy.
-fn tcp_wishes(priorities: &Priorities) -> Wishes {
-    Wishes { priority: priorities.present(), desired: None, least: TCP_LEAST }
+fn tcp_wishes(priorities: &Priorities) -> FlowParameters {
+    FlowParameters { priority: priorities.present(), desired: None, least: TCP_LEAST }
 }
 
 /// The least that a TCP flow can live with: somewhat below two segments in the longest round trip that is usual.

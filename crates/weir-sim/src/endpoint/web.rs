@@ -12,7 +12,7 @@ use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::{Segment, TcpConfig};
-use weir_world::{Monitor, Side, TransferMeta, Way, Web, WindowLaws};
+use weir_world::{Monitor, Side, TransferMeta, Way, Web, WindowAlgorithms};
 
 use super::Life;
 use super::connection::SendingEnd;
@@ -35,7 +35,7 @@ const MOST_ATTEMPTS: u32 = 6;
 pub(crate) struct WebServer {
     life: Life,
     clock: Clock,
-    laws: WindowLaws,
+    laws: WindowAlgorithms,
     config: TcpConfig,
     /// One per client, by its number; used again by the client's next request.
     connections: Vec<Connection>,
@@ -51,7 +51,7 @@ struct Connection {
 }
 
 impl WebServer {
-    pub(crate) fn new(life: Life, clock: Clock, laws: WindowLaws, config: TcpConfig) -> Self {
+    pub(crate) fn new(life: Life, clock: Clock, laws: WindowAlgorithms, config: TcpConfig) -> Self {
         Self { life, clock, laws, config, connections: Vec::new(), timers: Schedule::new(1) }
     }
 

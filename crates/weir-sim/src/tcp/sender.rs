@@ -9,7 +9,7 @@ mod recovery;
 mod undo;
 
 use weir_cc::SendTime;
-use weir_cc::window::{Ack, Congestion, Delivery, Window, WindowLaw};
+use weir_cc::window::{Ack, Congestion, Delivery, Window, WindowAlgorithm};
 use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::{Acknowledgement, TcpConfig};
 
@@ -35,7 +35,7 @@ use undo::{Doubt, Undo};
 #[derive(Debug)]
 pub struct TcpSender {
     config: TcpConfig,
-    law: Box<dyn WindowLaw>,
+    law: Box<dyn WindowAlgorithm>,
     window: Window,
     state: State,
     board: Scoreboard,
@@ -105,7 +105,7 @@ enum State {
 
 impl TcpSender {
     /// A sender of `size` bytes, or without end. Nothing happens before [`Self::start`].
-    pub fn new(config: TcpConfig, law: Box<dyn WindowLaw>, size: Option<DataSize>) -> Self {
+    pub fn new(config: TcpConfig, law: Box<dyn WindowAlgorithm>, size: Option<DataSize>) -> Self {
         Self::assemble(config, law, (Scoreboard::new(), None), size)
     }
 
@@ -121,7 +121,7 @@ impl TcpSender {
 
     fn assemble(
         config: TcpConfig,
-        law: Box<dyn WindowLaw>,
+        law: Box<dyn WindowAlgorithm>,
         (board, rack): (Scoreboard, Option<Rack>),
         size: Option<DataSize>,
     ) -> Self {
@@ -454,7 +454,7 @@ impl TcpSender {
 #[derive(Debug)]
 struct NoLaw;
 
-impl WindowLaw for NoLaw {
+impl WindowAlgorithm for NoLaw {
     fn reset(&mut self) {}
 
     fn on_ack(&mut self, _: &mut Window, _: &Ack) {}

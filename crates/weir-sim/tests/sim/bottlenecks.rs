@@ -9,11 +9,11 @@ use std::collections::VecDeque;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_cc::coupled::sbd::{Config, Detected, FlowStatistics};
-use weir_cc::coupled::{Refusal, Statistics, Word};
+use weir_cc::coupled::{CouplingMessage, Refusal, Statistics};
 use weir_cc::gcc::goog_cc::{self, GoogCc};
 use weir_cc::nada::{self, Nada, NadaObserver};
 use weir_cc::packet_feedback::PacketFeedback;
-use weir_cc::window::{Cubic, NewReno, WindowLaw};
+use weir_cc::window::{Cubic, NewReno, WindowAlgorithm};
 use weir_cc::{
     ArrivalTime, AtReceiver, Controller, DataRate, DataSize, RateLimits, Receiver, SendTime, TimeDelta,
 };
@@ -127,7 +127,7 @@ fn call(law: Law, place: Place) -> Traffic {
 }
 
 fn traffic(law: Law, place: Place) -> Traffic {
-    let transfer = |law: Box<dyn WindowLaw>| {
+    let transfer = |law: Box<dyn WindowAlgorithm>| {
         let config = weir_world::tcp::TcpConfig::default();
         Traffic::Tcp { law, config, size: None }
     };
@@ -301,8 +301,8 @@ impl Monitor for Truth {
         }
     }
 
-    fn told(&mut self, _: Time, flow: usize, word: &Word, refused: Option<Refusal>) {
-        if let (0, Word::Statistics(told)) = (flow, word) {
+    fn coupling_message(&mut self, _: Time, flow: usize, word: &CouplingMessage, refused: Option<Refusal>) {
+        if let (0, CouplingMessage::Statistics(told)) = (flow, word) {
             assert_eq!(refused, None);
             self.told.push(*told);
         }

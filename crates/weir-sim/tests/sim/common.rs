@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use weir_cc::coupled::{Aggregate, Coupler, Grouped, Member, Order, Refusal, Told, Word};
+use weir_cc::coupled::{
+    Aggregate, Coupler, CouplerAction, CouplingMessage, FlowId, Grouped, Refusal, WindowEvent,
+};
 use weir_cc::gcc::remb::{Config, GccReceiver, GccSender};
 use weir_cc::window::NewReno;
 use weir_cc::{DataRate, DataSize, RateLimits, SendTime, TimeDelta};
@@ -52,36 +54,36 @@ pub(crate) fn gcc_2016() -> Traffic {
 /// Wants each flow to do what it would do without a coupler.
 #[derive(Debug, Default)]
 pub(crate) struct Echo {
-    orders: VecDeque<(Member, Order)>,
+    orders: VecDeque<(FlowId, CouplerAction)>,
     epoch: u32,
 }
 
 impl Coupler for Echo {
-    fn on_word(&mut self, _now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+    fn on_word(&mut self, _now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
         let order = match word {
-            Word::Update(update) => {
+            CouplingMessage::Update(update) => {
                 self.epoch += 1;
-                Order::Rate { rate: update.decision.rate, epoch: self.epoch }
+                CouplerAction::Rate { rate: update.decision.rate, epoch: self.epoch }
             }
-            Word::Window(news) if news.told == Told::TimedOut => Order::Reduce,
-            Word::Window(news) => Order::Window(news.after),
+            CouplingMessage::Window(news) if news.event == WindowEvent::TimedOut => CouplerAction::Reduce,
+            CouplingMessage::Window(news) => CouplerAction::Window(news.after),
             _ => return Ok(()),
         };
         self.orders.push_back((member, order));
         Ok(())
     }
 
-    fn poll_order(&mut self) -> Option<(Member, Order)> {
+    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
         self.orders.pop_front()
     }
 
-    fn aggregate(&self, _member: Member) -> Option<Aggregate> {
+    fn aggregate(&self, _member: FlowId) -> Option<Aggregate> {
         None
     }
 }
 
 impl Grouped for Echo {
-    fn set_group(&mut self, _now: SendTime, _member: Member, _group: u32) {}
+    fn set_group(&mut self, _now: SendTime, _member: FlowId, _group: u32) {}
 }
 
 /// `spec` with all its flows coupled, `delay_ms` away from their coupler.

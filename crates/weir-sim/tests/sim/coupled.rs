@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::common::{Echo, constant, coupled_by, flow, gcc_2016, spec, tcp};
 use crate::engine::{Tally, run};
 use weir_cc::coupled::ctrl::{Config, CtrlTcp, Newcomer};
-use weir_cc::coupled::{Aggregate, Coupler, Member, Order, Refusal, Told, Word};
+use weir_cc::coupled::{Aggregate, Coupler, CouplerAction, CouplingMessage, FlowId, Refusal, WindowEvent};
 use weir_cc::window::{NewReno, Rules, Window};
 use weir_cc::{DataRate, SendTime, TimeDelta};
 use weir_net::{QueueConfig, Time};
@@ -15,44 +15,44 @@ use weir_world::{CoupledSpec, FlowSpec, Monitor, RunSpec};
 
 /// Wants every flow of rates to send at so much, from the first word on.
 #[derive(Debug)]
-struct Dictator(DataRate, Vec<(Member, Order)>);
+struct Dictator(DataRate, Vec<(FlowId, CouplerAction)>);
 
 impl Coupler for Dictator {
-    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
-        if matches!(word, Word::Join(_) | Word::Update(_)) {
+    fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+        if matches!(word, CouplingMessage::Join(_) | CouplingMessage::Update(_)) {
             let epoch = (now.nanos() / 1000 + 1) as u32;
-            self.1.push((member, Order::Rate { rate: self.0, epoch }));
+            self.1.push((member, CouplerAction::Rate { rate: self.0, epoch }));
         }
         Ok(())
     }
 
-    fn poll_order(&mut self) -> Option<(Member, Order)> {
+    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
         self.1.pop()
     }
 
-    fn aggregate(&self, _member: Member) -> Option<Aggregate> {
+    fn aggregate(&self, _member: FlowId) -> Option<Aggregate> {
         Some(Aggregate { group: 0, sum: self.0.bps_f64() })
     }
 }
 
 /// Answers whoever told of a timeout, and orders the other of two flows something before. Of all else it thinks nothing.
 #[derive(Debug, Default)]
-struct Meddler(VecDeque<(Member, Order)>);
+struct Meddler(VecDeque<(FlowId, CouplerAction)>);
 
 impl Coupler for Meddler {
-    fn on_word(&mut self, _now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
-        if matches!(word, Word::Window(news) if news.told == Told::TimedOut) {
-            let two = Order::Window(Window { cwnd: 2.0, ssthresh: 2.0 });
-            self.0.extend([(Member(1 - member.0), two), (member, Order::Reduce), (member, two)]);
+    fn on_word(&mut self, _now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+        if matches!(word, CouplingMessage::Window(news) if news.event == WindowEvent::TimedOut) {
+            let two = CouplerAction::Window(Window { cwnd: 2.0, ssthresh: 2.0 });
+            self.0.extend([(FlowId(1 - member.0), two), (member, CouplerAction::Reduce), (member, two)]);
         }
         Ok(())
     }
 
-    fn poll_order(&mut self) -> Option<(Member, Order)> {
+    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
         self.0.pop_front()
     }
 
-    fn aggregate(&self, _member: Member) -> Option<Aggregate> {
+    fn aggregate(&self, _member: FlowId) -> Option<Aggregate> {
         None
     }
 }
@@ -62,15 +62,15 @@ impl Coupler for Meddler {
 struct Mute;
 
 impl Coupler for Mute {
-    fn on_word(&mut self, _now: SendTime, _member: Member, _word: &Word) -> Result<(), Refusal> {
+    fn on_word(&mut self, _now: SendTime, _member: FlowId, _word: &CouplingMessage) -> Result<(), Refusal> {
         Ok(())
     }
 
-    fn poll_order(&mut self) -> Option<(Member, Order)> {
+    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
         None
     }
 
-    fn aggregate(&self, _member: Member) -> Option<Aggregate> {
+    fn aggregate(&self, _member: FlowId) -> Option<Aggregate> {
         None
     }
 }
@@ -79,26 +79,38 @@ impl Coupler for Mute {
 #[derive(Debug, Default)]
 struct Heard {
     /// By or to which flow, the word or the order.
-    said: Vec<(Time, usize, Result<Word, Order>)>,
+    said: Vec<(Time, usize, Result<CouplingMessage, CouplerAction>)>,
     /// Data packets, and of which flow.
     sent: Vec<(Time, usize)>,
 }
 
 impl Heard {
-    fn words(&self) -> Vec<(Time, usize, Word)> {
+    fn words(&self) -> Vec<(Time, usize, CouplingMessage)> {
         self.said.iter().filter_map(|&(at, flow, said)| Some((at, flow, said.ok()?))).collect()
     }
 
-    fn orders(&self) -> Vec<(Time, usize, Order)> {
+    fn orders(&self) -> Vec<(Time, usize, CouplerAction)> {
         self.said.iter().filter_map(|&(at, flow, said)| Some((at, flow, said.err()?))).collect()
     }
 }
 
 impl Monitor for Heard {
-    fn told(&mut self, now: Time, flow: usize, word: &Word, _refused: Option<Refusal>) {
+    fn coupling_message(
+        &mut self,
+        now: Time,
+        flow: usize,
+        word: &CouplingMessage,
+        _refused: Option<Refusal>,
+    ) {
         self.said.push((now, flow, Ok(*word)));
     }
-    fn ordered(&mut self, now: Time, flow: usize, order: &Order, _aggregate: Option<Aggregate>) {
+    fn coupler_action(
+        &mut self,
+        now: Time,
+        flow: usize,
+        order: &CouplerAction,
+        _aggregate: Option<Aggregate>,
+    ) {
         self.said.push((now, flow, Err(*order)));
     }
     fn sent(&mut self, now: Time, flow: usize, packet: &weir_world::PacketMeta) {
@@ -133,8 +145,7 @@ fn a_coupler_that_wants_what_the_laws_want_changes_nothing() {
         assert_eq!(run(coupled_by(Echo::default(), 0, short_queue(make))), run(short_queue(make)));
     }
     let timed_out = heard(coupled_by(Echo::default(), 0, short_queue(&transfers)));
-    let reduced =
-        |(_, _, word): &&(Time, usize, Word)| matches!(word, Word::Window(n) if n.told == Told::Reduced);
+    let reduced = |(_, _, word): &&(Time, usize, CouplingMessage)| matches!(word, CouplingMessage::Window(n) if n.event == WindowEvent::Reduced);
     assert!(timed_out.words().iter().filter(reduced).count() > 3, "timers have run out");
 }
 
@@ -144,7 +155,7 @@ fn without_delay_an_order_comes_before_the_flow_sends_more() {
     let heard =
         heard(coupled_by(Dictator(rate, Vec::new()), 0, spec(2000, 10, vec![flow("video", gcc_2016())])));
     let (joined, ordered, sent) = (heard.words()[0], heard.orders()[0], heard.sent[0]);
-    assert!(matches!(joined.2, Word::Join(_)));
+    assert!(matches!(joined.2, CouplingMessage::Join(_)));
     assert_eq!((joined.0, ordered.0, sent.0), (Time::ZERO, Time::ZERO, Time::ZERO));
     // Frames of 700 / 30 kbit are 2917 bytes: three packets, from the first on. At the start rate two would do.
     let second = heard.sent.iter().filter(|(at, _)| *at < Time::from_millis(1000)).count();
@@ -155,15 +166,19 @@ fn without_delay_an_order_comes_before_the_flow_sends_more() {
 fn all_that_a_near_coupler_orders_is_obeyed_in_that_instant_before_more_is_told() {
     let transfers = || vec![flow("a", tcp()), flow("b", tcp()).from(Time::from_millis(3000))];
     let said = heard(coupled_by(Meddler::default(), 0, short_queue(&transfers))).said;
-    let told = |said: &Result<Word, Order>, wanted| matches!(said, Ok(Word::Window(n)) if n.told == wanted);
+    let event = |said: &Result<CouplingMessage, CouplerAction>, wanted| matches!(said, Ok(CouplingMessage::Window(n)) if n.event == wanted);
     let mut timeouts = 0;
-    for (place, &(at, flow, _)) in said.iter().enumerate().filter(|(_, s)| told(&s.2, Told::TimedOut)) {
+    for (place, &(at, flow, _)) in said.iter().enumerate().filter(|(_, s)| event(&s.2, WindowEvent::TimedOut))
+    {
         let [reduce, window, reduced, other] = &said[place + 1..place + 5] else { unreachable!() };
         for (at_once, of) in [(reduce, flow), (window, flow), (reduced, flow), (other, 1 - flow)] {
             assert_eq!((at_once.0, at_once.1), (at, of), "after the timeout at {at}");
         }
-        assert!(matches!(reduce.2, Err(Order::Reduce)) && matches!(window.2, Err(Order::Window(_))));
-        assert!(told(&reduced.2, Told::Reduced) && matches!(other.2, Err(Order::Window(_))));
+        assert!(
+            matches!(reduce.2, Err(CouplerAction::Reduce))
+                && matches!(window.2, Err(CouplerAction::Window(_)))
+        );
+        assert!(event(&reduced.2, WindowEvent::Reduced) && matches!(other.2, Err(CouplerAction::Window(_))));
         timeouts += 1;
     }
     assert!(timeouts > 3, "timers have run out");
@@ -205,17 +220,17 @@ fn a_pause_and_an_end_are_told_and_a_join_after_a_pause_brings_the_start_rate() 
         .pausing(Time::from_millis(10_000), Time::from_millis(12_000))
         .until(Time::from_millis(15_000));
     let heard = heard(coupled_by(Echo::default(), 0, spec(2000, 20, vec![paused])));
-    let at = |wanted: fn(&Word) -> bool| {
+    let at = |wanted: fn(&CouplingMessage) -> bool| {
         let found = heard.words().into_iter().filter(|(.., word)| wanted(word));
         found.map(|(at, ..)| at.nanos() / 1_000_000).collect::<Vec<_>>()
     };
-    assert_eq!(at(|word| matches!(word, Word::Join(_))), [0, 12_000]);
-    assert_eq!(at(|word| matches!(word, Word::Pause)), [10_000]);
-    assert_eq!(at(|word| matches!(word, Word::Leave)), [15_000]);
+    assert_eq!(at(|word| matches!(word, CouplingMessage::Join(_))), [0, 12_000]);
+    assert_eq!(at(|word| matches!(word, CouplingMessage::Pause)), [10_000]);
+    assert_eq!(at(|word| matches!(word, CouplingMessage::Leave)), [15_000]);
     let joins: Vec<_> = heard
         .words()
         .iter()
-        .filter_map(|(.., w)| if let Word::Join(j) = w { Some(*j) } else { None })
+        .filter_map(|(.., w)| if let CouplingMessage::Join(j) = w { Some(*j) } else { None })
         .collect();
     assert_eq!((joins[0].start, joins[0].present), (DataRate::from_kbps(300), DataRate::from_kbps(300)));
     assert_eq!(joins[1].start, DataRate::from_kbps(300));
@@ -228,11 +243,11 @@ fn a_transfer_joins_when_its_connection_stands_and_leaves_when_it_is_complete() 
     let size = Some(weir_cc::DataSize::from_bytes(100_000));
     let short = weir_world::Traffic::Tcp { law, config, size };
     let words = heard(coupled_by(Echo::default(), 0, spec(2000, 20, vec![flow("short", short)]))).words();
-    let Some((at, _, Word::Join(join))) = words.first() else { panic!("{:?}", words.first()) };
+    let Some((at, _, CouplingMessage::Join(join))) = words.first() else { panic!("{:?}", words.first()) };
     // 50 ms there and back and two small packets' serialisation.
     assert!((Time::from_millis(50)..Time::from_millis(52)).contains(at), "{at}");
     assert_eq!(join.window.unwrap().window.cwnd, 10.0);
-    assert!(matches!(words.last(), Some((.., Word::Leave))));
+    assert!(matches!(words.last(), Some((.., CouplingMessage::Leave))));
 }
 
 #[test]
@@ -245,11 +260,11 @@ fn priorities_change_when_they_are_to() {
     }
     let heard = heard(spec);
     for flow in [0, 1] {
-        let wishes = heard.words().into_iter().filter_map(|(at, of, word)| match word {
-            Word::Wishes(wishes) if of == flow => Some((at, wishes.priority)),
+        let parameters = heard.words().into_iter().filter_map(|(at, of, word)| match word {
+            CouplingMessage::FlowParameters(parameters) if of == flow => Some((at, parameters.priority)),
             _ => None,
         });
-        assert_eq!(wishes.collect::<Vec<_>>(), later);
+        assert_eq!(parameters.collect::<Vec<_>>(), later);
     }
 }
 
@@ -296,11 +311,13 @@ fn every_recovery_that_is_left_was_entered() {
         spec.links[0].config.queue = QueueConfig { limit_packets: Some(packets), ..QueueConfig::default() };
         let words = heard(spec).words();
         for of in 0..count {
-            let told = |wanted| {
+            let event = |wanted| {
                 let of_flow = words.iter().filter(|(_, flow, _)| *flow == of);
-                of_flow.filter(|(.., word)| matches!(word, Word::Window(n) if n.told == wanted)).count()
+                of_flow
+                    .filter(|(.., word)| matches!(word, CouplingMessage::Window(n) if n.event == wanted))
+                    .count()
             };
-            let counts = (told(Told::RecoveryEntered), told(Told::RecoveryLeft));
+            let counts = (event(WindowEvent::RecoveryEntered), event(WindowEvent::RecoveryLeft));
             assert!(counts.0 >= counts.1 && counts.0 > 0, "{of}: {counts:?}");
         }
     }

@@ -1,6 +1,6 @@
 //! Flows that are coupled because their delays say that they share a bottleneck.
 
-use weir_cc::coupled::Member;
+use weir_cc::coupled::FlowId;
 use weir_cc::coupled::sbd::{Config, Detected};
 use weir_cc::{DataRate, DataSize, TimeDelta};
 use weir_media::{Detection, MediaConfig, Place};
@@ -46,7 +46,7 @@ fn groups(second: usize, place: Place) -> [Vec<(f64, u32)>; 2] {
     Simulation::new(spec, Unwatched).expect("a valid spec").run();
     let moves = moves.lock().unwrap();
     [0, 1].map(|flow| {
-        let own = moves.iter().filter(|(_, member, _)| *member == Member(flow));
+        let own = moves.iter().filter(|(_, member, _)| *member == FlowId(flow));
         let mut changes: Vec<(f64, u32)> =
             own.map(|&(at, _, group)| (at.nanos() as f64 / 1e9, group)).collect();
         // Nobody answers these flows: they join again and again, each time where they are.

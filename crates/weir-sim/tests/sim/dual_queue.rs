@@ -7,7 +7,7 @@
 //! may be was chosen here: a factor of 1.5 either way.
 
 use crate::common::{flow, spec};
-use weir_cc::window::{Cubic, Dctcp, NewReno, WindowLaw};
+use weir_cc::window::{Cubic, Dctcp, NewReno, WindowAlgorithm};
 use weir_net::{Discipline, DualPi2, QueueConfig, Time};
 use weir_sim::Simulation;
 use weir_units::TimeDelta;
@@ -108,10 +108,10 @@ const fn paced(mbps: u64, classic: usize, scalable: usize) -> Bottleneck {
 }
 
 impl Bottleneck {
-    fn run(self, law: fn() -> Box<dyn WindowLaw>) -> Both {
+    fn run(self, law: fn() -> Box<dyn WindowAlgorithm>) -> Both {
         let Self { mbps, classic, scalable, paced, ack_every, coupling, ramp_from } = self;
         let tcp = |n: usize| {
-            let (law, config): (Box<dyn WindowLaw>, TcpConfig) = if n < classic {
+            let (law, config): (Box<dyn WindowAlgorithm>, TcpConfig) = if n < classic {
                 (law(), TcpConfig::default())
             } else {
                 let config =
@@ -142,11 +142,11 @@ impl Bottleneck {
     }
 }
 
-fn new_reno() -> Box<dyn WindowLaw> {
+fn new_reno() -> Box<dyn WindowAlgorithm> {
     Box::new(NewReno::new())
 }
 
-fn cubic() -> Box<dyn WindowLaw> {
+fn cubic() -> Box<dyn WindowAlgorithm> {
     Box::new(Cubic::new())
 }
 

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use weir_cc::SendTime;
-use weir_cc::coupled::{Aggregate, Coupler, Grouped, Member, Order, Refusal, Word};
+use weir_cc::coupled::{Aggregate, Coupler, CouplerAction, CouplingMessage, FlowId, Grouped, Refusal};
 
 use crate::common::Echo;
 
 /// In which group a flow came to be, and when.
-pub(crate) type Moves = Arc<Mutex<Vec<(SendTime, Member, u32)>>>;
+pub(crate) type Moves = Arc<Mutex<Vec<(SendTime, FlowId, u32)>>>;
 
 /// Leaves flows to do what they would do without a coupler, and writes their groups down.
 #[derive(Debug, Default)]
@@ -21,21 +21,21 @@ impl Groups {
 }
 
 impl Coupler for Groups {
-    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+    fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
         self.0.on_word(now, member, word)
     }
 
-    fn poll_order(&mut self) -> Option<(Member, Order)> {
-        self.0.poll_order()
+    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
+        self.0.poll_action()
     }
 
-    fn aggregate(&self, _member: Member) -> Option<Aggregate> {
+    fn aggregate(&self, _member: FlowId) -> Option<Aggregate> {
         None
     }
 }
 
 impl Grouped for Groups {
-    fn set_group(&mut self, now: SendTime, member: Member, group: u32) {
+    fn set_group(&mut self, now: SendTime, member: FlowId, group: u32) {
         self.1.lock().expect("nobody panics").push((now, member, group));
     }
 }

@@ -8,7 +8,7 @@ use weir_cc::ledbat::{self, Ledbat};
 use weir_cc::nada::{self, Nada, NadaObserver};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::scream::{ScreamReceiver, v1};
-use weir_cc::window::{Cubic, NewReno, WindowLaw};
+use weir_cc::window::{Cubic, NewReno, WindowAlgorithm};
 use weir_cc::{AtReceiver, Controller, DataRate, RateLimits, Receiver, TimeDelta};
 use weir_media::{EncoderConfig, MediaConfig, PacketFormat};
 use weir_net::{LinkConfig, QueueConfig, Service, Time};
@@ -107,7 +107,7 @@ fn media(law: &str, most: u64) -> Traffic {
 }
 
 fn data(law: &str) -> Traffic {
-    let law: Box<dyn WindowLaw> =
+    let law: Box<dyn WindowAlgorithm> =
         if law == "cubic" { Box::new(Cubic::new()) } else { Box::new(NewReno::new()) };
     Traffic::Tcp { law, config: weir_world::tcp::TcpConfig::default(), size: None }
 }

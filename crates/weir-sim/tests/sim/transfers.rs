@@ -6,7 +6,7 @@ use weir_net::{LossModel, Time};
 use weir_sim::Simulation;
 use weir_world::tcp::TcpConfig;
 use weir_world::{
-    Downloads, FlowSpec, Monitor, PacketMeta, RunSpec, Traffic, TransferMeta, Web, WebSizes, WindowLaws,
+    Downloads, FlowSpec, Monitor, PacketMeta, RunSpec, Traffic, TransferMeta, Web, WebSizes, WindowAlgorithms,
 };
 
 use crate::common::{flow, spec};
@@ -46,8 +46,8 @@ fn seen(spec: RunSpec) -> Seen {
     Simulation::new(spec, Seen::default()).expect("a valid spec").run()
 }
 
-fn laws() -> WindowLaws {
-    WindowLaws::new(|| Box::new(NewReno::default()))
+fn laws() -> WindowAlgorithms {
+    WindowAlgorithms::new(|| Box::new(NewReno::default()))
 }
 
 /// Downloads of 100 kB with a second between them on average.

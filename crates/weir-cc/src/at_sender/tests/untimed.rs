@@ -16,7 +16,7 @@ fn a_packet_at_an_unknown_time_has_the_delay_of_the_one_before() {
         fn next_report(&self) -> Option<ArrivalTime> {
             None
         }
-        fn report(&mut self, _: ArrivalTime) -> Option<LawReport> {
+        fn report(&mut self, _: ArrivalTime) -> Option<NativeReport> {
             None
         }
         fn on_route_changed(&mut self) {}

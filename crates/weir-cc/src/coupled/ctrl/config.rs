@@ -18,7 +18,7 @@ pub struct Config {
     /// windows. On one path a latecomer that takes the others' queue for distance would gain by it.
     pub by_rates: bool,
     /// Whose growth counts where delay-based laws and others are coupled.
-    pub lead: Lead,
+    pub lead: CoordinatorSelection,
     /// `IW` in segments, at least 1: what a flow without an acknowledgement clock begins with (RFC 6928).
     pub initial_window: f64,
     /// By so many segments, at least 1, one acknowledgement opens a window whose share rose.
@@ -60,7 +60,7 @@ pub enum Newcomer {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-pub enum Lead {
+pub enum CoordinatorSelection {
     /// `delay_leads`: that of a delay-based law, as long as one is active.
     #[default]
     Delay,
@@ -74,7 +74,7 @@ impl Default for Config {
             newcomer: Newcomer::Clocked,
             rto_counts_as_loss: true,
             by_rates: false,
-            lead: Lead::Delay,
+            lead: CoordinatorSelection::Delay,
             initial_window: 10.0,
             burst: 3.0,
             least_kept: 0.5,

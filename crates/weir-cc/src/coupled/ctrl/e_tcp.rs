@@ -5,7 +5,7 @@
 //! whoever is in fast recovery is divided anew, too. A sender that obeys no window in fast recovery is spared the latter.
 
 use super::ensemble::{Ensemble, Kept, Rule};
-use crate::coupled::word::{Told, WindowNews};
+use crate::coupled::message::{CwndUpdate, WindowEvent};
 use crate::window::Window;
 
 /// Couples windows by one that is divided equally.
@@ -32,7 +32,7 @@ impl OneWindow {
         }
     }
 
-    fn reduce(&mut self, news: &WindowNews) {
+    fn reduce(&mut self, news: &CwndUpdate) {
         let kept = (news.after.ssthresh / news.before.cwnd).clamp(0.5, 1.0);
         self.window.ssthresh = (self.window.cwnd * kept).max(2.0);
     }
@@ -46,28 +46,29 @@ impl Rule for OneWindow {
         self.divide(flows, true);
     }
 
-    fn on_news(&mut self, flows: &mut [Kept], _place: usize, news: &WindowNews) {
+    fn on_news(&mut self, flows: &mut [Kept], _place: usize, news: &CwndUpdate) {
         if let [only] = flows {
             self.window = news.after;
             only.window = news.after;
             return;
         }
         let grown = (news.after.cwnd - news.before.cwnd).max(0.0);
-        match news.told {
-            Told::RecoveryEntered | Told::Marked => {
+        match news.event {
+            WindowEvent::RecoveryEntered | WindowEvent::Marked => {
                 self.reduce(news);
                 self.window.cwnd = self.window.ssthresh;
             }
-            Told::Reduced => {
+            WindowEvent::Reduced => {
                 self.reduce(news);
                 self.window.cwnd = 1.0;
             }
-            Told::Acknowledged if news.before.in_slow_start() => self.window.cwnd += grown,
+            WindowEvent::Acknowledged if news.before.in_slow_start() => self.window.cwnd += grown,
             // One segment for each round trip of all.
-            Told::Acknowledged => self.window.cwnd += grown / flows.len() as f64,
+            WindowEvent::Acknowledged => self.window.cwnd += grown / flows.len() as f64,
             _ => {}
         }
-        let reduced = matches!(news.told, Told::RecoveryEntered | Told::Marked | Told::Reduced);
+        let reduced =
+            matches!(news.event, WindowEvent::RecoveryEntered | WindowEvent::Marked | WindowEvent::Reduced);
         self.divide(flows, reduced);
     }
 
@@ -95,13 +96,13 @@ mod tests {
             [(0, window(10.0, 4.0)), (1, window(10.0, 4.0))]
         );
         let before = Window { cwnd: 10.0, ssthresh: 4.0 };
-        let grown = news(Told::Acknowledged, before, Window { cwnd: 11.0, ..before });
+        let grown = news(WindowEvent::Acknowledged, before, Window { cwnd: 11.0, ..before });
         assert_eq!(tell(&mut coupler, 0, &grown), [(0, window(10.25, 4.0))]);
-        let loss = news(Told::RecoveryEntered, before, Window { cwnd: 5.0, ssthresh: 5.0 });
+        let loss = news(WindowEvent::RecoveryEntered, before, Window { cwnd: 5.0, ssthresh: 5.0 });
         assert_eq!(tell(&mut coupler, 0, &loss), [(1, window(5.125, 5.125))]);
         // Of the same round trip, and yet another halving.
         let loss = news(
-            Told::RecoveryEntered,
+            WindowEvent::RecoveryEntered,
             Window { cwnd: 5.125, ssthresh: 5.125 },
             Window { cwnd: 2.5, ssthresh: 2.5 },
         );

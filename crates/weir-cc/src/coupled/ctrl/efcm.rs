@@ -4,7 +4,7 @@
 //! pacing is not here, nor is what it makes of round-trip times: these are the senders' own.
 
 use super::ensemble::{Ensemble, Kept, Rule};
-use crate::coupled::word::{Told, WindowNews};
+use crate::coupled::message::{CwndUpdate, WindowEvent};
 use crate::window::Window;
 
 /// Couples windows by their mean.
@@ -37,23 +37,24 @@ impl Rule for Mean {
         self.spread(flows, true);
     }
 
-    fn on_news(&mut self, flows: &mut [Kept], _place: usize, news: &WindowNews) {
+    fn on_news(&mut self, flows: &mut [Kept], _place: usize, news: &CwndUpdate) {
         let count = flows.len() as f64;
         let (before, after) = (news.before, news.after);
-        match news.told {
+        match news.event {
             _ if flows.len() == 1 => {
                 self.cwnd = after.cwnd;
                 self.ssthresh = after.ssthresh.is_finite().then_some(after.ssthresh);
             }
-            Told::RecoveryEntered | Told::Marked | Told::Reduced => {
+            WindowEvent::RecoveryEntered | WindowEvent::Marked | WindowEvent::Reduced => {
                 self.cwnd = (self.cwnd + after.cwnd - before.cwnd).max(1.0);
                 let mean = self.ssthresh.unwrap_or(self.cwnd / count);
                 self.ssthresh = Some(mean + (after.ssthresh - mean) / count);
             }
-            Told::Acknowledged => self.cwnd = (self.cwnd + after.cwnd - before.cwnd).max(1.0),
+            WindowEvent::Acknowledged => self.cwnd = (self.cwnd + after.cwnd - before.cwnd).max(1.0),
             _ => {}
         }
-        let reduced = matches!(news.told, Told::RecoveryEntered | Told::Marked | Told::Reduced);
+        let reduced =
+            matches!(news.event, WindowEvent::RecoveryEntered | WindowEvent::Marked | WindowEvent::Reduced);
         self.spread(flows, reduced && flows.len() > 1);
     }
 
@@ -77,10 +78,10 @@ mod tests {
             [(0, window(15.0, 8.0)), (1, window(15.0, 8.0))]
         );
         let before = Window { cwnd: 15.0, ssthresh: 8.0 };
-        let grown = news(Told::Acknowledged, before, Window { cwnd: 16.0, ..before });
+        let grown = news(WindowEvent::Acknowledged, before, Window { cwnd: 16.0, ..before });
         assert_eq!(tell(&mut coupler, 0, &grown), [(0, window(15.5, 8.0))]);
         // 31 - 15 + 7 = 23; the mean of thresholds 8 and 7.
-        let loss = news(Told::RecoveryEntered, before, Window { cwnd: 7.0, ssthresh: 7.0 });
+        let loss = news(WindowEvent::RecoveryEntered, before, Window { cwnd: 7.0, ssthresh: 7.0 });
         assert_eq!(tell(&mut coupler, 1, &loss), [(0, window(11.5, 7.5))]);
     }
 }

@@ -3,9 +3,11 @@
 use alloc::collections::VecDeque;
 use core::fmt::Debug;
 
-use super::roster::Roster;
+use super::flow_table::FlowTable;
 use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
-use crate::coupled::word::{Join, Member, Order, Told, Update, WindowNews, Word};
+use crate::coupled::message::{
+    CouplerAction, CouplingMessage, CwndUpdate, FlowId, Join, Update, WindowEvent,
+};
 use crate::time::SendTime;
 use crate::window::Window;
 
@@ -26,7 +28,7 @@ pub(super) trait Rule: Send + Sync + Debug + Default {
     fn on_join(&mut self, flows: &mut [Kept], place: usize);
 
     /// Something happened to the window of the flow at `place`; `alone` it is on its own.
-    fn on_news(&mut self, flows: &mut [Kept], place: usize, news: &WindowNews);
+    fn on_news(&mut self, flows: &mut [Kept], place: usize, news: &CwndUpdate);
 
     /// A flow has left with this window.
     fn on_leave(&mut self, _flows: &mut [Kept], _left: Window) {}
@@ -41,8 +43,8 @@ pub(super) trait Rule: Send + Sync + Debug + Default {
 #[derive(Clone, Debug, Default)]
 pub struct Ensemble<R> {
     rule: R,
-    flows: Roster<Kept>,
-    orders: VecDeque<(Member, Order)>,
+    flows: FlowTable<Kept>,
+    orders: VecDeque<(FlowId, CouplerAction)>,
 }
 
 #[expect(private_bounds, reason = "the rules are named by their types only")]
@@ -52,7 +54,7 @@ impl<R: Rule> Ensemble<R> {
         Self::default()
     }
 
-    fn join(&mut self, member: Member, join: &Join) -> Result<(), Refusal> {
+    fn join(&mut self, member: FlowId, join: &Join) -> Result<(), Refusal> {
         if let Some(place) = self.flows.place(member) {
             self.order(place);
             return Err(Refusal::JoinedAlready(member));
@@ -61,7 +63,7 @@ impl<R: Rule> Ensemble<R> {
         let windowed = match join.window {
             Some(windowed) if sound(windowed.window) => windowed,
             other => {
-                self.orders.push_back((member, Order::Uncoupled));
+                self.orders.push_back((member, CouplerAction::Uncoupled));
                 return Err(other.map_or(Refusal::Kind(member), |_| Refusal::Amount(member)));
             }
         };
@@ -74,16 +76,16 @@ impl<R: Rule> Ensemble<R> {
         Ok(())
     }
 
-    fn on_news(&mut self, place: usize, news: &WindowNews) {
+    fn on_news(&mut self, place: usize, news: &CwndUpdate) {
         let flow = &mut self.flows[place];
-        match news.told {
-            Told::TimedOut => {
+        match news.event {
+            WindowEvent::TimedOut => {
                 flow.recovering = false;
-                self.orders.push_back((self.flows.member(place), Order::Reduce));
+                self.orders.push_back((self.flows.member(place), CouplerAction::Reduce));
                 return;
             }
-            Told::RecoveryEntered => flow.recovering = true,
-            Told::RecoveryLeft => flow.recovering = false,
+            WindowEvent::RecoveryEntered => flow.recovering = true,
+            WindowEvent::RecoveryLeft => flow.recovering = false,
             _ => {}
         }
         self.rule.on_news(self.flows.all_mut(), place, news);
@@ -93,15 +95,15 @@ impl<R: Rule> Ensemble<R> {
     }
 
     fn on_update(&mut self, place: usize, update: &Update) -> Result<(), Refusal> {
-        let told = update.window.filter(|told| told.window.cwnd > 0.0 && told.window.cwnd.is_finite());
-        let Some(told) = told else {
+        let event = update.window.filter(|event| event.window.cwnd > 0.0 && event.window.cwnd.is_finite());
+        let Some(event) = event else {
             self.order(place);
             return Err(Refusal::Amount(self.flows.member(place)));
         };
         let before = self.flows[place].window;
-        let after = Window { cwnd: told.window.cwnd, ..before };
-        let news = WindowNews {
-            told: Told::Acknowledged,
+        let after = Window { cwnd: event.window.cwnd, ..before };
+        let news = CwndUpdate {
+            event: WindowEvent::Acknowledged,
             before,
             after,
             acked: 0.0,
@@ -128,37 +130,37 @@ impl<R: Rule> Ensemble<R> {
     fn order(&mut self, place: usize) {
         let Window { cwnd, ssthresh } = self.flows[place].window;
         let window = Window { cwnd: cwnd.max(1.0), ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
-        self.orders.push_back((self.flows.member(place), Order::Window(window)));
+        self.orders.push_back((self.flows.member(place), CouplerAction::Window(window)));
     }
 }
 
-fn is_sound(news: &WindowNews) -> bool {
+fn is_sound(news: &CwndUpdate) -> bool {
     let sound = |window: Window| window.cwnd >= 0.0 && window.cwnd.is_finite() && window.ssthresh >= 0.0;
     sound(news.before) && sound(news.after)
 }
 
 impl<R: Rule> Coupler for Ensemble<R> {
-    fn on_word(&mut self, _now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
-        if let Word::Join(join) = word {
+    fn on_word(&mut self, _now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+        if let CouplingMessage::Join(join) = word {
             return self.join(member, join);
         }
         let Some(place) = self.flows.place(member) else {
-            self.orders.push_back((member, Order::Uncoupled));
+            self.orders.push_back((member, CouplerAction::Uncoupled));
             return Err(Refusal::UnknownFlow(member));
         };
         match word {
-            Word::Window(news) if is_sound(news) => self.on_news(place, news),
-            Word::Window(news) => {
-                if news.told == Told::TimedOut {
-                    self.orders.push_back((member, Order::Reduce));
+            CouplingMessage::Window(news) if is_sound(news) => self.on_news(place, news),
+            CouplingMessage::Window(news) => {
+                if news.event == WindowEvent::TimedOut {
+                    self.orders.push_back((member, CouplerAction::Reduce));
                 }
                 return Err(Refusal::Amount(member));
             }
-            Word::Update(update) => return self.on_update(place, update),
-            Word::Withdraw | Word::Pause | Word::Leave => {
+            CouplingMessage::Update(update) => return self.on_update(place, update),
+            CouplingMessage::Withdraw | CouplingMessage::Pause | CouplingMessage::Leave => {
                 let (left, flows) = (self.flows.remove(place).window, self.flows.all_mut());
                 match word {
-                    Word::Withdraw => self.rule.on_withdraw(flows, left),
+                    CouplingMessage::Withdraw => self.rule.on_withdraw(flows, left),
                     _ => self.rule.on_leave(flows, left),
                 }
                 if self.flows.is_empty() {
@@ -167,16 +169,18 @@ impl<R: Rule> Coupler for Ensemble<R> {
                 self.order_at_once();
             }
             // These know no weights.
-            Word::Wishes(_) | Word::Join(_) | Word::Statistics(_) => {}
+            CouplingMessage::FlowParameters(_)
+            | CouplingMessage::Join(_)
+            | CouplingMessage::Statistics(_) => {}
         }
         Ok(())
     }
 
-    fn poll_order(&mut self) -> Option<(Member, Order)> {
+    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
         self.orders.pop_front()
     }
 
-    fn aggregate(&self, member: Member) -> Option<Aggregate> {
+    fn aggregate(&self, member: FlowId) -> Option<Aggregate> {
         self.flows.place(member)?;
         let sum = self.flows.all().iter().map(|flow| flow.window.cwnd * flow.segment).sum();
         Some(Aggregate { group: 0, sum })
@@ -191,22 +195,27 @@ pub(super) mod test_support {
     use weir_units::{DataRate, DataSize};
 
     use super::*;
-    use crate::coupled::word::{Windowed, Wishes};
+    use crate::coupled::message::{FlowParameters, Windowed};
 
-    pub(crate) fn join(cwnd: f64, ssthresh: f64) -> Word {
-        let wishes = Wishes { priority: 1.0, desired: None, least: DataRate::ZERO };
+    pub(crate) fn join(cwnd: f64, ssthresh: f64) -> CouplingMessage {
+        let parameters = FlowParameters { priority: 1.0, desired: None, least: DataRate::ZERO };
         let windowed = Windowed {
             window: Window { cwnd, ssthresh },
             segment: DataSize::from_bytes(1000),
             base_rtt: None,
         };
-        Word::Join(Join { wishes, start: DataRate::ZERO, present: DataRate::ZERO, window: Some(windowed) })
+        CouplingMessage::Join(Join {
+            parameters,
+            start: DataRate::ZERO,
+            present: DataRate::ZERO,
+            window: Some(windowed),
+        })
     }
 
-    pub(crate) fn news(told: Told, before: Window, after: Window) -> Word {
+    pub(crate) fn news(event: WindowEvent, before: Window, after: Window) -> CouplingMessage {
         let (acked, flight, window_limited) = (1.0, before.cwnd, true);
-        Word::Window(WindowNews {
-            told,
+        CouplingMessage::Window(CwndUpdate {
+            event,
             before,
             after,
             acked,
@@ -218,12 +227,16 @@ pub(super) mod test_support {
     }
 
     /// Tells a word, and returns what is ordered.
-    pub(crate) fn tell(coupler: &mut impl Coupler, flow: u32, word: &Word) -> Vec<(u32, Order)> {
-        coupler.on_word(SendTime::ZERO, Member(flow), word).unwrap();
-        core::iter::from_fn(|| coupler.poll_order()).map(|(Member(flow), order)| (flow, order)).collect()
+    pub(crate) fn tell(
+        coupler: &mut impl Coupler,
+        flow: u32,
+        word: &CouplingMessage,
+    ) -> Vec<(u32, CouplerAction)> {
+        coupler.on_word(SendTime::ZERO, FlowId(flow), word).unwrap();
+        core::iter::from_fn(|| coupler.poll_action()).map(|(FlowId(flow), order)| (flow, order)).collect()
     }
 
-    pub(crate) fn window(cwnd: f64, ssthresh: f64) -> Order {
-        Order::Window(Window { cwnd, ssthresh })
+    pub(crate) fn window(cwnd: f64, ssthresh: f64) -> CouplerAction {
+        CouplerAction::Window(Window { cwnd, ssthresh })
     }
 }

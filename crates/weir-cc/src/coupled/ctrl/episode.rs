@@ -1,6 +1,6 @@
 //! Loss events: whatever is lost or marked within a round trip, of whichever flow, is one.
 
-use crate::coupled::word::Member;
+use crate::coupled::message::FlowId;
 use crate::time::SendTime;
 
 /// The present loss event.
@@ -15,7 +15,7 @@ pub(super) struct Episode {
 enum Running {
     No,
     /// Until this flow leaves recovery.
-    Of(Member),
+    Of(FlowId),
     /// After a mark.
     Until(SendTime),
 }
@@ -41,7 +41,7 @@ impl Episode {
         !self.is_running(now) && now >= self.grace
     }
 
-    pub(super) fn is_of(&self, member: Member) -> bool {
+    pub(super) fn is_of(&self, member: FlowId) -> bool {
         self.running == Running::Of(member)
     }
 
@@ -50,7 +50,7 @@ impl Episode {
         matches!(self.running, Running::Of(_))
     }
 
-    pub(super) const fn begin(&mut self, owner: Member) {
+    pub(super) const fn begin(&mut self, owner: FlowId) {
         self.running = Running::Of(owner);
     }
 

@@ -4,14 +4,14 @@ use weir_units::TimeDelta;
 
 use super::clock::Clock;
 use crate::coupled::conversion::possible_rtt;
-use crate::coupled::word::{WindowNews, Windowed, Wishes};
+use crate::coupled::message::{CwndUpdate, FlowParameters, Windowed};
 use crate::time::SendTime;
 use crate::window::Window;
 
 /// A coupled flow.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
-    pub(super) wishes: Wishes,
+    pub(super) parameters: FlowParameters,
     /// By what its law steers.
     pub(super) steered: Steered,
     /// Bytes of a segment.
@@ -70,12 +70,12 @@ pub(super) struct Usage {
 }
 
 impl Flow {
-    pub(super) fn new(now: SendTime, wishes: Wishes, windowed: &Windowed) -> Self {
+    pub(super) fn new(now: SendTime, parameters: FlowParameters, windowed: &Windowed) -> Self {
         Self {
-            wishes,
+            parameters,
             steered: Steered::Loss,
             segment: windowed.segment.bytes_f64().max(1.0),
-            weight: wishes.priority,
+            weight: parameters.priority,
             ticks: 1,
             cap: f64::INFINITY,
             held: windowed.window,
@@ -95,7 +95,7 @@ impl Flow {
     }
 
     /// Data was acknowledged, in recovery or not.
-    pub(super) fn on_acknowledged(&mut self, now: SendTime, news: &WindowNews) {
+    pub(super) fn on_acknowledged(&mut self, now: SendTime, news: &CwndUpdate) {
         let acked = news.acked * self.segment;
         self.heard = now;
         self.timeouts = 0;
@@ -127,19 +127,28 @@ mod tests {
     use weir_units::{DataRate, DataSize};
 
     use super::*;
-    use crate::coupled::word::Told;
+    use crate::coupled::message::WindowEvent;
 
     fn flow() -> Flow {
-        let wishes = Wishes { priority: 1.0, desired: None, least: DataRate::ZERO };
+        let parameters = FlowParameters { priority: 1.0, desired: None, least: DataRate::ZERO };
         let window = Window { cwnd: 10.0, ssthresh: 5.0 };
         let windowed = Windowed { window, segment: DataSize::from_bytes(1000), base_rtt: None };
-        Flow::new(SendTime::ZERO, wishes, &windowed)
+        Flow::new(SendTime::ZERO, parameters, &windowed)
     }
 
-    fn acked(acked: f64, flight: f64, window_limited: bool) -> WindowNews {
+    fn acked(acked: f64, flight: f64, window_limited: bool) -> CwndUpdate {
         let window = Window { cwnd: 10.0, ssthresh: 5.0 };
         let (before, after, srtt, base_rtt) = (window, window, None, None);
-        WindowNews { told: Told::Acknowledged, before, after, acked, flight, window_limited, srtt, base_rtt }
+        CwndUpdate {
+            event: WindowEvent::Acknowledged,
+            before,
+            after,
+            acked,
+            flight,
+            window_limited,
+            srtt,
+            base_rtt,
+        }
     }
 
     #[test]

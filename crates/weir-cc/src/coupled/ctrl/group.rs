@@ -17,13 +17,13 @@ use weir_units::TimeDelta;
 use super::config::Config;
 use super::episode::Episode;
 use super::flow::{Flow, Phase};
-use super::roster::Roster;
+use super::flow_table::FlowTable;
 use super::shares::Shares;
 use super::tenants::Tenants;
 use crate::config_error::ConfigError;
 use crate::coupled::conversion::possible_rtt;
 use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
-use crate::coupled::word::{Member, Order, Told, WindowNews, Word};
+use crate::coupled::message::{CouplerAction, CouplingMessage, CwndUpdate, FlowId, WindowEvent};
 use crate::time::SendTime;
 
 use clocks::Clocks;
@@ -33,10 +33,10 @@ use clocks::Clocks;
 pub struct CtrlTcp {
     config: Config,
     tenants: Tenants,
-    flows: Roster<Flow>,
+    flows: FlowTable<Flow>,
     shares: Shares,
     /// `CoCo`: whose growth is the aggregate's.
-    coordinator: Option<Member>,
+    coordinator: Option<FlowId>,
     episode: Episode,
     clocks: Clocks,
     /// Flows whose timeout waits for its meaning.
@@ -47,7 +47,7 @@ pub struct CtrlTcp {
     priorities: f64,
     srtt: Option<TimeDelta>,
     next_review: SendTime,
-    orders: VecDeque<(Member, Order)>,
+    orders: VecDeque<(FlowId, CouplerAction)>,
 }
 
 impl CtrlTcp {
@@ -68,7 +68,7 @@ impl CtrlTcp {
         Ok(Self {
             config,
             tenants,
-            flows: Roster::default(),
+            flows: FlowTable::default(),
             shares: Shares::default(),
             coordinator: None,
             episode: Episode::default(),
@@ -83,12 +83,12 @@ impl CtrlTcp {
     }
 
     /// Who coordinates, the `CoCo`; `None` without flows.
-    pub fn coordinator(&self) -> Option<Member> {
+    pub fn coordinator(&self) -> Option<FlowId> {
         self.coordinator
     }
 
     /// The share of a flow in bytes; `None` for one that is not coupled.
-    pub fn share(&self, member: Member) -> Option<f64> {
+    pub fn share(&self, member: FlowId) -> Option<f64> {
         self.flows.place(member).map(|place| self.shares.share(&self.flows[place]))
     }
 
@@ -102,21 +102,21 @@ impl CtrlTcp {
         self.episode.is_running(now)
     }
 
-    fn on_news(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+    fn on_news(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         self.measure(place, news);
-        match news.told {
-            Told::Acknowledged => self.on_acknowledged(now, place, news),
-            Told::Repairing => self.on_repairing(now, place, news),
-            Told::RecoveryEntered => self.on_recovery_entered(now, place, news),
-            Told::RecoveryLeft => self.on_recovery_left(now, place, news),
-            Told::TimedOut => self.on_timed_out(now, place),
-            Told::Reduced => self.on_reduced(place, news),
-            Told::Marked => self.on_marked(now, place, news),
-            Told::Idle => self.on_idle(now, place, news),
+        match news.event {
+            WindowEvent::Acknowledged => self.on_acknowledged(now, place, news),
+            WindowEvent::Repairing => self.on_repairing(now, place, news),
+            WindowEvent::RecoveryEntered => self.on_recovery_entered(now, place, news),
+            WindowEvent::RecoveryLeft => self.on_recovery_left(now, place, news),
+            WindowEvent::TimedOut => self.on_timed_out(now, place),
+            WindowEvent::Reduced => self.on_reduced(place, news),
+            WindowEvent::Marked => self.on_marked(now, place, news),
+            WindowEvent::Idle => self.on_idle(now, place, news),
         }
     }
 
-    fn measure(&mut self, place: usize, news: &WindowNews) {
+    fn measure(&mut self, place: usize, news: &CwndUpdate) {
         if let Some(srtt) = news.srtt.filter(|srtt| *srtt > TimeDelta::ZERO) {
             self.srtt = Some(possible_rtt(srtt));
         }
@@ -142,7 +142,7 @@ impl CtrlTcp {
         }
     }
 
-    fn push(&mut self, place: usize, order: Order) {
+    fn push(&mut self, place: usize, order: CouplerAction) {
         self.orders.push_back((self.flows.member(place), order));
     }
 
@@ -157,7 +157,7 @@ impl CtrlTcp {
 }
 
 /// Whether numbers are such as a window can have.
-fn is_sound(news: &WindowNews) -> bool {
+fn is_sound(news: &CwndUpdate) -> bool {
     let amount = |value: f64| value >= 0.0 && value.is_finite();
     [news.before.cwnd, news.after.cwnd, news.acked, news.flight].into_iter().all(amount)
         && news.before.ssthresh >= 0.0
@@ -165,34 +165,34 @@ fn is_sound(news: &WindowNews) -> bool {
 }
 
 impl Coupler for CtrlTcp {
-    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
-        if let Word::Join(join) = word {
+    fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+        if let CouplingMessage::Join(join) = word {
             return self.join(now, member, join);
         }
         let Some(place) = self.flows.place(member) else {
             if waits_for_an_answer(word) {
-                self.orders.push_back((member, Order::Uncoupled));
+                self.orders.push_back((member, CouplerAction::Uncoupled));
             }
             return Err(Refusal::UnknownFlow(member));
         };
         match word {
-            Word::Window(news) if is_sound(news) => self.on_news(now, place, news),
-            Word::Window(news) => {
-                if news.told == Told::TimedOut {
-                    self.push(place, Order::Reduce);
+            CouplingMessage::Window(news) if is_sound(news) => self.on_news(now, place, news),
+            CouplingMessage::Window(news) => {
+                if news.event == WindowEvent::TimedOut {
+                    self.push(place, CouplerAction::Reduce);
                 }
                 return Err(Refusal::Amount(member));
             }
-            Word::Update(update) => return self.on_update(now, place, update),
-            Word::Wishes(wishes) => return self.on_wishes(now, place, wishes),
-            Word::Withdraw => self.withdraw(now, place),
-            Word::Pause | Word::Leave => self.leave(now, place),
-            Word::Join(_) | Word::Statistics(_) => {}
+            CouplingMessage::Update(update) => return self.on_update(now, place, update),
+            CouplingMessage::FlowParameters(parameters) => return self.on_wishes(now, place, parameters),
+            CouplingMessage::Withdraw => self.withdraw(now, place),
+            CouplingMessage::Pause | CouplingMessage::Leave => self.leave(now, place),
+            CouplingMessage::Join(_) | CouplingMessage::Statistics(_) => {}
         }
         Ok(())
     }
 
-    fn poll_order(&mut self) -> Option<(Member, Order)> {
+    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
         self.orders.pop_front()
     }
 
@@ -206,16 +206,16 @@ impl Coupler for CtrlTcp {
         }
     }
 
-    fn aggregate(&self, member: Member) -> Option<Aggregate> {
+    fn aggregate(&self, member: FlowId) -> Option<Aggregate> {
         self.flows.place(member).map(|_| Aggregate { group: 0, sum: self.shares.sum() })
     }
 }
 
 /// Whether a flow does not go on before it is answered.
-fn waits_for_an_answer(word: &Word) -> bool {
+fn waits_for_an_answer(word: &CouplingMessage) -> bool {
     match word {
-        Word::Update(_) => true,
-        Word::Window(news) => news.told == Told::TimedOut,
+        CouplingMessage::Update(_) => true,
+        CouplingMessage::Window(news) => news.event == WindowEvent::TimedOut,
         _ => false,
     }
 }

@@ -52,8 +52,8 @@
 //!     otherwise the others go on with their parts of the whole sum while retransmissions are in the queue. Without it 0.50,
 //!     0.60, 0.53 % are lost, goodput is 9.42, 9.48, 9.38, and there are two to four times as many timeouts.
 //!
-//! Delay-based laws ([`Word::Update`](super::Word::Update) with a window) are coupled alike, additive in both directions;
-//! with TCPs they lead ([`Lead`]). The least base delay of all is not shared: no order carries it. Of `delay_leads` the guard
+//! Delay-based laws ([`CouplingMessage::Update`](super::CouplingMessage::Update) with a window) are coupled alike, additive in both directions;
+//! with TCPs they lead ([`CoordinatorSelection`]). The least base delay of all is not shared: no order carries it. Of `delay_leads` the guard
 //! against outside traffic that fills the queue is not built.
 //!
 //! Relatives, as far as they are known: [`ETcp`], [`Efcm`], [`Rfc2140`]. The Congestion Manager (RFC 3124) is not built: it
@@ -66,13 +66,13 @@ pub mod efcm;
 pub mod ensemble;
 mod episode;
 mod flow;
+mod flow_table;
 pub mod group;
 pub mod rfc2140;
-mod roster;
 mod shares;
 pub mod tenants;
 
-pub use config::{Config, Lead, Newcomer};
+pub use config::{Config, CoordinatorSelection, Newcomer};
 pub use e_tcp::ETcp;
 pub use efcm::Efcm;
 pub use group::CtrlTcp;

@@ -2,7 +2,7 @@
 //! From then on each connection is on its own.
 
 use super::ensemble::{Ensemble, Kept, Rule};
-use crate::coupled::word::WindowNews;
+use crate::coupled::message::CwndUpdate;
 use crate::window::Window;
 
 /// Couples the beginnings of windows.
@@ -34,7 +34,7 @@ impl Rule for Beginnings {
         }
     }
 
-    fn on_news(&mut self, flows: &mut [Kept], place: usize, news: &WindowNews) {
+    fn on_news(&mut self, flows: &mut [Kept], place: usize, news: &CwndUpdate) {
         flows[place].window = news.after;
     }
 }
@@ -43,7 +43,7 @@ impl Rule for Beginnings {
 mod tests {
     use super::*;
     use crate::coupled::ctrl::ensemble::test_support::{join, news, tell, window};
-    use crate::coupled::word::Told;
+    use crate::coupled::message::WindowEvent;
 
     #[test]
     fn a_newcomer_has_an_equal_part_and_the_sum_stays() {
@@ -56,7 +56,7 @@ mod tests {
         );
         let before = Window { cwnd: 15.0, ssthresh: 8.0 };
         let grown = Window { cwnd: 21.0, ..before };
-        assert_eq!(tell(&mut coupler, 0, &news(Told::Acknowledged, before, grown)), []);
+        assert_eq!(tell(&mut coupler, 0, &news(WindowEvent::Acknowledged, before, grown)), []);
         // 36/3 for the newcomer, 36/(3 · 2) from each: 21 - 6, 15 - 6.
         let orders = tell(&mut coupler, 2, &join(10.0, 64.0));
         assert_eq!(orders, [(0, window(15.0, 8.0)), (1, window(9.0, 8.0)), (2, window(12.0, 8.0))]);

@@ -120,15 +120,15 @@ mod tests {
     use weir_units::{DataRate, DataSize};
 
     use super::*;
-    use crate::coupled::word::{Windowed, Wishes};
+    use crate::coupled::message::{FlowParameters, Windowed};
     use crate::time::SendTime;
     use crate::window::Window;
 
     fn flow(weight: f64, cap: f64) -> Flow {
-        let wishes = Wishes { priority: weight, desired: None, least: DataRate::ZERO };
+        let parameters = FlowParameters { priority: weight, desired: None, least: DataRate::ZERO };
         let window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
         let windowed = Windowed { window, segment: DataSize::from_bytes(1000), base_rtt: None };
-        Flow { cap, ..Flow::new(SendTime::ZERO, wishes, &windowed) }
+        Flow { cap, ..Flow::new(SendTime::ZERO, parameters, &windowed) }
     }
 
     fn shares(sum: f64, flows: &[Flow]) -> Vec<f64> {

@@ -3,14 +3,14 @@
 use alloc::vec::Vec;
 
 use crate::config_error::{ConfigError, check, positive};
-use crate::coupled::word::Member;
+use crate::coupled::message::FlowId;
 
 /// Whose flows share a weight, however many they are: `P(c) = W(v) · w(c) / Σ w` over the tenant's flows.
 #[derive(Clone, Debug, Default)]
 pub struct Tenants {
     weights: Vec<f64>,
     /// By number of the flow.
-    of: Vec<(Member, usize)>,
+    of: Vec<(FlowId, usize)>,
     /// Sum of the weights of each tenant's present flows.
     sums: Vec<f64>,
 }
@@ -25,7 +25,7 @@ impl Tenants {
     ///
     /// # Errors
     /// A weight that is not above 0 and finite.
-    pub fn with(mut self, weight: f64, flows: impl IntoIterator<Item = Member>) -> Result<Self, ConfigError> {
+    pub fn with(mut self, weight: f64, flows: impl IntoIterator<Item = FlowId>) -> Result<Self, ConfigError> {
         check([("weight", positive(weight), "above 0")])?;
         let tenant = self.weights.len();
         self.weights.push(weight);
@@ -35,7 +35,7 @@ impl Tenants {
         Ok(self)
     }
 
-    fn of(&self, member: Member) -> Option<usize> {
+    fn of(&self, member: FlowId) -> Option<usize> {
         let place = self.of.binary_search_by_key(&member, |&(flow, _)| flow).ok()?;
         Some(self.of[place].1)
     }
@@ -46,14 +46,14 @@ impl Tenants {
     }
 
     /// A flow with a weight of its own is present.
-    pub(super) fn add(&mut self, member: Member, priority: f64) {
+    pub(super) fn add(&mut self, member: FlowId, priority: f64) {
         if let Some(tenant) = self.of(member) {
             self.sums[tenant] += priority;
         }
     }
 
     /// `P(c)`, once all who are present were added.
-    pub(super) fn weight(&self, member: Member, priority: f64) -> f64 {
+    pub(super) fn weight(&self, member: FlowId, priority: f64) -> f64 {
         self.of(member).map_or(priority, |tenant| self.weights[tenant] * (priority / self.sums[tenant]))
     }
 }
@@ -65,12 +65,12 @@ mod tests {
     #[test]
     fn flows_of_a_tenant_have_its_weight_together() {
         let mut tenants =
-            Tenants::none().with(1.0, [Member(0)]).unwrap().with(2.0, [Member(1), Member(2)]).unwrap();
+            Tenants::none().with(1.0, [FlowId(0)]).unwrap().with(2.0, [FlowId(1), FlowId(2)]).unwrap();
         for (flow, priority) in [(0, 5.0), (1, 1.0), (2, 3.0), (3, 0.7)] {
-            tenants.add(Member(flow), priority);
+            tenants.add(FlowId(flow), priority);
         }
         let weights =
-            [(0, 5.0), (1, 1.0), (2, 3.0), (3, 0.7)].map(|(flow, own)| tenants.weight(Member(flow), own));
+            [(0, 5.0), (1, 1.0), (2, 3.0), (3, 0.7)].map(|(flow, own)| tenants.weight(FlowId(flow), own));
         assert_eq!(weights, [1.0, 0.5, 1.5, 0.7]);
         assert!(Tenants::none().with(0.0, []).is_err());
     }

@@ -13,7 +13,9 @@ use alloc::collections::BTreeMap;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::{Config, CtrlTcp, Newcomer};
-use crate::coupled::{Coupler, Join, Member, Order, Told, WindowNews, Windowed, Wishes, Word};
+use crate::coupled::{
+    Coupler, CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, WindowEvent, Windowed,
+};
 use crate::time::SendTime;
 use crate::window::Window;
 
@@ -27,15 +29,15 @@ struct Rig {
     /// The window that each flow has.
     windows: BTreeMap<u32, Window>,
     /// All orders but those of windows, which are obeyed.
-    orders: Vec<(u32, Order)>,
+    orders: Vec<(u32, CouplerAction)>,
 }
 
 fn ramped() -> Config {
     Config { newcomer: Newcomer::Ramped, ..Config::default() }
 }
 
-fn wishes(priority: f64) -> Wishes {
-    Wishes { priority, desired: None, least: DataRate::ZERO }
+fn parameters(priority: f64) -> FlowParameters {
+    FlowParameters { priority, desired: None, least: DataRate::ZERO }
 }
 
 fn window(cwnd: f64, ssthresh: f64) -> Window {
@@ -43,24 +45,24 @@ fn window(cwnd: f64, ssthresh: f64) -> Window {
 }
 
 /// A join with this window.
-fn join(priority: f64, window: Window) -> Word {
+fn join(priority: f64, window: Window) -> CouplingMessage {
     let segment = DataSize::from_bytes(1000);
     let windowed = Windowed { window, segment, base_rtt: Some(RTT) };
     let (start, present) = (DataRate::from_kbps(300), DataRate::from_kbps(300));
-    Word::Join(Join { wishes: wishes(priority), start, present, window: Some(windowed) })
+    CouplingMessage::Join(Join { parameters: parameters(priority), start, present, window: Some(windowed) })
 }
 
 /// News of a flow whose window stays.
-fn news(told: Told, stays: Window) -> WindowNews {
-    news_of(told, stays, stays)
+fn news(event: WindowEvent, stays: Window) -> CwndUpdate {
+    news_of(event, stays, stays)
 }
 
 /// News of a flow whose window becomes `after` by its own law, all of it in use.
-fn news_of(told: Told, before: Window, after: Window) -> WindowNews {
-    let acked = f64::from(u8::from(matches!(told, Told::Acknowledged | Told::Repairing)));
+fn news_of(event: WindowEvent, before: Window, after: Window) -> CwndUpdate {
+    let acked = f64::from(u8::from(matches!(event, WindowEvent::Acknowledged | WindowEvent::Repairing)));
     let flight = before.cwnd - acked;
     let (srtt, base_rtt) = (Some(RTT), Some(RTT));
-    WindowNews { told, before, after, acked, flight, window_limited: true, srtt, base_rtt }
+    CwndUpdate { event, before, after, acked, flight, window_limited: true, srtt, base_rtt }
 }
 
 impl Rig {
@@ -92,8 +94,8 @@ impl Rig {
         for _ in 0..100 {
             for flow in self.windows.keys().copied().collect::<Vec<_>>() {
                 let stays = self.windows[&flow];
-                let limited = WindowNews { window_limited: false, ..news(Told::Acknowledged, stays) };
-                self.tell(flow, &Word::Window(limited));
+                let limited = CwndUpdate { window_limited: false, ..news(WindowEvent::Acknowledged, stays) };
+                self.tell(flow, &CouplingMessage::Window(limited));
             }
         }
         self.orders.clear();
@@ -103,15 +105,15 @@ impl Rig {
         self.now += TimeDelta::from_millis(ms);
     }
 
-    fn tell(&mut self, flow: u32, word: &Word) {
-        let _ = self.coupler.on_word(self.now, Member(flow), word);
-        self.obey();
+    fn tell(&mut self, flow: u32, word: &CouplingMessage) {
+        let _ = self.coupler.on_word(self.now, FlowId(flow), word);
+        self.apply();
     }
 
-    fn obey(&mut self) {
-        while let Some((Member(flow), order)) = self.coupler.poll_order() {
+    fn apply(&mut self) {
+        while let Some((FlowId(flow), order)) = self.coupler.poll_action() {
             match order {
-                Order::Window(window) => drop(self.windows.insert(flow, window)),
+                CouplerAction::Window(window) => drop(self.windows.insert(flow, window)),
                 other => self.orders.push((flow, other)),
             }
         }
@@ -123,45 +125,45 @@ impl Rig {
     }
 
     /// The flow's own law made this of its window; it does as ordered.
-    fn told(&mut self, flow: u32, told: Told, cwnd: f64) {
+    fn event(&mut self, flow: u32, event: WindowEvent, cwnd: f64) {
         let before = self.windows[&flow];
-        let ssthresh = if told == Told::RecoveryEntered { cwnd } else { before.ssthresh };
-        self.told_window(flow, told, window(cwnd, ssthresh));
+        let ssthresh = if event == WindowEvent::RecoveryEntered { cwnd } else { before.ssthresh };
+        self.told_window(flow, event, window(cwnd, ssthresh));
     }
 
-    fn told_window(&mut self, flow: u32, told: Told, after: Window) {
+    fn told_window(&mut self, flow: u32, event: WindowEvent, after: Window) {
         let before = self.windows[&flow];
-        if !matches!(told, Told::TimedOut | Told::RecoveryEntered) {
+        if !matches!(event, WindowEvent::TimedOut | WindowEvent::RecoveryEntered) {
             self.windows.insert(flow, after);
         }
-        let news = news_of(told, before, after);
-        self.tell(flow, &Word::Window(news));
+        let news = news_of(event, before, after);
+        self.tell(flow, &CouplingMessage::Window(news));
     }
 
     /// An acknowledgement that leaves the window as it is.
     fn ack(&mut self, flow: u32) {
         let cwnd = self.windows[&flow].cwnd;
-        self.told(flow, Told::Acknowledged, cwnd);
+        self.event(flow, WindowEvent::Acknowledged, cwnd);
     }
 
     /// Fast recovery of a NewReno flow begins at its present window.
     fn enter_recovery(&mut self, flow: u32) {
         let half = self.windows[&flow].cwnd / 2.0;
-        self.told(flow, Told::RecoveryEntered, half);
+        self.event(flow, WindowEvent::RecoveryEntered, half);
     }
 
     fn leave_recovery(&mut self, flow: u32, cwnd: f64) {
-        self.told(flow, Told::RecoveryLeft, cwnd);
+        self.event(flow, WindowEvent::RecoveryLeft, cwnd);
     }
 
     fn time_out(&mut self, flow: u32) {
         let cwnd = self.windows[&flow].cwnd;
-        self.told(flow, Told::TimedOut, cwnd);
+        self.event(flow, WindowEvent::TimedOut, cwnd);
     }
 
     fn sum(&self) -> f64 {
         let flow = *self.windows.keys().next().unwrap();
-        self.coupler.aggregate(Member(flow)).unwrap().sum / MSS
+        self.coupler.aggregate(FlowId(flow)).unwrap().sum / MSS
     }
 
     fn threshold(&self) -> Option<f64> {
@@ -169,7 +171,7 @@ impl Rig {
     }
 
     fn share(&self, flow: u32) -> f64 {
-        self.coupler.share(Member(flow)).unwrap() / MSS
+        self.coupler.share(FlowId(flow)).unwrap() / MSS
     }
 
     fn cwnd(&self, flow: u32) -> f64 {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::table::{Seat, Table};
+use super::table::{GroupSlot, Table};
 use crate::coupled::water_fill::{Claim, weigh};
 use crate::time::SendTime;
 
@@ -105,7 +105,7 @@ impl Groups {
     /// A flow takes a seat with `share`; `S_CR` is the caller's.
     pub(super) fn seat(&mut self, table: &mut Table, group: usize, slot: u32, share: f64) {
         let (Some(flow), Some(g)) = (table.get(slot), self.groups.get_mut(group)) else { return };
-        let mut claim = Claim::new(slot, flow.wishes.priority, flow.least(), flow.most());
+        let mut claim = Claim::new(slot, flow.parameters.priority, flow.least(), flow.most());
         claim.share = share;
         let at = g.claims.partition_point(|other| other.order(&claim).is_lt());
         g.claims.insert(at, claim);
@@ -113,7 +113,7 @@ impl Groups {
     }
 
     /// A flow leaves its seat; `S_CR` stays. Returns the seat and what its share was.
-    pub(super) fn unseat(&mut self, table: &mut Table, slot: u32) -> Option<(Seat, f64)> {
+    pub(super) fn unseat(&mut self, table: &mut Table, slot: u32) -> Option<(GroupSlot, f64)> {
         let seat = table.get_mut(slot)?.seat.take()?;
         let group = self.groups.get_mut(seat.group)?;
         if seat.claim >= group.claims.len() {
@@ -136,7 +136,7 @@ impl Groups {
 fn renumber(group: &mut Group, table: &mut Table, number: usize, from: core::ops::RangeFrom<usize>) {
     for (claim, seated) in group.claims.iter().enumerate().skip(from.start) {
         if let Some(flow) = table.get_mut(seated.of) {
-            flow.seat = Some(Seat { group: number, claim });
+            flow.seat = Some(GroupSlot { group: number, claim });
         }
     }
     weigh(&mut group.claims);

@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 
 use super::cuts::Cuts;
-use super::table::{Flow, Pending, Presence, Seat};
+use super::table::{Flow, GroupSlot, Pending, Presence};
 use super::{Fse, Grouping};
 use crate::coupled::conversion::Steering;
 use crate::coupled::coupler::{Grouped, Refusal};
-use crate::coupled::word::{Join, Member, Wishes};
+use crate::coupled::message::{FlowId, FlowParameters, Join};
 use crate::time::SendTime;
 
 /// What a flow brings when it takes a seat, in bit/s.
@@ -20,8 +20,8 @@ struct Brings {
 }
 
 impl Fse {
-    pub(super) fn on_join(&mut self, now: SendTime, member: Member, join: &Join) -> Result<(), Refusal> {
-        check_priority(member, &join.wishes)?;
+    pub(super) fn on_join(&mut self, now: SendTime, member: FlowId, join: &Join) -> Result<(), Refusal> {
+        check_priority(member, &join.parameters)?;
         if join.start.is_zero() || join.present.is_zero() {
             return Err(Refusal::Amount(member));
         }
@@ -32,7 +32,7 @@ impl Fse {
         let (epoch, ordered) = known.map_or((self.epochs, false), |flow| (flow.epoch, flow.ordered));
         let tells_rates = known.is_some_and(|flow| flow.tells_rates);
         let brings = Brings { start: join.start.bps_f64(), present: join.present.bps_f64() };
-        let mut flow = Flow::new(now, member, label, join.wishes, self.config.least_rate);
+        let mut flow = Flow::new(now, member, label, join.parameters, self.config.least_rate);
         (flow.start, flow.in_force) = (brings.start, brings.present);
         (flow.steering, flow.epoch, flow.joined_at, flow.ordered) =
             (steering.filter(|_| !tells_rates), epoch, epoch, ordered);
@@ -139,16 +139,21 @@ impl Fse {
         self.leave(slot, Some(Presence::Silent));
     }
 
-    pub(super) fn on_wishes(&mut self, member: Member, slot: u32, wishes: &Wishes) -> Result<(), Refusal> {
-        check_priority(member, wishes)?;
+    pub(super) fn on_wishes(
+        &mut self,
+        member: FlowId,
+        slot: u32,
+        parameters: &FlowParameters,
+    ) -> Result<(), Refusal> {
+        check_priority(member, parameters)?;
         let Some(flow) = self.table.get_mut(slot) else { return Err(Refusal::UnknownFlow(member)) };
-        if flow.wishes == *wishes {
+        if flow.parameters == *parameters {
             return Ok(());
         }
-        if flow.wishes.desired != wishes.desired {
+        if flow.parameters.desired != parameters.desired {
             flow.bound = f64::INFINITY;
         }
-        flow.wishes = *wishes;
+        flow.parameters = *parameters;
         let group = flow.seat.map(|seat| seat.group);
         self.groups.reseat(&mut self.table, slot);
         if let Some(group) =
@@ -165,7 +170,7 @@ impl Fse {
     ///
     /// # Errors
     /// A flow that has not joined.
-    pub fn set_group(&mut self, member: Member, label: Option<u32>) -> Result<(), Refusal> {
+    pub fn set_group(&mut self, member: FlowId, label: Option<u32>) -> Result<(), Refusal> {
         let slot = self.table.find(member).ok_or(Refusal::UnknownFlow(member))?;
         let Some(flow) = self.table.get_mut(slot) else { return Err(Refusal::UnknownFlow(member)) };
         if core::mem::replace(&mut flow.label, label) == label {
@@ -218,7 +223,7 @@ impl Fse {
 
     /// Some flows of the group that is called `from` turn out to have a bottleneck of their own, which is called `into`:
     /// those of which `belongs` says so. `S_CR` of each part is the sum of its flows' rates; a timer runs on for both.
-    pub fn split(&mut self, from: u32, into: u32, belongs: impl Fn(Member) -> bool) {
+    pub fn split(&mut self, from: u32, into: u32, belongs: impl Fn(FlowId) -> bool) {
         let (Some(old), None) = (self.groups.find(from), self.groups.find(into)) else { return };
         let (timer, threshold) =
             self.groups.get(old).map_or((None, None), |group| (group.timer, group.threshold));
@@ -232,7 +237,7 @@ impl Fse {
         }
     }
 
-    fn relabel(&mut self, from: u32, into: u32, belongs: impl Fn(Member) -> bool) {
+    fn relabel(&mut self, from: u32, into: u32, belongs: impl Fn(FlowId) -> bool) {
         for place in 0..self.table.len() {
             if let Some(slot) = self.table.slot(place)
                 && let Some(flow) = self.table.get_mut(slot)
@@ -244,7 +249,7 @@ impl Fse {
         }
     }
 
-    fn move_seats(&mut self, from: usize, into: usize, belongs: impl Fn(Member) -> bool) {
+    fn move_seats(&mut self, from: usize, into: usize, belongs: impl Fn(FlowId) -> bool) {
         let seated = self.groups.get(from).into_iter().flat_map(|group| &group.claims);
         let slots: Vec<u32> = seated.map(|claim| claim.of).collect();
         for slot in slots {
@@ -273,24 +278,24 @@ impl Fse {
 
     /// Whether a flow has heard from the path within its last round trip. Nobody hears all the time: what it then calls a
     /// timeout is packets that are lost.
-    pub(super) fn hears(&self, now: SendTime, slot: u32) -> bool {
+    pub(super) fn accepts(&self, now: SendTime, slot: u32) -> bool {
         let flow = self.table.get(slot);
         flow.and_then(|flow| Some(now - flow.heard < flow.rtt?)).unwrap_or(false)
     }
 
-    pub(super) fn seated(&self, slot: u32) -> Option<(&Flow, Seat)> {
+    pub(super) fn seated(&self, slot: u32) -> Option<(&Flow, GroupSlot)> {
         let flow = self.table.get(slot)?;
         Some((flow, flow.seat?))
     }
 }
 
-fn check_priority(member: Member, wishes: &Wishes) -> Result<(), Refusal> {
-    let sound = wishes.priority > 0.0 && wishes.priority.is_finite();
+fn check_priority(member: FlowId, parameters: &FlowParameters) -> Result<(), Refusal> {
+    let sound = parameters.priority > 0.0 && parameters.priority.is_finite();
     if sound { Ok(()) } else { Err(Refusal::Priority(member)) }
 }
 
 impl Grouped for Fse {
-    fn set_group(&mut self, _: SendTime, member: Member, group: u32) {
+    fn set_group(&mut self, _: SendTime, member: FlowId, group: u32) {
         // Who has not joined is in no group.
         let _ = Self::set_group(self, member, Some(group));
     }

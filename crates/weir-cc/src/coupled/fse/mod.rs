@@ -68,8 +68,8 @@ use weir_units::DataRate;
 use crate::config_error::ConfigError;
 use crate::coupled::conversion::is_sound;
 use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
-use crate::coupled::word::{Member, Order, Told, Update, Word};
-use crate::decision::Why;
+use crate::coupled::message::{CouplerAction, CouplingMessage, FlowId, Update, WindowEvent};
+use crate::decision::ChangeReason;
 use crate::time::SendTime;
 pub use config::{Algorithm, Config, Updates};
 use group::Groups;
@@ -157,14 +157,14 @@ impl Fse {
     }
 
     /// `FSE_R` of a flow that is in a group, in bit/s.
-    pub fn share(&self, member: Member) -> Option<f64> {
+    pub fn share(&self, member: FlowId) -> Option<f64> {
         let (_, seat) = self.seated(self.table.find(member)?)?;
         self.groups.get(seat.group).map(|group| group.share(seat.claim))
     }
 
     /// Whether the flow's group cannot live with its sum: its flows have their least rates, and send more than congestion
     /// leaves them. Whoever chose the least rates should stop a flow.
-    pub fn is_overloaded(&self, member: Member) -> bool {
+    pub fn is_overloaded(&self, member: FlowId) -> bool {
         let seat = self.table.find(member).and_then(|slot| self.seated(slot)).map(|(_, seat)| seat);
         seat.and_then(|seat| self.groups.get(seat.group)).is_some_and(|group| group.overloaded)
     }
@@ -176,11 +176,11 @@ impl Fse {
         }
     }
 
-    fn take_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+    fn take_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
         let slot = self.table.find(member);
         let presence = slot.and_then(|slot| self.table.get(slot)).map(|flow| flow.presence);
         let active = presence == Some(Presence::Active);
-        if let Word::Join(join) = word {
+        if let CouplingMessage::Join(join) = word {
             return if active {
                 Err(Refusal::JoinedAlready(member))
             } else {
@@ -188,7 +188,7 @@ impl Fse {
             };
         }
         let slot = slot.ok_or(Refusal::UnknownFlow(member))?;
-        if !active && matches!(word, Word::Update(_) | Word::Window(_)) {
+        if !active && matches!(word, CouplingMessage::Update(_) | CouplingMessage::Window(_)) {
             if presence == Some(Presence::Paused) {
                 return Err(Refusal::UnknownFlow(member));
             }
@@ -202,25 +202,30 @@ impl Fse {
             flow.said = now;
         }
         match word {
-            Word::Update(update) => self.on_update(now, slot, update),
-            Word::Window(news) => self.on_window(now, slot, news),
-            Word::Wishes(wishes) => return self.on_wishes(member, slot, wishes),
-            Word::Pause => self.leave(slot, Some(Presence::Paused)),
-            Word::Withdraw => self.withdraw(now, slot),
-            Word::Leave => self.leave(slot, None),
-            Word::Statistics(_) | Word::Join(_) => {}
+            CouplingMessage::Update(update) => self.on_update(now, slot, update),
+            CouplingMessage::Window(news) => self.on_window(now, slot, news),
+            CouplingMessage::FlowParameters(parameters) => return self.on_wishes(member, slot, parameters),
+            CouplingMessage::Pause => self.leave(slot, Some(Presence::Paused)),
+            CouplingMessage::Withdraw => self.withdraw(now, slot),
+            CouplingMessage::Leave => self.leave(slot, None),
+            CouplingMessage::Statistics(_) | CouplingMessage::Join(_) => {}
         }
         Ok(())
     }
 
     /// The rate that a silent flow went by, if it tells a word that brings it back: it hears again.
-    fn told_rate(&self, slot: u32, word: &Word) -> Option<f64> {
+    fn told_rate(&self, slot: u32, word: &CouplingMessage) -> Option<f64> {
         match word {
-            Word::Update(update) if self.is_back(slot, update) => {
+            CouplingMessage::Update(update) if self.is_back(slot, update) => {
                 let base = update.decision.base;
                 Some(if base.is_zero() { self.config.least_rate } else { base }.bps_f64())
             }
-            Word::Window(news) if !matches!(news.told, Told::TimedOut | Told::Reduced | Told::Idle) => {
+            CouplingMessage::Window(news)
+                if !matches!(
+                    news.event,
+                    WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle
+                ) =>
+            {
                 let steering = self.table.get(slot)?.steering?;
                 steering.rate(news.before.cwnd).filter(|_| is_sound(news))
             }
@@ -231,11 +236,11 @@ impl Fse {
     /// Whether a silent flow that decides takes part again: one that missed feedback, once it has heard some.
     fn is_back(&self, slot: u32, update: &Update) -> bool {
         let deaf = self.table.get(slot).is_some_and(|flow| flow.deaf);
-        update.decision.why != Why::Timeout && (update.heard || !deaf)
+        update.decision.why != ChangeReason::Timeout && (update.heard || !deaf)
     }
 
     /// Who told what makes no sense hears what holds for it.
-    fn answer_refused(&mut self, member: Member, word: &Word) {
+    fn answer_refused(&mut self, member: FlowId, word: &CouplingMessage) {
         let active = self.table.find(member).filter(|&slot| self.seated(slot).is_some());
         if let Some(slot) = active {
             if let Some(flow) = self.table.get_mut(slot) {
@@ -248,7 +253,7 @@ impl Fse {
     }
 
     /// A flow that joins or tells a rate and is ordered nothing new hears so: silence would say that nobody is here.
-    fn acknowledge(&mut self, member: Member) {
+    fn acknowledge(&mut self, member: FlowId) {
         if let Some(slot) = self.table.find(member)
             && let Some(flow) = self.table.get(slot)
             && !flow.ordered
@@ -259,9 +264,9 @@ impl Fse {
     }
 
     /// A flow that takes no part goes on by itself.
-    fn answer_absent(&mut self, member: Member, word: &Word) {
-        if let Word::Window(news) = word
-            && news.told == Told::TimedOut
+    fn answer_absent(&mut self, member: FlowId, word: &CouplingMessage) {
+        if let CouplingMessage::Window(news) = word
+            && news.event == WindowEvent::TimedOut
         {
             self.orders.push_back(Pending::Reduce(member));
         }
@@ -269,30 +274,30 @@ impl Fse {
 }
 
 impl Coupler for Fse {
-    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+    fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
         let taken = self.take_word(now, member, word);
         if let Err(refusal) = taken {
             self.refused.count(refusal);
             self.answer_refused(member, word);
         }
-        if matches!(word, Word::Join(_) | Word::Update(_)) {
+        if matches!(word, CouplingMessage::Join(_) | CouplingMessage::Update(_)) {
             self.acknowledge(member);
         }
         taken
     }
 
-    fn poll_order(&mut self) -> Option<(Member, Order)> {
+    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
         loop {
             match self.orders.pop_front()? {
-                Pending::Reduce(member) => return Some((member, Order::Reduce)),
-                Pending::Uncoupled(member) => return Some((member, Order::Uncoupled)),
+                Pending::Reduce(member) => return Some((member, CouplerAction::Reduce)),
+                Pending::Uncoupled(member) => return Some((member, CouplerAction::Uncoupled)),
                 Pending::Acknowledgement(slot, member) => {
                     if let Some(flow) = self.table.get(slot) {
                         let rate = DataRate::from_bps_f64(flow.present());
-                        return Some((member, Order::Rate { rate, epoch: 0 }));
+                        return Some((member, CouplerAction::Rate { rate, epoch: 0 }));
                     }
                 }
-                Pending::Share(slot, member) => {
+                Pending::AllocatedRate(slot, member) => {
                     if let Some(order) = self.share_order(slot) {
                         return Some((member, order));
                     }
@@ -324,7 +329,7 @@ impl Coupler for Fse {
         }
     }
 
-    fn aggregate(&self, member: Member) -> Option<Aggregate> {
+    fn aggregate(&self, member: FlowId) -> Option<Aggregate> {
         let (_, seat) = self.seated(self.table.find(member)?)?;
         let group = self.groups.get(seat.group)?;
         Some(Aggregate { group: group.number, sum: group.sum })
@@ -333,13 +338,18 @@ impl Coupler for Fse {
 
 impl Fse {
     /// The newest share of a flow that is still there.
-    fn share_order(&mut self, slot: u32) -> Option<Order> {
+    fn share_order(&mut self, slot: u32) -> Option<CouplerAction> {
         let flow = self.table.get_mut(slot)?;
         flow.ordered = false;
         let group = self.groups.get(flow.seat?.group)?;
         match &mut flow.steering {
-            Some(steering) => steering.order(flow.in_force, group.sum, group.threshold).map(Order::Window),
-            None => Some(Order::Rate { rate: DataRate::from_bps(flow.in_force as u64), epoch: flow.epoch }),
+            Some(steering) => {
+                steering.order(flow.in_force, group.sum, group.threshold).map(CouplerAction::Window)
+            }
+            None => Some(CouplerAction::Rate {
+                rate: DataRate::from_bps(flow.in_force as u64),
+                epoch: flow.epoch,
+            }),
         }
     }
 }

@@ -25,7 +25,7 @@ use super::config::Config;
 use super::group::{Group, Timer};
 use crate::coupled::conversion::possible_rtt;
 use crate::coupled::water_fill::Leftover;
-use crate::decision::Why;
+use crate::decision::ChangeReason;
 use crate::time::SendTime;
 
 /// A flow's update.
@@ -37,7 +37,7 @@ pub(super) struct News {
     pub(super) rate: f64,
     /// What it started from.
     pub(super) base: f64,
-    pub(super) why: Why,
+    pub(super) why: ChangeReason,
     /// For the timer.
     pub(super) rtt: TimeDelta,
     /// Whether it knows nothing of the last cut.
@@ -59,8 +59,12 @@ impl News {
     pub(super) fn effect(&self, conservative: bool) -> Effect {
         match self.why {
             _ if self.rate >= self.base => Effect::Moves,
-            Why::Application | Why::Ceiling | Why::Limits => Effect::Bounds,
-            Why::Delay | Why::Loss | Why::Mark | Why::Timeout if conservative => Effect::Cuts,
+            ChangeReason::Application | ChangeReason::Ceiling | ChangeReason::Limits => Effect::Bounds,
+            ChangeReason::Delay | ChangeReason::Loss | ChangeReason::Mark | ChangeReason::Timeout
+                if conservative =>
+            {
+                Effect::Cuts
+            }
             _ => Effect::Moves,
         }
     }
@@ -98,7 +102,7 @@ pub(super) fn follow(config: &Config, group: &mut Group, claim: usize, now: Send
         }
         _ => news.rate + (before - news.base),
     };
-    let least = if news.why == Why::Timeout { 0.0 } else { before * config.smallest_cut };
+    let least = if news.why == ChangeReason::Timeout { 0.0 } else { before * config.smallest_cut };
     group.sum = sum.max(least);
     note_congestion(group, news, before);
     let cut = effect == Effect::Cuts;
@@ -118,13 +122,13 @@ fn given_up(config: &Config, surplus: f64) -> f64 {
 fn is_blocked(config: &Config, group: &Group, now: SendTime, news: &News) -> bool {
     let Some(timer) = group.timer.filter(|timer| now < timer.expiry) else { return false };
     let exempt = config.timer_exempts_initiator && timer.by == news.slot;
-    let silent = news.why == Why::Timeout && !timer.by_silence;
+    let silent = news.why == ChangeReason::Timeout && !timer.by_silence;
     !exempt && !silent
 }
 
 /// A running timer is not extended, but for missing feedback.
 fn start_timer(config: &Config, group: &mut Group, now: SendTime, news: &News) {
-    let by_silence = news.why == Why::Timeout;
+    let by_silence = news.why == ChangeReason::Timeout;
     if by_silence || group.timer.is_none_or(|timer| now >= timer.expiry) {
         let expiry = now + possible_rtt(news.rtt).scale(config.timer_rtts);
         group.timer = Some(Timer { expiry, by: news.slot, by_silence });
@@ -134,6 +138,6 @@ fn start_timer(config: &Config, group: &mut Group, now: SendTime, news: &News) {
 /// Windows start slowly no further than to what congestion has left, and after a timeout to half of what was.
 fn note_congestion(group: &mut Group, news: &News, before: f64) {
     if news.is_cut() {
-        group.threshold = Some(if news.why == Why::Timeout { before / 2.0 } else { group.sum });
+        group.threshold = Some(if news.why == ChangeReason::Timeout { before / 2.0 } else { group.sum });
     }
 }

@@ -8,7 +8,7 @@ use weir_units::{DataRate, TimeDelta};
 use super::config::Config;
 use super::cuts::Cuts;
 use crate::coupled::conversion::Steering;
-use crate::coupled::word::{Member, Wishes};
+use crate::coupled::message::{FlowId, FlowParameters};
 use crate::time::SendTime;
 
 /// Gain of the mean interval between a flow's updates.
@@ -28,13 +28,13 @@ pub(super) enum Presence {
 /// A flow. Its `FSE_R` is the share of its claim while it has a seat in a group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flow {
-    pub(super) member: Member,
+    pub(super) member: FlowId,
     pub(super) presence: Presence,
     /// The group it belongs to, as who groups flows calls it; `None` until it is told.
     pub(super) label: Option<u32>,
     /// Which of the groups that is, and which claim there, while the flow has a seat.
-    pub(super) seat: Option<Seat>,
-    pub(super) wishes: Wishes,
+    pub(super) seat: Option<GroupSlot>,
+    pub(super) parameters: FlowParameters,
     /// In bit/s.
     usual_least: f64,
     /// What it brings into a group of others, in bit/s.
@@ -71,7 +71,7 @@ pub(super) struct Flow {
 
 /// A flow's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seat {
+pub(super) struct GroupSlot {
     pub(super) group: usize,
     pub(super) claim: usize,
 }
@@ -80,9 +80,9 @@ impl Flow {
     /// A flow that begins, of a group that is called `label`; `usual_least` is the least rate where it tells none.
     pub(super) fn new(
         now: SendTime,
-        member: Member,
+        member: FlowId,
         label: Option<u32>,
-        wishes: Wishes,
+        parameters: FlowParameters,
         usual_least: DataRate,
     ) -> Self {
         Self {
@@ -90,7 +90,7 @@ impl Flow {
             presence: Presence::Active,
             label,
             seat: None,
-            wishes,
+            parameters,
             usual_least: usual_least.bps_f64(),
             start: 0.0,
             in_force: 0.0,
@@ -114,7 +114,7 @@ impl Flow {
 
     /// The least it can live with, in bit/s; of a flow that told none, so much that it does not starve.
     pub(super) fn least(&self) -> f64 {
-        let least = self.wishes.least.bps_f64();
+        let least = self.parameters.least.bps_f64();
         if least > 0.0 { least } else { self.usual_least.min(self.desired()) }
     }
 
@@ -124,7 +124,7 @@ impl Flow {
     }
 
     fn desired(&self) -> f64 {
-        self.wishes.desired.map_or(self.literal, DataRate::bps_f64)
+        self.parameters.desired.map_or(self.literal, DataRate::bps_f64)
     }
 
     /// The rate it goes by, or began with where that is not known.
@@ -147,7 +147,7 @@ impl Flow {
         self.in_force = rate;
         self.epoch = self.epoch.wrapping_add(1).max(1);
         if !core::mem::replace(&mut self.ordered, true) {
-            orders.push_back(Pending::Share(slot, self.member));
+            orders.push_back(Pending::AllocatedRate(slot, self.member));
         }
         true
     }
@@ -179,17 +179,17 @@ impl Flow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pending {
     /// The newest share of a flow, by its place in the table.
-    Share(u32, Member),
+    AllocatedRate(u32, FlowId),
     /// Nothing new for a flow that told something.
-    Acknowledgement(u32, Member),
-    Reduce(Member),
-    Uncoupled(Member),
+    Acknowledgement(u32, FlowId),
+    Reduce(FlowId),
+    Uncoupled(FlowId),
 }
 
 impl Pending {
-    pub(super) const fn member(self) -> Member {
+    pub(super) const fn member(self) -> FlowId {
         match self {
-            Self::Share(_, member)
+            Self::AllocatedRate(_, member)
             | Self::Acknowledgement(_, member)
             | Self::Reduce(member)
             | Self::Uncoupled(member) => member,
@@ -204,16 +204,16 @@ pub(super) struct Table {
     /// Places that no flow has.
     free: Vec<u32>,
     /// In the order of members.
-    places: Vec<(Member, u32)>,
+    places: Vec<(FlowId, u32)>,
 }
 
 impl Table {
-    fn search(&self, member: Member) -> Result<usize, usize> {
+    fn search(&self, member: FlowId) -> Result<usize, usize> {
         self.places.binary_search_by_key(&member, |&(member, _)| member)
     }
 
     /// Where a flow stands.
-    pub(super) fn find(&self, member: Member) -> Option<u32> {
+    pub(super) fn find(&self, member: FlowId) -> Option<u32> {
         self.places.get(self.search(member).ok()?).map(|&(_, slot)| slot)
     }
 
@@ -254,7 +254,7 @@ impl Table {
         u32::try_from(self.flows.len() - 1).unwrap_or(u32::MAX)
     }
 
-    pub(super) fn remove(&mut self, member: Member) {
+    pub(super) fn remove(&mut self, member: FlowId) {
         if let Ok(at) = self.search(member) {
             let (_, slot) = self.places.remove(at);
             self.free.push(slot);

@@ -4,10 +4,10 @@ use super::Fse;
 use super::config::{Algorithm, Updates};
 use super::passive::{self, Asking};
 use super::sum::{self, Effect, News};
-use super::table::{Flow, Seat};
+use super::table::{Flow, GroupSlot};
+use crate::coupled::message::Update;
 use crate::coupled::water_fill::fill;
-use crate::coupled::word::Update;
-use crate::decision::Why;
+use crate::decision::ChangeReason;
 use crate::time::SendTime;
 
 /// What a law computed, in bit/s.
@@ -15,7 +15,7 @@ use crate::time::SendTime;
 pub(super) struct Computed {
     pub(super) rate: f64,
     pub(super) base: f64,
-    pub(super) why: Why,
+    pub(super) why: ChangeReason,
     /// Whether the path was heard of.
     pub(super) heard: bool,
 }
@@ -37,7 +37,7 @@ impl Fse {
         if self.config.updates == Updates::OnChange && rate == base && !self.has_news_for(slot) {
             return;
         }
-        let heard = update.heard && decision.why != Why::Timeout;
+        let heard = update.heard && decision.why != ChangeReason::Timeout;
         self.take(now, slot, &Computed { rate, base, why: decision.why, heard }, stale);
     }
 
@@ -50,8 +50,8 @@ impl Fse {
 
     /// A flow computed a rate: all get their shares, or it alone.
     pub(super) fn take(&mut self, now: SendTime, slot: u32, computed: &Computed, stale: bool) {
-        let missed = computed.why == Why::Timeout;
-        let lost = missed && self.hears(now, slot);
+        let missed = computed.why == ChangeReason::Timeout;
+        let lost = missed && self.accepts(now, slot);
         if missed && !lost && self.others_hear(now, slot) {
             self.fall_silent(slot);
             if let Some(flow) = self.table.get_mut(slot) {
@@ -59,7 +59,7 @@ impl Fse {
             }
             return;
         }
-        let why = if lost { Why::Loss } else { computed.why };
+        let why = if lost { ChangeReason::Loss } else { computed.why };
         let rtt = self.round_trip(slot, computed);
         let Some(flow) = self.table.get_mut(slot) else { return };
         flow.note_update(now);
@@ -74,7 +74,7 @@ impl Fse {
 
     fn exchange(&mut self, now: SendTime, slot: u32, news: &News) {
         let config = self.config;
-        let Some((_, Seat { group, claim })) = self.seated(slot) else { return };
+        let Some((_, GroupSlot { group, claim })) = self.seated(slot) else { return };
         let Some(g) = self.groups.get_mut(group) else { return };
         if config.algorithm == Algorithm::Rfc8699Passive {
             self.answer(slot, Some(news));
@@ -183,7 +183,7 @@ impl Fse {
 
     /// The passive algorithms: the flow that tells is answered.
     fn answer(&mut self, slot: u32, appendix_c: Option<&News>) {
-        let Some((flow, Seat { group, claim })) = self.seated(slot) else { return };
+        let Some((flow, GroupSlot { group, claim })) = self.seated(slot) else { return };
         let mut asking = Asking { claim, desired: flow.most(), least: flow.least() };
         let Some(g) = self.groups.get_mut(group) else { return };
         if g.claims.len() == 1 {

@@ -3,24 +3,24 @@
 use super::Fse;
 use super::table::{Flow, Pending};
 use super::update::Computed;
-use crate::coupled::conversion::{Heard, is_sound};
-use crate::coupled::word::{Told, WindowNews};
-use crate::decision::Why;
+use crate::coupled::conversion::{RateUpdate, is_sound};
+use crate::coupled::message::{CwndUpdate, WindowEvent};
+use crate::decision::ChangeReason;
 use crate::time::SendTime;
 
 impl Fse {
     /// Something happened to a flow's window.
-    pub(super) fn on_window(&mut self, now: SendTime, slot: u32, news: &WindowNews) {
+    pub(super) fn on_window(&mut self, now: SendTime, slot: u32, news: &CwndUpdate) {
         let alone = self.peers(slot).next().is_none();
         let Some(flow) = self.table.get_mut(slot) else { return };
         let Some(steering) = &mut flow.steering else {
-            if news.told == Told::TimedOut {
+            if news.event == WindowEvent::TimedOut {
                 self.reduce(slot);
             }
             return;
         };
         if !is_sound(news) {
-            if news.told == Told::TimedOut {
+            if news.event == WindowEvent::TimedOut {
                 self.reduce(slot);
             }
             return;
@@ -32,7 +32,7 @@ impl Fse {
         if another && let Some(present) = present {
             self.measure_anew(slot, present);
         }
-        if !matches!(news.told, Told::TimedOut | Told::Reduced | Told::Idle)
+        if !matches!(news.event, WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle)
             && let Some(flow) = self.table.get_mut(slot)
         {
             flow.heard = now;
@@ -41,23 +41,23 @@ impl Fse {
         let believed = self.table.get(slot).map_or(0.0, Flow::present);
         let from = |base: f64| if alone { believed } else { base };
         match heard {
-            Heard::Update { base, rate, why } => {
+            RateUpdate::Update { base, rate, why } => {
                 self.go_by(slot, rate);
                 self.take(
                     now,
                     slot,
-                    &Computed { rate, base: from(base), why, heard: why != Why::Timeout },
+                    &Computed { rate, base: from(base), why, heard: why != ChangeReason::Timeout },
                     false,
                 );
             }
-            Heard::Recovered { rate } => {
+            RateUpdate::Recovered { rate } => {
                 self.go_by(slot, rate);
-                let computed = Computed { rate, base: from(rate), why: Why::Growth, heard: true };
+                let computed = Computed { rate, base: from(rate), why: ChangeReason::Growth, heard: true };
                 self.take(now, slot, &computed, false);
             }
-            Heard::TimedOut { base, rate } => self.on_timer(now, slot, base, rate),
-            Heard::Nothing if news.told == Told::TimedOut => self.reduce(slot),
-            Heard::Nothing => {}
+            RateUpdate::TimedOut { base, rate } => self.on_timer(now, slot, base, rate),
+            RateUpdate::Nothing if news.event == WindowEvent::TimedOut => self.reduce(slot),
+            RateUpdate::Nothing => {}
         }
     }
 
@@ -87,7 +87,7 @@ impl Fse {
         }
         let heard = self.table.get(slot).map(|flow| flow.heard);
         self.go_by(slot, f64::NAN);
-        self.take(now, slot, &Computed { rate, base, why: Why::Loss, heard: true }, false);
+        self.take(now, slot, &Computed { rate, base, why: ChangeReason::Loss, heard: true }, false);
         if let (Some(flow), Some(heard)) = (self.table.get_mut(slot), heard) {
             flow.heard = heard;
         }

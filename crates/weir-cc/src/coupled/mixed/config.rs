@@ -24,7 +24,7 @@ pub enum Conversion {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-pub enum Lead {
+pub enum DrivingFlow {
     /// The rate laws, on behalf of all; the growth of data flows counts only while no rate law leads (`delay_leads`).
     #[default]
     Delay,
@@ -42,7 +42,7 @@ pub struct Config {
     /// By which round-trip time rates become windows. Rule 1; divergence 1.
     pub conversion: Conversion,
     /// Who moves `S_CR`. Rule 2; LEDBAT + TCP.
-    pub lead: Lead,
+    pub lead: DrivingFlow,
     /// The least window of a data flow in segments, at least 1. Rule 1.
     pub least_window: f64,
     /// Segments by which an acknowledgement opens a window that is below its limit, above 0. Rule 6; divergence 3.
@@ -90,7 +90,7 @@ impl Default for Config {
         let ms = TimeDelta::from_millis;
         Self {
             conversion: Conversion::Smoothed { longest_queue: ms(25) },
-            lead: Lead::Delay,
+            lead: DrivingFlow::Delay,
             least_window: 2.0,
             burst: 3.0,
             loss_factor: 0.5,
@@ -132,7 +132,7 @@ impl Config {
 
     /// The same, with data flows' growth beside LEDBAT's.
     pub fn ledbat_sum_all() -> Self {
-        Self { lead: Lead::All, ..Self::ledbat() }
+        Self { lead: DrivingFlow::All, ..Self::ledbat() }
     }
 
     /// Checks every constant.

@@ -4,8 +4,8 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, Conversion};
 use crate::coupled::conversion::possible_rtt;
-use crate::coupled::word::{Join, Member, Order, Update, WindowNews, Windowed, Wishes};
-use crate::decision::{Decision, Why};
+use crate::coupled::message::{CouplerAction, CwndUpdate, FlowId, FlowParameters, Join, Update, Windowed};
+use crate::decision::{ChangeReason, Decision};
 use crate::time::SendTime;
 use crate::window::Window;
 
@@ -17,8 +17,8 @@ const INTERVAL_GAIN: i64 = 8;
 /// A flow, what it told, and what it is to be told.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
-    pub(super) member: Member,
-    pub(super) wishes: Wishes,
+    pub(super) member: FlowId,
+    pub(super) parameters: FlowParameters,
     /// `FSE_R` in bit/s.
     pub(super) share: f64,
     /// What it would have but for the jump that this would be.
@@ -88,16 +88,16 @@ struct Orders {
 }
 
 impl Flow {
-    pub(super) fn new(now: SendTime, member: Member, join: &Join) -> Self {
+    pub(super) fn new(now: SendTime, member: FlowId, join: &Join) -> Self {
         let kind = match &join.window {
             Some(windowed) => Kind::Data(Data::new(windowed)),
             None => Kind::Media(Media::new(now, join.start)),
         };
         let start = join.start.bps_f64();
-        let wishes = join.wishes;
+        let parameters = join.parameters;
         Self {
             member,
-            wishes,
+            parameters,
             share: 0.0,
             entitled: 0.0,
             kind,
@@ -146,7 +146,7 @@ impl Flow {
 
     /// The most it can use, in bit/s.
     pub(super) fn most(&self) -> f64 {
-        let wished = self.wishes.desired.map_or(f64::INFINITY, DataRate::bps_f64);
+        let wished = self.parameters.desired.map_or(f64::INFINITY, DataRate::bps_f64);
         wished.min(self.demand.unwrap_or(f64::INFINITY))
     }
 
@@ -195,7 +195,7 @@ impl Flow {
             media.rate = if !self.present || update.epoch == self.epoch { decision.rate } else { media.rate };
             media.computed = decision.rate.bps_f64();
         }
-        if update.heard && decision.why != Why::Timeout {
+        if update.heard && decision.why != ChangeReason::Timeout {
             self.progress = now;
         }
         self.demand = self.bound(decision).filter(|_| !alone);
@@ -203,7 +203,7 @@ impl Flow {
 
     /// What bounds it without congestion: it comes with a fall and rises with the flow's own rate.
     fn bound(&self, decision: &Decision) -> Option<f64> {
-        let least = self.wishes.least.bps_f64();
+        let least = self.parameters.least.bps_f64();
         let rate = decision.rate.bps_f64();
         if decision.rate < decision.base && is_bound(decision.why) {
             return Some(rate.max(least));
@@ -220,7 +220,7 @@ impl Flow {
     }
 
     /// Its window changed.
-    pub(super) fn on_window(&mut self, news: &WindowNews) {
+    pub(super) fn on_window(&mut self, news: &CwndUpdate) {
         if let Kind::Data(data) = &mut self.kind {
             data.window = news.after;
             data.srtt = news.srtt.filter(|rtt| *rtt > TimeDelta::ZERO).or(data.srtt);
@@ -229,7 +229,7 @@ impl Flow {
     }
 
     /// New data was acknowledged: what it can use of its window.
-    pub(super) fn on_acknowledged(&mut self, now: SendTime, news: &WindowNews, config: &Config) {
+    pub(super) fn on_acknowledged(&mut self, now: SendTime, news: &CwndUpdate, config: &Config) {
         self.progress = now;
         let rtt = self.rtt(config);
         let Kind::Data(data) = &mut self.kind else { return };
@@ -326,12 +326,12 @@ impl Flow {
         self.orders.rate = self.media().is_some();
     }
 
-    pub(super) fn next_order(&mut self) -> Option<Order> {
+    pub(super) fn next_order(&mut self) -> Option<CouplerAction> {
         if core::mem::take(&mut self.orders.reduce) {
-            return Some(Order::Reduce);
+            return Some(CouplerAction::Reduce);
         }
         if let Some(window) = self.orders.window.take() {
-            return Some(Order::Window(window));
+            return Some(CouplerAction::Window(window));
         }
         match &mut self.kind {
             Kind::Media(media) if core::mem::take(&mut self.orders.rate) => {
@@ -340,7 +340,7 @@ impl Flow {
                 }
                 self.epoch = self.epoch.wrapping_add(1).max(1);
                 media.rate = DataRate::from_bps_f64(self.share);
-                Some(Order::Rate { rate: media.rate, epoch: self.epoch })
+                Some(CouplerAction::Rate { rate: media.rate, epoch: self.epoch })
             }
             _ => None,
         }
@@ -348,8 +348,8 @@ impl Flow {
 }
 
 /// Whether what lowered a rate bounds its own flow only: its source, its receiver, its limits.
-pub(super) const fn is_bound(why: Why) -> bool {
-    matches!(why, Why::Ceiling | Why::Application | Why::Limits)
+pub(super) const fn is_bound(why: ChangeReason) -> bool {
+    matches!(why, ChangeReason::Ceiling | ChangeReason::Application | ChangeReason::Limits)
 }
 
 impl Media {
@@ -381,8 +381,8 @@ impl Media {
     }
 
     /// It takes no part, and goes on by itself.
-    const fn acknowledgement(&self) -> Order {
-        Order::Rate { rate: self.rate, epoch: 0 }
+    const fn acknowledgement(&self) -> CouplerAction {
+        CouplerAction::Rate { rate: self.rate, epoch: 0 }
     }
 }
 

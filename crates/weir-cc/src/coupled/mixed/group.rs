@@ -4,11 +4,11 @@ use alloc::vec::Vec;
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::config::{Config, Lead};
+use super::config::{Config, DrivingFlow};
 use super::flow::{Flow, is_bound};
+use crate::coupled::message::{CouplerAction, CwndUpdate, FlowId, FlowParameters, Update, WindowEvent};
 use crate::coupled::water_fill::{Claim, Leftover, fill, weigh};
-use crate::coupled::word::{Member, Order, Told, Update, WindowNews, Wishes};
-use crate::decision::{Decision, Why};
+use crate::decision::{ChangeReason, Decision};
 use crate::time::SendTime;
 
 /// No sum is larger, in bit/s.
@@ -55,7 +55,7 @@ impl Group {
     }
 
     /// Where the flow stands, or would stand.
-    pub(super) fn place(&self, member: Member) -> Result<usize, usize> {
+    pub(super) fn place(&self, member: FlowId) -> Result<usize, usize> {
         self.flows.binary_search_by_key(&member, |flow| flow.member)
     }
 
@@ -174,17 +174,17 @@ impl Group {
         self.distribute(now);
     }
 
-    pub(super) fn wish(&mut self, now: SendTime, place: usize, wishes: Wishes) {
-        self.flows[place].wishes = wishes;
+    pub(super) fn set_parameters(&mut self, now: SendTime, place: usize, parameters: FlowParameters) {
+        self.flows[place].parameters = parameters;
         self.distribute(now);
     }
 
     /// A rate law computed a rate.
     pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) {
         let decision = &update.decision;
-        let hears = update.heard && decision.why != Why::Timeout;
-        let resumes = hears && self.resume(place, decision.base);
-        if decision.why == Why::Timeout && self.others_progress(now, place) {
+        let accepts = update.heard && decision.why != ChangeReason::Timeout;
+        let resumes = accepts && self.resume(place, decision.base);
+        if decision.why == ChangeReason::Timeout && self.others_progress(now, place) {
             // It is not all of the path that is silent.
             self.flows[place].present = false;
         }
@@ -217,11 +217,11 @@ impl Group {
         }
         let change = flow.entitled * (rate / base - 1.0);
         let on_behalf = match self.config.lead {
-            Lead::All => 1.0 / self.count_present(),
-            Lead::Delay => self.sum / self.entitled_media(),
+            DrivingFlow::All => 1.0 / self.count_present(),
+            DrivingFlow::Delay => self.sum / self.entitled_media(),
         };
         self.set_sum(self.sum + change * on_behalf);
-        if !grows && matches!(decision.why, Why::Loss | Why::Mark | Why::Timeout) {
+        if !grows && matches!(decision.why, ChangeReason::Loss | ChangeReason::Mark | ChangeReason::Timeout) {
             self.hold(now, place);
         }
     }
@@ -234,39 +234,39 @@ impl Group {
     }
 
     /// Something happened to a window.
-    pub(super) fn on_window(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+    pub(super) fn on_window(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         let config = self.config;
-        if !matches!(news.told, Told::TimedOut | Told::Reduced | Told::Idle) {
+        if !matches!(news.event, WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle) {
             self.resume(place, DataRate::ZERO);
         }
         let flow = &mut self.flows[place];
         flow.on_window(news);
-        match news.told {
-            Told::Acknowledged => {
+        match news.event {
+            WindowEvent::Acknowledged => {
                 flow.set_recovering(false);
                 flow.on_acknowledged(now, news, &config);
                 self.move_by_data(now, place, news);
                 self.distribute(now);
                 self.flows[place].steer(news.before, &config);
             }
-            Told::Repairing => flow.progress = now,
-            Told::RecoveryEntered => {
+            WindowEvent::Repairing => flow.progress = now,
+            WindowEvent::RecoveryEntered => {
                 flow.set_recovering(true);
                 self.on_loss(now, place);
             }
-            Told::RecoveryLeft => {
+            WindowEvent::RecoveryLeft => {
                 flow.set_recovering(false);
                 flow.progress = now;
                 self.distribute(now);
                 self.flows[place].restore(&config);
             }
-            Told::TimedOut => self.on_timer(now, place),
-            Told::Reduced => {}
-            Told::Marked => {
+            WindowEvent::TimedOut => self.on_timer(now, place),
+            WindowEvent::Reduced => {}
+            WindowEvent::Marked => {
                 self.on_loss(now, place);
                 self.flows[place].restore(&config);
             }
-            Told::Idle => {
+            WindowEvent::Idle => {
                 flow.set_idle();
                 self.distribute(now);
             }
@@ -317,7 +317,7 @@ impl Group {
 
     /// What an acknowledgement of a data flow makes of the sum: growth while no rate law leads, or beside them; and less
     /// while the queue is long.
-    fn move_by_data(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+    fn move_by_data(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         if self.is_held(now) {
             return;
         }
@@ -341,8 +341,8 @@ impl Group {
     fn grows(&self, led: bool, queuing: TimeDelta) -> f64 {
         let room = || 1.0 - queuing.secs_f64() / self.config.grow_below.secs_f64();
         match (self.config.lead, led) {
-            (Lead::All, true) => 1.0 / self.count_present(),
-            (Lead::Delay, true) => 0.0,
+            (DrivingFlow::All, true) => 1.0 / self.count_present(),
+            (DrivingFlow::Delay, true) => 0.0,
             (_, false) => room().clamp(0.0, 1.0),
         }
     }
@@ -380,7 +380,7 @@ impl Group {
     }
 
     fn set_sum(&mut self, sum: f64) {
-        let least: f64 = self.flows.iter().map(|flow| flow.wishes.least.bps_f64()).sum();
+        let least: f64 = self.flows.iter().map(|flow| flow.parameters.least.bps_f64()).sum();
         self.sum = sum.max(least.max(1.0)).min(LARGEST);
     }
 
@@ -391,8 +391,8 @@ impl Group {
         for (flow, place) in self.flows.iter().zip(0..).filter(|(flow, _)| flow.is_active()) {
             // A law has a least rate of its own.
             let alone = flow.media().is_some() && present == 1;
-            let least = if alone { 0.0 } else { flow.wishes.least.bps_f64().min(flow.most()) };
-            self.claims.push(Claim::new(place, flow.wishes.priority, least, flow.most()));
+            let least = if alone { 0.0 } else { flow.parameters.least.bps_f64().min(flow.most()) };
+            self.claims.push(Claim::new(place, flow.parameters.priority, least, flow.most()));
         }
         self.claims.sort_unstable_by(Claim::order);
         weigh(&mut self.claims);
@@ -413,7 +413,7 @@ impl Group {
         (due < SendTime::MAX).then_some(due)
     }
 
-    pub(super) fn poll_order(&mut self) -> Option<(Member, Order)> {
+    pub(super) fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
         self.flows.iter_mut().find_map(|flow| Some((flow.member, flow.next_order()?)))
     }
 }

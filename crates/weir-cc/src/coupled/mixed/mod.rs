@@ -52,10 +52,12 @@ use alloc::collections::VecDeque;
 
 use crate::config_error::ConfigError;
 use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
-use crate::coupled::word::{Join, Member, Order, Told, Update, WindowNews, Wishes, Word};
+use crate::coupled::message::{
+    CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update, WindowEvent,
+};
 use crate::time::SendTime;
 
-pub use config::{Config, Conversion, Lead};
+pub use config::{Config, Conversion, DrivingFlow};
 
 use flow::{Flow, Kind};
 use group::Group;
@@ -65,7 +67,7 @@ use group::Group;
 pub struct Mixed {
     group: Group,
     /// Whose timer waits for an answer that its word does not give.
-    timers: VecDeque<Member>,
+    timers: VecDeque<FlowId>,
 }
 
 impl Mixed {
@@ -78,9 +80,9 @@ impl Mixed {
         Ok(Self { group: Group::new(config), timers: VecDeque::new() })
     }
 
-    fn join(&mut self, now: SendTime, member: Member, join: &Join) -> Result<(), Refusal> {
+    fn join(&mut self, now: SendTime, member: FlowId, join: &Join) -> Result<(), Refusal> {
         let Err(place) = self.group.place(member) else { return Err(Refusal::JoinedAlready(member)) };
-        check_wishes(member, &join.wishes)?;
+        check_wishes(member, &join.parameters)?;
         let window =
             join.window.is_none_or(|windowed| is_amount(windowed.window.cwnd) && !windowed.segment.is_zero());
         if join.start.is_zero() || !window {
@@ -94,7 +96,7 @@ impl Mixed {
         &mut self,
         now: SendTime,
         place: usize,
-        member: Member,
+        member: FlowId,
         update: &Update,
     ) -> Result<(), Refusal> {
         if update.decision.rate.is_zero() || update.decision.base.is_zero() {
@@ -108,8 +110,8 @@ impl Mixed {
         &mut self,
         now: SendTime,
         place: usize,
-        member: Member,
-        news: &WindowNews,
+        member: FlowId,
+        news: &CwndUpdate,
     ) -> Result<(), Refusal> {
         if matches!(self.group.flow(place).kind, Kind::Media(_)) {
             return Err(Refusal::Kind(member));
@@ -124,30 +126,30 @@ impl Mixed {
 }
 
 impl Mixed {
-    fn take_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
-        if let Word::Join(join) = word {
+    fn take_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+        if let CouplingMessage::Join(join) = word {
             return self.join(now, member, join);
         }
         let place = self.group.place(member).map_err(|_| Refusal::UnknownFlow(member))?;
         self.group.note_word(now, place);
         match word {
-            Word::Update(update) => self.update(now, place, member, update)?,
-            Word::Window(news) => self.window(now, place, member, news)?,
-            Word::Wishes(wishes) => {
-                check_wishes(member, wishes)?;
-                self.group.wish(now, place, *wishes);
+            CouplingMessage::Update(update) => self.update(now, place, member, update)?,
+            CouplingMessage::Window(news) => self.window(now, place, member, news)?,
+            CouplingMessage::FlowParameters(parameters) => {
+                check_wishes(member, parameters)?;
+                self.group.set_parameters(now, place, *parameters);
             }
-            Word::Withdraw => self.group.withdraw(now, place),
-            Word::Pause | Word::Leave => self.group.leave(now, place),
-            Word::Join(_) | Word::Statistics(_) => {}
+            CouplingMessage::Withdraw => self.group.withdraw(now, place),
+            CouplingMessage::Pause | CouplingMessage::Leave => self.group.leave(now, place),
+            CouplingMessage::Join(_) | CouplingMessage::Statistics(_) => {}
         }
         Ok(())
     }
 
     /// Who told what makes no sense still hears what holds for it: its rate, or that its timer is its own affair.
-    fn answer_refused(&mut self, member: Member, word: &Word) {
-        if let Word::Window(news) = word
-            && news.told == Told::TimedOut
+    fn answer_refused(&mut self, member: FlowId, word: &CouplingMessage) {
+        if let CouplingMessage::Window(news) = word
+            && news.event == WindowEvent::TimedOut
         {
             self.timers.push_back(member);
         } else if let Ok(place) = self.group.place(member) {
@@ -157,7 +159,7 @@ impl Mixed {
 }
 
 impl Coupler for Mixed {
-    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+    fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
         let taken = self.take_word(now, member, word);
         if taken.is_err() {
             self.answer_refused(member, word);
@@ -165,9 +167,9 @@ impl Coupler for Mixed {
         taken
     }
 
-    fn poll_order(&mut self) -> Option<(Member, Order)> {
-        let timer = self.timers.pop_front().map(|member| (member, Order::Reduce));
-        timer.or_else(|| self.group.poll_order())
+    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
+        let timer = self.timers.pop_front().map(|member| (member, CouplerAction::Reduce));
+        timer.or_else(|| self.group.poll_action())
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
@@ -180,13 +182,17 @@ impl Coupler for Mixed {
         }
     }
 
-    fn aggregate(&self, member: Member) -> Option<Aggregate> {
+    fn aggregate(&self, member: FlowId) -> Option<Aggregate> {
         self.group.place(member).ok().map(|_| Aggregate { group: 0, sum: self.group.sum() })
     }
 }
 
-fn check_wishes(member: Member, wishes: &Wishes) -> Result<(), Refusal> {
-    if wishes.priority > 0.0 && wishes.priority.is_finite() { Ok(()) } else { Err(Refusal::Priority(member)) }
+fn check_wishes(member: FlowId, parameters: &FlowParameters) -> Result<(), Refusal> {
+    if parameters.priority > 0.0 && parameters.priority.is_finite() {
+        Ok(())
+    } else {
+        Err(Refusal::Priority(member))
+    }
 }
 
 fn is_amount(value: f64) -> bool {

@@ -2,38 +2,39 @@
 
 use proptest::prelude::*;
 
-use super::tests::{data, media, news, update, wishes};
+use super::tests::{data, media, news, parameters, update};
 use super::{Config, Mixed};
 use crate::coupled::coupler::Coupler;
-use crate::coupled::word::{Member, Order, Told, Word};
-use crate::decision::Why;
+use crate::coupled::message::{CouplerAction, CouplingMessage, FlowId, WindowEvent};
+use crate::decision::ChangeReason;
 use crate::time::SendTime;
 
-fn word() -> impl Strategy<Value = Word> {
-    let wish = (0.01..100.0, prop::option::of(1..5_000u64)).prop_map(|(p, desired)| wishes(p, desired));
+fn word() -> impl Strategy<Value = CouplingMessage> {
+    let set_parameters =
+        (0.01..100.0, prop::option::of(1..5_000u64)).prop_map(|(p, desired)| parameters(p, desired));
     let rate = || prop_oneof![4 => 1..5_000u64, 1 => Just(1), 1 => Just(u64::MAX / 2000)];
     let window = || prop_oneof![6 => 0.0..100.0, 1 => Just(0.0), 1 => Just(1e300), 1 => Just(f64::NAN)];
     let told = prop::sample::select(vec![
-        Told::Acknowledged,
-        Told::Acknowledged,
-        Told::Repairing,
-        Told::RecoveryEntered,
-        Told::RecoveryLeft,
-        Told::TimedOut,
-        Told::Reduced,
-        Told::Marked,
-        Told::Idle,
+        WindowEvent::Acknowledged,
+        WindowEvent::Acknowledged,
+        WindowEvent::Repairing,
+        WindowEvent::RecoveryEntered,
+        WindowEvent::RecoveryLeft,
+        WindowEvent::TimedOut,
+        WindowEvent::Reduced,
+        WindowEvent::Marked,
+        WindowEvent::Idle,
     ]);
     let rtt = prop_oneof![6 => 50..500i64, 1 => Just(0), 1 => Just(-5), 1 => Just(i64::MAX / 1_000_000)];
     prop_oneof![
-        2 => (rate(), wish.clone()).prop_map(|(start, wishes)| media(start, wishes)),
-        2 => (window(), wish.clone()).prop_map(|(cwnd, wishes)| data(cwnd, wishes)),
-        6 => (rate(), rate(), prop::sample::select(Why::ALL.to_vec()))
+        2 => (rate(), set_parameters.clone()).prop_map(|(start, parameters)| media(start, parameters)),
+        2 => (window(), set_parameters.clone()).prop_map(|(cwnd, parameters)| data(cwnd, parameters)),
+        6 => (rate(), rate(), prop::sample::select(ChangeReason::ALL.to_vec()))
             .prop_map(|(base, rate, why)| update(base, rate, why)),
         8 => (told, window(), window(), rtt)
             .prop_map(|(told, before, after, rtt)| news(told, before, after, rtt)),
-        1 => wish.prop_map(Word::Wishes),
-        1 => prop::sample::select(vec![Word::Pause, Word::Withdraw, Word::Leave]),
+        1 => set_parameters.prop_map(CouplingMessage::FlowParameters),
+        1 => prop::sample::select(vec![CouplingMessage::Pause, CouplingMessage::Withdraw, CouplingMessage::Leave]),
     ]
 }
 
@@ -60,21 +61,21 @@ proptest! {
         for (later, member, word) in words {
             now += later;
             let at = SendTime::from_millis(now);
-            let _ = mixed.on_word(at, Member(member), &word);
-            let sum = mixed.aggregate(Member(member)).map_or(1.0, |aggregate| aggregate.sum);
+            let _ = mixed.on_word(at, FlowId(member), &word);
+            let sum = mixed.aggregate(FlowId(member)).map_or(1.0, |aggregate| aggregate.sum);
             prop_assert!(sum.is_finite() && sum > 0.0, "{sum}");
             mixed.on_timeout(at);
             let mut orders = 0;
-            while let Some((Member(member), order)) = mixed.poll_order() {
+            while let Some((FlowId(member), order)) = mixed.poll_action() {
                 orders += 1;
                 prop_assert!(orders <= 15, "three for each of five");
                 match order {
-                    Order::Rate { epoch: 0, .. } | Order::Reduce => {}
-                    Order::Rate { epoch, .. } => {
+                    CouplerAction::Rate { epoch: 0, .. } | CouplerAction::Reduce => {}
+                    CouplerAction::Rate { epoch, .. } => {
                         prop_assert!(epoch > epochs[member as usize], "numbers never begin anew");
                         epochs[member as usize] = epoch;
                     }
-                    Order::Window(window) => {
+                    CouplerAction::Window(window) => {
                         prop_assert!(window.cwnd.is_finite() && window.cwnd >= config.least_window);
                         prop_assert!(window.ssthresh > 0.0);
                     }
@@ -90,13 +91,13 @@ proptest! {
         priorities in prop::collection::vec(0.1..10.0, 2..5),
     ) {
         let mut mixed = Mixed::new(Config::default()).unwrap();
-        mixed.on_word(SendTime::from_millis(0), Member(0), &media(sum, wishes(priorities[0], None))).unwrap();
+        mixed.on_word(SendTime::from_millis(0), FlowId(0), &media(sum, parameters(priorities[0], None))).unwrap();
         for (member, priority) in priorities.iter().enumerate().skip(1) {
-            mixed.on_word(SendTime::from_millis(0), Member(member as u32), &data(2.0, wishes(*priority, None))).unwrap();
+            mixed.on_word(SendTime::from_millis(0), FlowId(member as u32), &data(2.0, parameters(*priority, None))).unwrap();
         }
-        let total = mixed.aggregate(Member(0)).unwrap().sum;
-        let rate = core::iter::from_fn(|| mixed.poll_order())
-            .filter_map(|(_, order)| if let Order::Rate { rate, .. } = order { Some(rate.bps_f64()) } else { None })
+        let total = mixed.aggregate(FlowId(0)).unwrap().sum;
+        let rate = core::iter::from_fn(|| mixed.poll_action())
+            .filter_map(|(_, order)| if let CouplerAction::Rate { rate, .. } = order { Some(rate.bps_f64()) } else { None })
             .last()
             .unwrap();
         let part = priorities[0] / priorities.iter().sum::<f64>();

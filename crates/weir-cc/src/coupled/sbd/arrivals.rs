@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::statistics::FlowStatistics;
 use crate::config_error::ConfigError;
-use crate::coupled::word::Statistics;
+use crate::coupled::message::Statistics;
 use crate::packet::Arrival;
 
 /// So many numbers behind the highest are known to have arrived or not.

@@ -8,18 +8,18 @@ use super::config::Config;
 use super::detector::Detector;
 use crate::config_error::ConfigError;
 use crate::coupled::coupler::{Aggregate, Coupler, Grouped, Refusal};
-use crate::coupled::word::{Member, Order, WindowNews, Word};
+use crate::coupled::message::{CouplerAction, CouplingMessage, CwndUpdate, FlowId};
 use crate::time::SendTime;
 
 /// Puts a [`Detector`] before a coupler: each flow begins in a group of its own, or in that of its five-tuple, and
-/// [`Word::Statistics`] move it.
+/// [`CouplingMessage::Statistics`] move it.
 #[derive(Debug)]
 pub struct Detected<C> {
     coupler: C,
     detector: Detector,
-    bundles: Vec<(Member, u64)>,
+    bundles: Vec<(FlowId, u64)>,
     /// Of each flow with a window of segments how long they are, by member.
-    segments: Vec<(Member, DataSize)>,
+    segments: Vec<(FlowId, DataSize)>,
 }
 
 impl<C: Grouped> Detected<C> {
@@ -32,7 +32,7 @@ impl<C: Grouped> Detected<C> {
     }
 
     /// These flows will share a five-tuple, DSCP and ECN field: they need no measurement to be in one group.
-    pub fn multiplexed(mut self, members: impl IntoIterator<Item = Member>) -> Self {
+    pub fn multiplexed(mut self, members: impl IntoIterator<Item = FlowId>) -> Self {
         let bundle = self.bundles.len() as u64;
         self.bundles.extend(members.into_iter().map(|member| (member, bundle)));
         self
@@ -48,11 +48,11 @@ impl<C: Grouped> Detected<C> {
         &self.coupler
     }
 
-    fn bundle(&self, member: Member) -> Option<u64> {
+    fn bundle(&self, member: FlowId) -> Option<u64> {
         self.bundles.iter().find(|(of, _)| *of == member).map(|&(_, bundle)| bundle)
     }
 
-    fn remember_segment(&mut self, member: Member, segment: DataSize) {
+    fn remember_segment(&mut self, member: FlowId, segment: DataSize) {
         match self.segments.binary_search_by_key(&member, |&(of, _)| of) {
             Ok(known) => self.segments[known].1 = segment,
             Err(place) => self.segments.insert(place, (member, segment)),
@@ -60,7 +60,7 @@ impl<C: Grouped> Detected<C> {
     }
 
     /// A window a round trip is a rate.
-    fn on_window(&mut self, member: Member, news: &WindowNews) {
+    fn on_window(&mut self, member: FlowId, news: &CwndUpdate) {
         if let Ok(known) = self.segments.binary_search_by_key(&member, |&(of, _)| of)
             && let Some(srtt) = news.srtt.filter(|srtt| *srtt > TimeDelta::ZERO)
         {
@@ -78,15 +78,15 @@ impl<C: Grouped> Detected<C> {
 
 impl<C: Grouped> Coupler for Detected<C> {
     /// A flow that pauses keeps its group; one that leaves does not.
-    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+    fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
         match word {
-            Word::Statistics(statistics) => {
+            CouplingMessage::Statistics(statistics) => {
                 let known = self.detector.group(member).is_some();
                 self.detector.on_statistics(member, statistics);
                 self.move_flows(now);
                 if known { Ok(()) } else { Err(Refusal::UnknownFlow(member)) }
             }
-            Word::Join(join) => {
+            CouplingMessage::Join(join) => {
                 self.coupler.on_word(now, member, word)?;
                 if let Some(windowed) = &join.window {
                     self.remember_segment(member, windowed.segment);
@@ -95,25 +95,27 @@ impl<C: Grouped> Coupler for Detected<C> {
                 self.coupler.set_group(now, member, group);
                 Ok(())
             }
-            Word::Update(update) => {
+            CouplingMessage::Update(update) => {
                 self.detector.on_rate(member, update.decision.rate.bps_f64());
                 self.coupler.on_word(now, member, word)
             }
-            Word::Withdraw | Word::Leave => {
+            CouplingMessage::Withdraw | CouplingMessage::Leave => {
                 self.detector.leave(member);
                 self.segments.retain(|&(of, _)| of != member);
                 self.coupler.on_word(now, member, word)
             }
-            Word::Window(news) => {
+            CouplingMessage::Window(news) => {
                 self.on_window(member, news);
                 self.coupler.on_word(now, member, word)
             }
-            Word::Wishes(_) | Word::Pause => self.coupler.on_word(now, member, word),
+            CouplingMessage::FlowParameters(_) | CouplingMessage::Pause => {
+                self.coupler.on_word(now, member, word)
+            }
         }
     }
 
-    fn poll_order(&mut self) -> Option<(Member, Order)> {
-        self.coupler.poll_order()
+    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
+        self.coupler.poll_action()
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
@@ -124,7 +126,7 @@ impl<C: Grouped> Coupler for Detected<C> {
         self.coupler.on_timeout(now);
     }
 
-    fn aggregate(&self, member: Member) -> Option<Aggregate> {
+    fn aggregate(&self, member: FlowId) -> Option<Aggregate> {
         self.coupler.aggregate(member)
     }
 }

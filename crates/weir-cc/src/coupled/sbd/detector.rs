@@ -9,7 +9,7 @@ use super::identifiers::{Identifiers, Placed};
 use super::stability::{Harm, Pair, Spans, Trial, Verdict};
 use super::unit::{Flow, LATE, Pool, Unit};
 use crate::config_error::ConfigError;
-use crate::coupled::word::{Member, Statistics};
+use crate::coupled::message::{FlowId, Statistics};
 
 /// Finds out which flows of one sender share a bottleneck.
 ///
@@ -40,7 +40,7 @@ pub struct Detector {
     groups: Vec<Option<u32>>,
     /// Of each unit one that it belongs to; roots belong to themselves.
     roots: Vec<usize>,
-    changes: VecDeque<(Member, u32)>,
+    changes: VecDeque<(FlowId, u32)>,
 }
 
 impl Detector {
@@ -70,7 +70,7 @@ impl Detector {
 
     /// A flow comes. Flows of the same `bundle` share a five-tuple, DSCP and ECN field (RFC 8699 §4): they are in one
     /// group for certain. Returns the group; a flow that is there already stays where it is.
-    pub fn join(&mut self, member: Member, bundle: Option<u64>) -> u32 {
+    pub fn join(&mut self, member: FlowId, bundle: Option<u64>) -> u32 {
         let place = match self.flows.binary_search_by_key(&member, |flow| flow.member) {
             Ok(known) => return self.units[self.flows[known].unit].group,
             Err(place) => place,
@@ -82,7 +82,7 @@ impl Detector {
     }
 
     /// A flow goes.
-    pub fn leave(&mut self, member: Member) {
+    pub fn leave(&mut self, member: FlowId) {
         let Ok(place) = self.flows.binary_search_by_key(&member, |flow| flow.member) else { return };
         let flow = self.flows.remove(place);
         self.changes.retain(|&(of, _)| of != member);
@@ -98,7 +98,7 @@ impl Detector {
 
     /// The rate at which a flow sends, in bit/s. Of groups that are equally alike the one with more rate keeps its number;
     /// and no harm is seen in what flows suffer that send hardly more than they did.
-    pub fn on_rate(&mut self, member: Member, rate: f64) {
+    pub fn on_rate(&mut self, member: FlowId, rate: f64) {
         if let Some(flow) = self.flow_mut(member) {
             flow.rate = if rate.is_finite() { rate } else { 0.0 };
         }
@@ -106,7 +106,7 @@ impl Detector {
 
     /// A flow tells its statistics. What is impossible, old, or of a flow that is not there changes nothing; returns
     /// whether it was taken.
-    pub fn on_statistics(&mut self, member: Member, statistics: &Statistics) -> bool {
+    pub fn on_statistics(&mut self, member: FlowId, statistics: &Statistics) -> bool {
         let interval = statistics.interval;
         // There has to be room for spans beyond it.
         if !statistics.is_possible() || interval > u64::MAX / 2 {
@@ -129,18 +129,18 @@ impl Detector {
     }
 
     /// The next change of a group; call until `None`. All that one interval brings come together.
-    pub fn poll(&mut self) -> Option<(Member, u32)> {
+    pub fn poll(&mut self) -> Option<(FlowId, u32)> {
         self.changes.pop_front()
     }
 
     /// The group of a flow.
-    pub fn group(&self, member: Member) -> Option<u32> {
+    pub fn group(&self, member: FlowId) -> Option<u32> {
         let place = self.flows.binary_search_by_key(&member, |flow| flow.member).ok()?;
         Some(self.units[self.flows[place].unit].group)
     }
 
     /// Whether two flows were together by the statistics of the newest interval that was judged alone.
-    pub fn grouped_now(&self, a: Member, b: Member) -> bool {
+    pub fn grouped_now(&self, a: FlowId, b: FlowId) -> bool {
         let group = |member| {
             let place = self.flows.binary_search_by_key(&member, |flow: &Flow| flow.member).ok()?;
             self.groups.get(self.flows[place].unit).copied().flatten()
@@ -148,7 +148,7 @@ impl Detector {
         group(a).is_some() && group(a) == group(b)
     }
 
-    fn flow_mut(&mut self, member: Member) -> Option<&mut Flow> {
+    fn flow_mut(&mut self, member: FlowId) -> Option<&mut Flow> {
         let place = self.flows.binary_search_by_key(&member, |flow| flow.member).ok()?;
         self.flows.get_mut(place)
     }

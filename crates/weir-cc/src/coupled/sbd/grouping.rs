@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::config::Config;
-use crate::coupled::word::Statistics;
+use crate::coupled::message::Statistics;
 
 /// Divides flows into groups.
 ///

@@ -1,7 +1,7 @@
 //! From queues to groups: flows through drop-tail queues with bursts of other traffic, packet by packet.
 
 use super::{Config, Detector, FlowStatistics};
-use crate::coupled::word::{Member, Statistics};
+use crate::coupled::message::{FlowId, Statistics};
 use crate::time::{ArrivalTime, SendTime};
 
 /// What a flow's packet waits in a step of 1 ms.
@@ -72,7 +72,7 @@ fn changes(seed: u64, seconds: u64, flows: [Flow; 2]) -> Vec<(u64, bool)> {
     let mut links = [Link::new(seed, 1.7), Link::new(seed + 1000, 1.6)];
     let mut statistics = [(); 2].map(|()| FlowStatistics::new(Config::default()).unwrap());
     let mut detector = Detector::new(Config::default()).unwrap();
-    let of = |flow: usize| Member(flow as u32);
+    let of = |flow: usize| FlowId(flow as u32);
     (0..2).for_each(|flow| {
         detector.join(of(flow), None);
     });

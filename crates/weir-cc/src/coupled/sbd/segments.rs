@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::statistics::FlowStatistics;
 use crate::config_error::ConfigError;
-use crate::coupled::word::Statistics;
+use crate::coupled::message::Statistics;
 use crate::time::{ArrivalTime, SendTime};
 
 /// Statistics of a TCP flow whose acknowledgements bear the receiver's clock (`TSval`, RFC 7323 §3.2).

@@ -9,7 +9,7 @@ use super::losses::Losses;
 use super::ring::Ring;
 use super::weighted::Weighted;
 use crate::config_error::ConfigError;
-use crate::coupled::word::Statistics;
+use crate::coupled::message::Statistics;
 use crate::packet::{Fate, PacketResult};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 

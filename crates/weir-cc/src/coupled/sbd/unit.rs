@@ -3,7 +3,7 @@
 use super::grouping::variance_of_loss;
 use super::ring::Ring;
 use super::stability::Harm;
-use crate::coupled::word::{Member, Statistics};
+use crate::coupled::message::{FlowId, Statistics};
 
 /// Intervals for which a flow may be late.
 pub(super) const LATE: u64 = 2;
@@ -11,7 +11,7 @@ pub(super) const LATE: u64 = 2;
 /// A flow and what it told of the intervals that are not judged yet.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
-    pub(super) member: Member,
+    pub(super) member: FlowId,
     pub(super) unit: usize,
     /// In bit/s.
     pub(super) rate: f64,
@@ -21,7 +21,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn new(member: Member, unit: usize) -> Self {
+    pub(super) fn new(member: FlowId, unit: usize) -> Self {
         Self { member, unit, rate: 0.0, told: [None; LATE as usize + 1], newest: None }
     }
 

@@ -28,7 +28,7 @@ fn observer() -> DcccObserver {
 
 fn report(observer: &mut DcccObserver, now: i64) -> Option<DcccReport> {
     observer.report(at(now)).map(|report| match report {
-        LawReport::Dccc(report) => report,
+        NativeReport::Dccc(report) => report,
         other => panic!("{other:?}"),
     })
 }
@@ -113,7 +113,9 @@ fn time_stamps_of_a_millisecond_are_cut_on_either_side() {
     observer.on_arrival(&arrive(0, 25_900));
     assert_eq!(delay(&report(&mut observer, 26).unwrap()), 25.0);
     observer.on_arrival(&arrive(29_900, 55_100));
-    let LawReport::Dccc(report) = observer.report(at(0) + micros(126_700)).unwrap() else { panic!("DCCC's") };
+    let NativeReport::Dccc(report) = observer.report(at(0) + micros(126_700)).unwrap() else {
+        panic!("DCCC's")
+    };
     assert_eq!((delay(&report), report.interarrival, report.at), (26.0, ms(30), at(126)));
 }
 
@@ -237,7 +239,7 @@ fn packets_that_leave_at_once_wait_for_others() {
 fn of_what_no_report_told_neither_packets_nor_time_count() {
     let mut observer = by_departures();
     observer.on_arrival(&numbered(1, 10, 35));
-    observer.on_untold();
+    observer.on_unreported();
     // Of packets 2 to 4 nothing is known: of the 40 ms between 1 and 5 a fourth counts. 2 · 8000 bit in 20 ms.
     observer.on_arrival(&numbered(5, 50, 75));
     let report = report(&mut observer, 125).unwrap();

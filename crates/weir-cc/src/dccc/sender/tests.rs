@@ -4,7 +4,7 @@ use weir_units::{DataRate, DataSize};
 
 use super::*;
 use crate::controller::{Controller, PathEvent};
-use crate::decision::{Decision, Share};
+use crate::decision::{AllocatedRate, Decision};
 use crate::packet::SentPacket;
 use crate::time::ArrivalTime;
 
@@ -65,7 +65,7 @@ impl Told {
 }
 
 fn tell_at(sender: &mut Dccc, now: i64, told: &Told) -> Option<Decision> {
-    let feedback = Feedback::Law { report: LawReport::Dccc(told.report(now)), rtt: None };
+    let feedback = Feedback::Native { report: NativeReport::Dccc(told.report(now)), rtt: None };
     sender.on_feedback(at(now), &feedback, &SendState::default())
 }
 
@@ -74,7 +74,7 @@ fn tell(sender: &mut Dccc, told: &Told) -> DataRate {
 }
 
 /// With what changed the rate.
-fn tell_why(sender: &mut Dccc, told: &Told) -> (DataRate, Why) {
+fn tell_why(sender: &mut Dccc, told: &Told) -> (DataRate, ChangeReason) {
     let decision = tell_at(sender, 1000, told).unwrap();
     (decision.rate, decision.why)
 }
@@ -92,10 +92,10 @@ fn it_begins_at_the_start_rate_paced_evenly() {
 fn a_delay_above_the_threshold_lowers_the_rate() {
     let mut sender = dccc(fixed());
     // v = 0.1 · 30/150 = 0.02 = h/x: the rate stands.
-    assert_eq!(tell_why(&mut sender, &TOLD), (kbps(1000), Why::Growth));
+    assert_eq!(tell_why(&mut sender, &TOLD), (kbps(1000), ChangeReason::Growth));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Delay);
     // e = 180, RTT = 200: v = 0.04: 1000 · (1 + 0.4 · (0.02 − 0.04)) = 992.
-    assert_eq!(tell_why(&mut sender, &Told { delay: 180, ..TOLD }), (kbps(992), Why::Delay));
+    assert_eq!(tell_why(&mut sender, &Told { delay: 180, ..TOLD }), (kbps(992), ChangeReason::Delay));
     assert_eq!(sender.stamp(), Some(Stamp { rtt: ms(200), rate: kbps(992) }));
 }
 
@@ -114,10 +114,13 @@ fn below_the_threshold_the_rate_rises_by_the_same_step() {
 fn receiving_less_than_was_sent_lowers_the_rate() {
     let mut sender = dccc(fixed());
     // g = 1000/800 − 1 = 0.25: 1000 · (1 − 0.1) + 8 = 908. The delay stands: loss.
-    assert_eq!(tell_why(&mut sender, &Told { delay: 60, received: 800, ..TOLD }), (kbps(908), Why::Loss));
+    assert_eq!(
+        tell_why(&mut sender, &Told { delay: 60, received: 800, ..TOLD }),
+        (kbps(908), ChangeReason::Loss)
+    );
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Loss);
     // The delay has grown by 20 ms within an RTT of 100 ms: the queue grows.
-    assert_eq!(tell_why(&mut sender, &Told { delay: 80, received: 800, ..TOLD }).1, Why::Delay);
+    assert_eq!(tell_why(&mut sender, &Told { delay: 80, received: 800, ..TOLD }).1, ChangeReason::Delay);
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Delay);
 }
 
@@ -209,7 +212,7 @@ fn the_smallest_delay_is_learnt_anew_after_a_silence_and_on_another_route() {
 fn a_report_without_a_rate_tells_the_round_trip_time_alone() {
     let mut sender = dccc(fixed());
     let report = DcccReport { interarrival: TimeDelta::ZERO, ..TOLD.report(1000) };
-    let feedback = Feedback::Law { report: LawReport::Dccc(report), rtt: None };
+    let feedback = Feedback::Native { report: NativeReport::Dccc(report), rtt: None };
     assert_eq!(sender.on_feedback(at(1000), &feedback, &SendState::default()), None);
     assert_eq!(sender.stamp(), Some(Stamp { rtt: ms(150), rate: kbps(1000) }));
 }
@@ -244,7 +247,7 @@ fn silence_halves_the_rate_each_round_trip_down_to_the_minimum() {
     assert_eq!(sender.next_timeout(), Some(at(1610)));
     assert_eq!(sender.on_timeout(at(1609), &state), None);
     let decision = sender.on_timeout(at(1610), &state).unwrap();
-    assert_eq!((decision.base, decision.rate, decision.why), (kbps(1000), kbps(500), Why::Timeout));
+    assert_eq!((decision.base, decision.rate, decision.why), (kbps(1000), kbps(500), ChangeReason::Timeout));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Silence);
     assert_eq!(sender.on_timeout(at(1610), &state), None, "twice is harmless");
     sender.on_sent(&sent(1700), &state);
@@ -267,14 +270,14 @@ fn silence_halves_the_rate_each_round_trip_down_to_the_minimum() {
 #[test]
 fn events_and_coupling_become_the_laws_own_state() {
     let mut sender = dccc(fixed());
-    assert_eq!(sender.adopt(at(0), Share { rate: kbps(600) }), kbps(600));
+    assert_eq!(sender.apply_allocation(at(0), AllocatedRate { rate: kbps(600) }), kbps(600));
     assert_eq!(
         (sender.target().media_rate, sender.target().limiting_factor),
         (kbps(600), LimitingFactor::Coupling)
     );
     assert_eq!(tell(&mut sender, &Told { delay: 60, ..TOLD }), kbps(608));
     let decision = sender.on_event(at(1100), PathEvent::Limits(limits(10, 300, 400))).unwrap();
-    assert_eq!((decision.base, decision.rate, decision.why), (kbps(608), kbps(400), Why::Limits));
+    assert_eq!((decision.base, decision.rate, decision.why), (kbps(608), kbps(400), ChangeReason::Limits));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Maximum);
 }
 
@@ -287,7 +290,7 @@ fn feedback_of_other_laws_is_none_of_its_business() {
 }
 
 fn told_by(sender: &mut Dccc, now: i64, told: &Told, rtt: i64) -> DataRate {
-    let feedback = Feedback::Law { report: LawReport::Dccc(told.report(now)), rtt: Some(ms(rtt)) };
+    let feedback = Feedback::Native { report: NativeReport::Dccc(told.report(now)), rtt: Some(ms(rtt)) };
     sender.on_feedback(at(now), &feedback, &SendState::default()).unwrap().rate
 }
 
@@ -296,7 +299,7 @@ fn what_truly_waits_at_the_sender_drains_and_the_stamp_tells_what_is_sent() {
     let mut sender = dccc(fixed());
     let waits = |bytes| SendState { queued: DataSize::from_bytes(bytes), ..SendState::default() };
     let tell = |sender: &mut Dccc, now, queued| {
-        let feedback = Feedback::Law { report: LawReport::Dccc(TOLD.report(now)), rtt: None };
+        let feedback = Feedback::Native { report: NativeReport::Dccc(TOLD.report(now)), rtt: None };
         sender.on_feedback(at(now), &feedback, &waits(queued))
     };
     // 6250 bytes and one packet of 1000 that waits for its turn, beside a frame captured a moment ago.
@@ -406,7 +409,7 @@ fn an_encoder_that_is_not_the_papers_yields_to_what_waits_and_bounds_the_rate() 
     let draining = Told { delay: 50, sent: 100, received: 1000, ..TOLD };
     let after = |config: Config| {
         let mut sender = dccc(config);
-        let feedback = Feedback::Law { report: LawReport::Dccc(draining.report(1000)), rtt: None };
+        let feedback = Feedback::Native { report: NativeReport::Dccc(draining.report(1000)), rtt: None };
         sender.on_sent(&sent(0), &state);
         sender.on_feedback(at(1000), &feedback, &state);
         let rate = sender.frame().data_rate();

@@ -12,7 +12,7 @@ use crate::controller::{
     Burst, Controller, Evidence, LimitingFactor, Pacing, PathEvent, Probe, RateLimits, Signal, StreamsConfig,
     Target,
 };
-use crate::decision::{Decision, Share, Why};
+use crate::decision::{AllocatedRate, ChangeReason, Decision};
 use crate::gcc::blocks::alr::AlrDetector;
 use crate::gcc::blocks::bursts::Received;
 use crate::gcc::blocks::detector::Usage;
@@ -22,8 +22,8 @@ use crate::gcc::blocks::probe_estimator::ProbeEstimator;
 use crate::gcc::blocks::push_back::PushBack;
 use crate::gcc::blocks::throughput::Throughput;
 use crate::packet::{Fate, PacketResult, SendState, SentPacket};
-use crate::parts::rescaling::Rescaling;
-use crate::rate_law::{Decided, Standing};
+use crate::parts::allocation_history::AllocationHistory;
+use crate::rate_law::{Decided, RateInForce};
 use crate::report::{Feedback, ReceptionReport, ReportKind};
 use crate::time::SendTime;
 
@@ -44,7 +44,7 @@ pub struct GoogCc {
     tick_interval: TimeDelta,
     pacing: Pacing,
     burst: Burst,
-    standing: Standing,
+    standing: RateInForce,
     delay: DelayBased,
     target: TargetRate,
     throughput: Throughput,
@@ -65,7 +65,7 @@ pub struct GoogCc {
     /// When the next tick is due; `None` until the streams are told or the first packet leaves, and while paused.
     tick: Option<SendTime>,
     paused: bool,
-    words: Rescaling,
+    words: AllocationHistory,
     arrivals: Arrivals,
 }
 
@@ -84,7 +84,7 @@ impl GoogCc {
             tick_interval: config.process_interval,
             pacing: Pacing::Factor(config.pacing_factor),
             burst: Burst { time: config.pacing_burst, size: config.pacing_burst_size },
-            standing: Standing::new(limits),
+            standing: RateInForce::new(limits),
             delay: DelayBased::new(&config, limits),
             target: TargetRate::new(&config, limits),
             throughput: Throughput::new(config.throughput),
@@ -100,7 +100,7 @@ impl GoogCc {
             tell_at: None,
             tick: None,
             paused: false,
-            words: Rescaling::NONE,
+            words: AllocationHistory::NONE,
             arrivals: Arrivals::new(),
         })
     }
@@ -110,7 +110,7 @@ impl GoogCc {
     }
 
     /// A rate was computed; `why` is what lowered it, if it is lower now.
-    fn decide(&mut self, now: SendTime, why: Why) -> Decision {
+    fn decide(&mut self, now: SendTime, why: ChangeReason) -> Decision {
         let rate = self.rate();
         // A cut is one also where the minimum leaves nothing to cut.
         let at_minimum = rate <= self.standing.limits.min();
@@ -141,7 +141,12 @@ impl GoogCc {
     }
 
     /// Takes the fates of packets; why the rate changed, where it was computed.
-    fn on_results(&mut self, now: SendTime, results: &[PacketResult], state: &SendState) -> Option<Why> {
+    fn on_results(
+        &mut self,
+        now: SendTime,
+        results: &[PacketResult],
+        state: &SendState,
+    ) -> Option<ChangeReason> {
         self.arrivals.collect(results, self.resolution);
         self.push_back.set_outstanding(still_in_flight(state, results));
         self.measure_rtt(now);
@@ -173,7 +178,7 @@ impl GoogCc {
             self.probing.on_recovered(now);
         }
         let by_probe = outcome.probe && self.target.limited_by().is_none();
-        computed.then(|| if by_probe { Why::Probe } else { self.target.why() })
+        computed.then(|| if by_probe { ChangeReason::Probe } else { self.target.why() })
     }
 
     /// `R`, on the scale that coupling has set since those packets left.
@@ -280,7 +285,7 @@ impl GoogCc {
         self.push_back.restart();
         self.alr.restart(start);
         self.probe_results.restart();
-        self.words = Rescaling::NONE;
+        self.words = AllocationHistory::NONE;
         self.told.rate = self.target.rate();
         self.probing.restart(now, limits);
         if self.tick.is_some() {
@@ -333,7 +338,7 @@ impl Controller for GoogCc {
         self.keep_ticking(packet.at);
     }
 
-    fn hears(&self, kind: ReportKind) -> bool {
+    fn accepts(&self, kind: ReportKind) -> bool {
         matches!(kind, ReportKind::Packets | ReportKind::Ceiling | ReportKind::Reception)
     }
 
@@ -348,13 +353,13 @@ impl Controller for GoogCc {
                 let ceiling = if ceiling.is_zero() { f64::INFINITY } else { ceiling.bps_f64() };
                 self.target.set_ceiling(ceiling);
                 self.tell(now);
-                Why::Ceiling
+                ChangeReason::Ceiling
             }
             Feedback::Reception { report, rtt } => {
                 self.on_report(report, rtt, now);
                 return None;
             }
-            Feedback::Packets { .. } | Feedback::Law { .. } => return None,
+            Feedback::Packets { .. } | Feedback::Native { .. } => return None,
         };
         self.keep_ticking(now);
         Some(self.decide(now, why))
@@ -377,7 +382,7 @@ impl Controller for GoogCc {
                 self.target.set_limits(limits);
                 self.probing.set_limits(now, limits);
                 self.tell(now);
-                Some(self.decide(now, Why::Limits))
+                Some(self.decide(now, ChangeReason::Limits))
             }
             PathEvent::Paused => {
                 (self.tick, self.tell_at) = (None, None);
@@ -393,7 +398,7 @@ impl Controller for GoogCc {
             PathEvent::DelayRefuted => None,
             PathEvent::RouteChanged => {
                 self.change_route(now);
-                Some(self.decide(now, Why::Route))
+                Some(self.decide(now, ChangeReason::Route))
             }
         }
     }
@@ -431,9 +436,9 @@ impl Controller for GoogCc {
         Some(probe)
     }
 
-    fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
-        let share = Share { rate: self.target.below_ceiling(share.rate) };
-        if let Some((taken, factor)) = self.standing.adopt(share) {
+    fn apply_allocation(&mut self, now: SendTime, share: AllocatedRate) -> DataRate {
+        let share = AllocatedRate { rate: self.target.below_ceiling(share.rate) };
+        if let Some((taken, factor)) = self.standing.apply_allocation(share) {
             // While the round-trip time holds the rate down, the estimates are not what it is a part of.
             let of_estimates = if self.target.backoff().is_above_limit() { 1.0 } else { factor };
             self.delay.aimd_mut().scale(of_estimates, taken.bps_f64());
@@ -482,15 +487,15 @@ impl Controller for GoogCc {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, why: Why) -> [Option<Evidence>; 3] {
+    fn evidence(&self, why: ChangeReason) -> [Option<Evidence>; 3] {
         let by_loss = match self.target.v2() {
             Some(_) => Evidence::against("A_loss", self.delay.aimd().rate()),
             None => Evidence::against("loss", self.target.v1().threshold()),
         };
         let by_delay = Evidence::against("trend", self.delay.gamma());
         match why {
-            Why::Loss => [by_loss, Evidence::of("R"), None],
-            Why::Delay => [by_delay, Evidence::of("R"), None],
+            ChangeReason::Loss => [by_loss, Evidence::of("R"), None],
+            ChangeReason::Delay => [by_delay, Evidence::of("R"), None],
             _ => [by_delay, by_loss, Evidence::of("R")],
         }
     }

@@ -4,7 +4,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::config::Config;
 use crate::controller::{LimitingFactor, RateLimits};
-use crate::decision::Why;
+use crate::decision::ChangeReason;
 use crate::gcc::blocks::loss::LossVerdict;
 use crate::gcc::blocks::loss_based_v1::LossBasedV1;
 use crate::gcc::blocks::loss_based_v2::{LossBasedV2, LossState};
@@ -89,12 +89,12 @@ impl TargetRate {
     }
 
     /// What lowers it, where it is lowered.
-    pub(super) fn why(&self) -> Why {
+    pub(super) fn why(&self) -> ChangeReason {
         match self.limited_by {
-            _ if self.rate > self.ceiling => Why::Ceiling,
-            Some(LimitingFactor::Loss) => Why::Loss,
-            Some(LimitingFactor::Silence) => Why::Timeout,
-            _ => Why::Delay,
+            _ if self.rate > self.ceiling => ChangeReason::Ceiling,
+            Some(LimitingFactor::Loss) => ChangeReason::Loss,
+            Some(LimitingFactor::Silence) => ChangeReason::Timeout,
+            _ => ChangeReason::Delay,
         }
     }
 

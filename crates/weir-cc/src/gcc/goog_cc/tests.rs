@@ -7,7 +7,7 @@ use super::{Config, GoogCc};
 use crate::controller::{
     Burst, Controller, LimitingFactor, Pacing, PathEvent, Probe, RateLimits, StreamsConfig,
 };
-use crate::decision::Share;
+use crate::decision::AllocatedRate;
 use crate::gcc::blocks::bursts::Received;
 use crate::packet::{Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket};
 use crate::report::{Feedback, ReceptionReport};
@@ -363,7 +363,7 @@ fn nothing_and_what_other_laws_hear_change_nothing() {
 fn events_and_coupling_become_the_laws_own_state() {
     let mut call = Call::new(&Config::default());
     call.run(2050, 375, |_| Some(0));
-    call.sender.adopt(at(2050), Share { rate: kbps(700) });
+    call.sender.apply_allocation(at(2050), AllocatedRate { rate: kbps(700) });
     assert_eq!(
         (call.rate(), call.sender.target().limiting_factor),
         (700, LimitingFactor::RampUp),

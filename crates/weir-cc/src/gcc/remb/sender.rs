@@ -5,13 +5,13 @@ use weir_units::{DataRate, TimeDelta};
 use super::config::{Config, GrowOn};
 use crate::config_error::ConfigError;
 use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
-use crate::decision::Why;
+use crate::decision::ChangeReason;
 use crate::gcc::blocks::loss::{LossConfig, LossVerdict};
 use crate::packet::SendState;
+use crate::parts::allocation_history::AllocationHistory;
+use crate::parts::feedback_timeout;
 use crate::parts::relative::{Fall, Relative};
-use crate::parts::rescaling::Rescaling;
-use crate::parts::silence;
-use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
+use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
@@ -21,7 +21,7 @@ const NOISE: f64 = 0.9;
 const USUAL_RTT: TimeDelta = TimeDelta::from_millis(100);
 
 /// The sender half of gcc-2016.
-pub type GccSender = RateLaw<RembRule>;
+pub type GccSender = RateController<RembRule>;
 
 /// The loss-based controller of gcc-2016 and the choice of `A`, at the sender. The frame's rate is `A_s`, never above
 /// `A_r`: the target `A` itself.
@@ -33,7 +33,7 @@ pub struct RembRule {
     ceiling: Option<DataRate>,
     /// Coupling's share over what the receiver tells.
     relative: Relative,
-    words: Rescaling,
+    words: AllocationHistory,
     /// `f_l` of the last receiver report.
     loss_ratio: f64,
     starting: bool,
@@ -50,7 +50,7 @@ impl GccSender {
             loss: config.loss(),
             ceiling: None,
             relative: Relative::NONE,
-            words: Rescaling::NONE,
+            words: AllocationHistory::NONE,
             loss_ratio: 0.0,
             starting: config.fast_start,
             config,
@@ -72,9 +72,9 @@ impl RembRule {
         let most = if fell { self.raised(told) * rescaled.min(1.0) } else { f64::INFINITY };
         self.starting &= !decreased;
         let why = match before {
-            Some(before) if told > NOISE * before.bps_f64() => Why::Ceiling,
-            _ if limited => Why::Application,
-            _ => Why::Delay,
+            Some(before) if told > NOISE * before.bps_f64() => ChangeReason::Ceiling,
+            _ if limited => ChangeReason::Application,
+            _ => ChangeReason::Delay,
         };
         if self.starting {
             self.bound(followed.min(most), why, None)
@@ -98,7 +98,7 @@ impl RembRule {
         ceiling.bps_f64() <= self.config.decrease * before.bps_f64()
     }
 
-    fn apply_loss(&mut self, frame: &Frame, why: Why) -> Computed {
+    fn apply_loss(&mut self, frame: &Frame, why: ChangeReason) -> Computed {
         let (rate, verdict) = self.loss.update(frame.rate(), self.loss_ratio);
         let lossy = verdict == LossVerdict::Decrease;
         if lossy {
@@ -106,11 +106,11 @@ impl RembRule {
             self.relative.drop_factor();
         }
         let by_loss = (verdict != LossVerdict::Increase).then_some(LimitingFactor::Loss);
-        self.bound(rate, if lossy { Why::Loss } else { why }, by_loss)
+        self.bound(rate, if lossy { ChangeReason::Loss } else { why }, by_loss)
     }
 
     /// `A_s` cannot exceed `A_r` (gcc-2016 §3.2).
-    fn bound(&self, rate: f64, why: Why, found: Option<LimitingFactor>) -> Computed {
+    fn bound(&self, rate: f64, why: ChangeReason, found: Option<LimitingFactor>) -> Computed {
         let Some(ceiling) = self.ceiling.map(DataRate::bps_f64) else {
             return Computed { rate, why, limited_by: found };
         };
@@ -121,7 +121,7 @@ impl RembRule {
 }
 
 impl Rule for RembRule {
-    fn hears(&self, kind: ReportKind) -> bool {
+    fn accepts(&self, kind: ReportKind) -> bool {
         matches!(kind, ReportKind::Ceiling | ReportKind::Reception)
     }
 
@@ -131,30 +131,30 @@ impl Rule for RembRule {
         feedback: &Feedback<'_>,
         state: &SendState,
         frame: &mut Frame,
-    ) -> Heard {
+    ) -> FeedbackOutcome {
         let computed = match feedback {
             Feedback::Ceiling(ceiling) => self.on_ceiling(now, *ceiling, state.application_limited, frame),
             Feedback::Reception { report, rtt } => {
                 frame.set_rtt(rtt.or(frame.rtt()));
                 self.loss_ratio = report.loss_ratio();
-                self.apply_loss(frame, Why::Ceiling)
+                self.apply_loss(frame, ChangeReason::Ceiling)
             }
-            Feedback::Packets { .. } | Feedback::Law { .. } => return Heard::Foreign,
+            Feedback::Packets { .. } | Feedback::Native { .. } => return FeedbackOutcome::Ignored,
         };
         frame.end_silence();
-        Heard::Rate(computed)
+        FeedbackOutcome::Rate(computed)
     }
 
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
         self.starting = false;
         self.relative.drop_factor();
-        frame.rate() * silence::FACTOR
+        frame.rate() * feedback_timeout::FACTOR
     }
 
     fn forget_path(&mut self, _now: SendTime, _frame: &mut Frame) {
         self.ceiling = None;
         self.relative = Relative::NONE;
-        self.words = Rescaling::NONE;
+        self.words = AllocationHistory::NONE;
         self.loss_ratio = 0.0;
         self.starting = self.config.fast_start;
     }
@@ -164,10 +164,10 @@ impl Rule for RembRule {
         self.words.on_word(now, factor);
     }
 
-    fn outlook(&self, frame: &Frame) -> Outlook {
+    fn send_rates(&self, frame: &Frame) -> SendRates {
         let rate = frame.data_rate();
         let padding = if self.config.padding { rate } else { DataRate::ZERO };
-        Outlook { padding, ..Outlook::at(rate, Pacing::Factor(self.config.pacing_factor)) }
+        SendRates { padding, ..SendRates::at(rate, Pacing::Factor(self.config.pacing_factor)) }
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -184,12 +184,12 @@ impl Rule for RembRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, why: Why, frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, why: ChangeReason, frame: &Frame) -> [Option<Evidence>; 3] {
         let by_loss = Evidence::against("f_l", self.loss.threshold(self.loss_ratio));
         let by_delay = Evidence::against("A_r(REMB)", frame.rate());
         match why {
-            Why::Loss => [by_loss, None, None],
-            Why::Delay => [by_delay, None, None],
+            ChangeReason::Loss => [by_loss, None, None],
+            ChangeReason::Delay => [by_delay, None, None],
             _ => [by_delay, by_loss, None],
         }
     }
@@ -199,7 +199,7 @@ impl Rule for RembRule {
 mod tests {
     use super::*;
     use crate::controller::{Controller, PathEvent};
-    use crate::decision::Share;
+    use crate::decision::AllocatedRate;
     use crate::packet::SentPacket;
     use crate::report::ReceptionReport;
 
@@ -344,7 +344,7 @@ mod tests {
             (ceiling(&mut s, kbps(1100)), s.target().limiting_factor),
             (kbps(1100), LimitingFactor::RampUp)
         );
-        s.adopt(SendTime::ZERO, Share { rate: kbps(600) });
+        s.apply_allocation(SendTime::ZERO, AllocatedRate { rate: kbps(600) });
         s.on_event(SendTime::ZERO, PathEvent::RouteChanged);
         assert_eq!(s.target().media_rate, kbps(600));
     }
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn coupling_and_limits_become_the_laws_own_state() {
         let mut s = sender(Config::default());
-        s.adopt(SendTime::ZERO, Share { rate: kbps(600) });
+        s.apply_allocation(SendTime::ZERO, AllocatedRate { rate: kbps(600) });
         assert_eq!(s.target().media_rate, kbps(600));
         assert_eq!(s.target().limiting_factor, LimitingFactor::Coupling);
         assert_eq!(report(&mut s, 0), kbps(630));

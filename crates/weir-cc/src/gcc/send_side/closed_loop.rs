@@ -4,7 +4,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, ControlForm, FilterForm, Grouping, LossForm, SendSideGcc};
 use crate::packet_feedback::PacketFeedback;
-use crate::testing::{Loop, Mishaps, Source, usual_limits as limits};
+use crate::testing::{Impairments, Loop, Source, usual_limits as limits};
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);
 
@@ -131,7 +131,7 @@ fn a_leap_of_the_receivers_clock_by_five_seconds_is_no_gradient() {
 /// What reaches the receiver in a minute where this share of the reports is lost.
 fn delivered_with_reports_lost(config: &Config, reports_lost: f64) -> f64 {
     let mut path = path(config);
-    path.mishaps = Mishaps { reports_lost, ..Mishaps::default() };
+    path.mishaps = Impairments { reports_lost, ..Impairments::default() };
     path.run(TimeDelta::from_secs(60), |_| ());
     path.delivered_bits()
 }

@@ -9,7 +9,7 @@ use super::config::{Config, DelayOf, LossForm, SendSidePacing};
 use super::delay::DelaySignal;
 use crate::config_error::ConfigError;
 use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
-use crate::decision::Why;
+use crate::decision::ChangeReason;
 use crate::gcc::blocks::aimd::Aimd;
 use crate::gcc::blocks::bursts::Received;
 use crate::gcc::blocks::detector::Usage;
@@ -18,10 +18,10 @@ use crate::gcc::blocks::loss_based_v1::LossBasedV1;
 use crate::gcc::blocks::loss_count::LossCount;
 use crate::gcc::blocks::rate_control::RateState;
 use crate::packet::{Fate, PacketResult, SendState};
+use crate::parts::allocation_history::AllocationHistory;
+use crate::parts::feedback_timeout;
 use crate::parts::receive_rate::ReceiveRate;
-use crate::parts::rescaling::Rescaling;
-use crate::parts::silence;
-use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
+use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, SendTime};
 
@@ -31,7 +31,7 @@ const SILENCE: TimeDelta = TimeDelta::from_secs(2);
 const ROOM: usize = 256;
 
 /// GCC at the sender.
-pub type SendSideGcc = RateLaw<SendSideRule>;
+pub type SendSideGcc = RateController<SendSideRule>;
 
 /// The delay-based and the loss-based controller. The frame's rate is `A_s`, never above `A_r`: the target `A` itself.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub struct SendSideRule {
     /// From the first report's coming back to the arrival of the newest packet it told of: the way back, with its sign
     /// turned and an unknown constant.
     way_back: Option<ApparentDelay>,
-    words: Rescaling,
+    words: AllocationHistory,
 }
 
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl SendSideGcc {
             arrivals: Vec::with_capacity(ROOM),
             heard: None,
             way_back: None,
-            words: Rescaling::NONE,
+            words: AllocationHistory::NONE,
         };
         Ok(Self::new_by(rule, Frame::new(limits, Some(config.feedback_timeout))))
     }
@@ -206,7 +206,7 @@ impl SendSideRule {
 }
 
 impl Rule for SendSideRule {
-    fn hears(&self, kind: ReportKind) -> bool {
+    fn accepts(&self, kind: ReportKind) -> bool {
         kind == ReportKind::Packets
     }
 
@@ -216,14 +216,14 @@ impl Rule for SendSideRule {
         feedback: &Feedback<'_>,
         _state: &SendState,
         frame: &mut Frame,
-    ) -> Heard {
-        let &Feedback::Packets { results, rtt, .. } = feedback else { return Heard::Foreign };
+    ) -> FeedbackOutcome {
+        let &Feedback::Packets { results, rtt, .. } = feedback else { return FeedbackOutcome::Ignored };
         if !self.collect(results) {
             // What arrived at times that are not told says nothing of delay, and is not lost either.
             if self.heard.is_some() {
                 self.losses.on_results(results);
             }
-            return Heard::Foreign;
+            return FeedbackOutcome::Ignored;
         }
         match self.heard.replace(now) {
             // Growth is counted from the first feedback.
@@ -240,16 +240,16 @@ impl Rule for SendSideRule {
         self.control_delay(usage, now);
         let (rate, verdict) = self.control_loss(results, now, frame);
         let why = match verdict {
-            LossVerdict::Decrease => Why::Loss,
-            _ if self.aimd.rate() < before && usage != Usage::Over => Why::Ceiling,
-            _ => Why::Delay,
+            LossVerdict::Decrease => ChangeReason::Loss,
+            _ if self.aimd.rate() < before && usage != Usage::Over => ChangeReason::Ceiling,
+            _ => ChangeReason::Delay,
         };
         let limited_by = self.limited_by(frame.limits().clamp_bps(rate), verdict);
-        Heard::Rate(Computed { rate, why, limited_by })
+        FeedbackOutcome::Rate(Computed { rate, why, limited_by })
     }
 
     fn on_silence(&mut self, now: SendTime, frame: &mut Frame) -> f64 {
-        let rate = frame.rate() * silence::FACTOR;
+        let rate = frame.rate() * feedback_timeout::FACTOR;
         self.aimd.set_rate(rate, now);
         rate
     }
@@ -268,7 +268,7 @@ impl Rule for SendSideRule {
         self.loss = LossControl::new(&self.config);
         self.loss_ratio = 0.0;
         (self.measured, self.decreased, self.way_back) = (None, None, None);
-        self.words = Rescaling::NONE;
+        self.words = AllocationHistory::NONE;
     }
 
     fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame) {
@@ -279,12 +279,12 @@ impl Rule for SendSideRule {
         self.words.on_word(now, factor);
     }
 
-    fn outlook(&self, frame: &Frame) -> Outlook {
+    fn send_rates(&self, frame: &Frame) -> SendRates {
         let pacing = match self.config.pacing {
             SendSidePacing::Factor(factor) => Pacing::Factor(factor),
             SendSidePacing::Unpaced => Pacing::Unpaced,
         };
-        Outlook::at(frame.data_rate(), pacing)
+        SendRates::at(frame.data_rate(), pacing)
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -331,12 +331,12 @@ impl Rule for SendSideRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, why: Why, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
         let by_delay = Evidence::against("m", self.delay.gamma());
         let by_loss = Evidence::against("f_l", self.config.paper_loss().threshold(self.loss_ratio));
         match why {
-            Why::Loss => [by_loss, Evidence::against("A_s", self.aimd.rate()), None],
-            Why::Delay => [by_delay, None, None],
+            ChangeReason::Loss => [by_loss, Evidence::against("A_s", self.aimd.rate()), None],
+            ChangeReason::Delay => [by_delay, None, None],
             _ => [by_delay, by_loss, None],
         }
     }

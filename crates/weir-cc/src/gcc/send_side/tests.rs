@@ -4,7 +4,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::{Config, DelayOf, LossForm, SendSideGcc};
 use crate::controller::{Controller, LimitingFactor, PathEvent, RateLimits};
-use crate::decision::Share;
+use crate::decision::AllocatedRate;
 use crate::gcc::blocks::loss_count::Lost;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::report::Feedback;
@@ -23,7 +23,7 @@ fn at(ms: i64) -> SendTime {
 }
 
 /// A sender at 1 Mbit/s, and what it hears: a packet each 10 ms (1 Mbit/s), reported in fives.
-struct Heard {
+struct FeedbackOutcome {
     sender: SendSideGcc,
     next: u64,
     now: SendTime,
@@ -33,7 +33,7 @@ struct Heard {
     backwards: bool,
 }
 
-impl Heard {
+impl FeedbackOutcome {
     fn new(config: &Config) -> Self {
         let limits = RateLimits::new(kbps(50), kbps(1000), kbps(2500)).unwrap();
         let sender = SendSideGcc::new(*config, limits).unwrap();
@@ -87,7 +87,7 @@ fn overload(id: u64) -> i64 {
 
 #[test]
 fn a_constant_delay_lets_the_rate_grow_by_eight_per_cent_a_second() {
-    let mut heard = Heard::new(&Config::draft_02());
+    let mut heard = FeedbackOutcome::new(&Config::draft_02());
     heard.hear(|_| Some(50));
     heard.hear(|_| Some(50));
     let first = heard.sender.target().media_rate.bps_f64();
@@ -103,7 +103,7 @@ fn a_constant_delay_lets_the_rate_grow_by_eight_per_cent_a_second() {
 
 #[test]
 fn the_filters_gain_can_be_seen() {
-    let mut heard = Heard::new(&Config::draft_02());
+    let mut heard = FeedbackOutcome::new(&Config::draft_02());
     heard.settle();
     let gain = heard.signal("k");
     assert!(0.0 < gain && gain < 0.1, "{gain}");
@@ -111,7 +111,7 @@ fn the_filters_gain_can_be_seen() {
 
 #[test]
 fn overuse_takes_the_rate_below_the_receive_rate_once_per_round_trip() {
-    let mut heard = Heard::new(&Config::draft_02());
+    let mut heard = FeedbackOutcome::new(&Config::draft_02());
     heard.settle();
     let mut falls = Vec::new();
     let mut before = heard.sender.target().media_rate;
@@ -133,7 +133,7 @@ fn overuse_takes_the_rate_below_the_receive_rate_once_per_round_trip() {
 #[test]
 fn hours_between_the_clocks_and_order_within_a_report_change_nothing() {
     let life = |offset_hours: i64, backwards: bool| {
-        let mut heard = Heard::new(&Config::nada_vs_gcc_2016());
+        let mut heard = FeedbackOutcome::new(&Config::nada_vs_gcc_2016());
         heard.offset = TimeDelta::from_secs(3600 * offset_hours);
         heard.backwards = backwards;
         heard.settle();
@@ -149,7 +149,7 @@ fn hours_between_the_clocks_and_order_within_a_report_change_nothing() {
 
 #[test]
 fn much_loss_lowers_the_rate_and_some_holds_it() {
-    let mut heard = Heard::new(&Config::draft_02());
+    let mut heard = FeedbackOutcome::new(&Config::draft_02());
     heard.settle();
     let before = heard.sender.target().media_rate.bps_f64();
     // 1 of 5: 51/256; 1 − 0.5·51/256 = 0.900390625. R falls with it, but not to a 1.5th.
@@ -166,7 +166,7 @@ fn much_loss_lowers_the_rate_and_some_holds_it() {
 
 #[test]
 fn the_loss_controller_of_libwebrtc_waits_for_twenty_packets_and_a_round_trip() {
-    let mut heard = Heard::new(&Config { loss: LossForm::LibwebrtcV1, ..Config::draft_02() });
+    let mut heard = FeedbackOutcome::new(&Config { loss: LossForm::LibwebrtcV1, ..Config::draft_02() });
     heard.hear_well(5);
     let mut falls = 0;
     let mut before = heard.sender.target().media_rate;
@@ -182,7 +182,7 @@ fn the_loss_controller_of_libwebrtc_waits_for_twenty_packets_and_a_round_trip() 
 
 #[test]
 fn a_delay_that_falls_is_under_use_and_holds_the_rate() {
-    let mut heard = Heard::new(&Config::draft_02());
+    let mut heard = FeedbackOutcome::new(&Config::draft_02());
     heard.settle();
     for _ in 0..12 {
         heard.hear(|id| Some(overload(id)));
@@ -204,7 +204,7 @@ fn a_delay_that_falls_is_under_use_and_holds_the_rate() {
 #[test]
 fn a_queue_on_the_way_back_is_over_use_by_round_trips_alone() {
     for (delay_of, grows) in [(DelayOf::OneWay, true), (DelayOf::RoundTrip, false)] {
-        let mut heard = Heard::new(&Config { delay_of, ..Config::default() });
+        let mut heard = FeedbackOutcome::new(&Config { delay_of, ..Config::default() });
         heard.settle();
         let before = heard.sender.target().media_rate;
         // Each of 40 reports, one in 50 ms, comes 5 ms later than the one before: a way back overloaded by a tenth.
@@ -221,7 +221,7 @@ fn a_queue_on_the_way_back_is_over_use_by_round_trips_alone() {
 fn two_seconds_between_reports_are_no_silence_and_more_are() {
     // 195 packets without a report and five that arrive: 195·256/200 = 249.6. With 196 more than 2 s have passed.
     for (unheard, loss) in [(195, 249.0 / 256.0), (196, 0.0)] {
-        let mut heard = Heard::new(&Config { lost: Lost::Unheard, ..Config::draft_02() });
+        let mut heard = FeedbackOutcome::new(&Config { lost: Lost::Unheard, ..Config::draft_02() });
         heard.settle();
         heard.next += unheard;
         heard.hear(|_| Some(50));
@@ -231,7 +231,7 @@ fn two_seconds_between_reports_are_no_silence_and_more_are() {
 
 #[test]
 fn silence_halves_the_rate_each_second_and_reports_of_nothing_are_silence() {
-    let mut heard = Heard::new(&Config::draft_02());
+    let mut heard = FeedbackOutcome::new(&Config::draft_02());
     heard.settle();
     let (rate, last) = (heard.sender.target().media_rate, heard.now);
     assert_eq!(heard.sender.next_timeout(), None, "a source without data waits for nothing");
@@ -257,12 +257,12 @@ fn silence_halves_the_rate_each_second_and_reports_of_nothing_are_silence() {
 
 #[test]
 fn by_libwebrtcs_loss_control_growth_begins_at_the_adopted_rate() {
-    let mut heard = Heard::new(&Config { loss: LossForm::LibwebrtcV1, ..Config::draft_02() });
+    let mut heard = FeedbackOutcome::new(&Config { loss: LossForm::LibwebrtcV1, ..Config::draft_02() });
     // The first two seconds, in which the delay-based estimate is trusted, are over.
     heard.hear_well(60);
-    heard.sender.adopt(heard.now, Share { rate: kbps(600) });
+    heard.sender.apply_allocation(heard.now, AllocatedRate { rate: kbps(600) });
     heard.hear(|_| Some(50));
-    heard.sender.adopt(heard.now, Share { rate: kbps(900) });
+    heard.sender.apply_allocation(heard.now, AllocatedRate { rate: kbps(900) });
     // 900·1.08^0.05 = 903.47; from the 600 of 50 ms ago on it were 1.08·600 + 1 = 649.
     let next = heard.hear(|_| Some(50)).bps_f64();
     assert!((903e3..904e3).contains(&next), "{next}");
@@ -270,9 +270,9 @@ fn by_libwebrtcs_loss_control_growth_begins_at_the_adopted_rate() {
 
 #[test]
 fn coupling_limits_and_a_new_route_become_the_laws_own_state() {
-    let mut heard = Heard::new(&Config::draft_02());
+    let mut heard = FeedbackOutcome::new(&Config::draft_02());
     heard.settle();
-    heard.sender.adopt(heard.now, Share { rate: kbps(600) });
+    heard.sender.apply_allocation(heard.now, AllocatedRate { rate: kbps(600) });
     assert_eq!(heard.sender.target().media_rate, kbps(600));
     assert_eq!(heard.sender.target().limiting_factor, LimitingFactor::Coupling);
     // 600·1.08^0.05 = 602.31.

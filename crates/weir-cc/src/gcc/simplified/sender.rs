@@ -5,12 +5,12 @@ use weir_units::{DataRate, TimeDelta};
 use super::config::Config;
 use crate::config_error::ConfigError;
 use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
-use crate::decision::Why;
+use crate::decision::ChangeReason;
 use crate::packet::SendState;
+use crate::parts::allocation_history::AllocationHistory;
+use crate::parts::feedback_timeout;
 use crate::parts::relative::{Fall, Relative};
-use crate::parts::rescaling::Rescaling;
-use crate::parts::silence;
-use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
+use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
@@ -22,7 +22,7 @@ const CUT: f64 = 0.9;
 const USUAL_RTT: TimeDelta = TimeDelta::from_millis(100);
 
 /// The sender of dccc-2017's simplified GCC: an ideal source at the receiver's rate.
-pub type SimplifiedGccSender = RateLaw<CeilingRule>;
+pub type SimplifiedGccSender = RateController<CeilingRule>;
 
 /// The rate is what the receiver told last.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct CeilingRule {
     config: Config,
     ceiling: Option<DataRate>,
     relative: Relative,
-    words: Rescaling,
+    words: AllocationHistory,
 }
 
 impl SimplifiedGccSender {
@@ -40,13 +40,14 @@ impl SimplifiedGccSender {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
-        let rule = CeilingRule { config, ceiling: None, relative: Relative::NONE, words: Rescaling::NONE };
+        let rule =
+            CeilingRule { config, ceiling: None, relative: Relative::NONE, words: AllocationHistory::NONE };
         Ok(Self::new_by(rule, Frame::new(limits, Some(config.feedback_timeout))))
     }
 }
 
 impl Rule for CeilingRule {
-    fn hears(&self, kind: ReportKind) -> bool {
+    fn accepts(&self, kind: ReportKind) -> bool {
         matches!(kind, ReportKind::Ceiling | ReportKind::Reception)
     }
 
@@ -56,11 +57,11 @@ impl Rule for CeilingRule {
         feedback: &Feedback<'_>,
         state: &SendState,
         frame: &mut Frame,
-    ) -> Heard {
+    ) -> FeedbackOutcome {
         if let Feedback::Reception { rtt, .. } = *feedback {
             frame.set_rtt(rtt.or(frame.rtt()));
         }
-        let Feedback::Ceiling(ceiling) = *feedback else { return Heard::Foreign };
+        let Feedback::Ceiling(ceiling) = *feedback else { return FeedbackOutcome::Ignored };
         frame.end_silence();
         let before = self.ceiling.replace(ceiling);
         let fell = before.is_some_and(|before| ceiling <= before);
@@ -68,24 +69,24 @@ impl Rule for CeilingRule {
         let rescaled = self.words.over(newest - self.config.rate_window, newest, now);
         let fall = Fall { yields_at: 1.0, cut_at: CUT, pays_back: true, rescaled };
         let why = match before {
-            Some(before) if ceiling.bps_f64() > CUT * before.bps_f64() => Why::Ceiling,
-            _ if state.application_limited => Why::Application,
-            _ => Why::Delay,
+            Some(before) if ceiling.bps_f64() > CUT * before.bps_f64() => ChangeReason::Ceiling,
+            _ if state.application_limited => ChangeReason::Application,
+            _ => ChangeReason::Delay,
         };
         let own = frame.limits().clamp(ceiling).bps_f64();
         let rate = self.relative.follow(own, frame.rate(), &fall);
-        Heard::Rate(Computed { rate, why, limited_by: fell.then_some(LimitingFactor::Delay) })
+        FeedbackOutcome::Rate(Computed { rate, why, limited_by: fell.then_some(LimitingFactor::Delay) })
     }
 
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
         self.relative.drop_factor();
-        frame.rate() * silence::FACTOR
+        frame.rate() * feedback_timeout::FACTOR
     }
 
     fn forget_path(&mut self, _now: SendTime, _frame: &mut Frame) {
         self.ceiling = None;
         self.relative = Relative::NONE;
-        self.words = Rescaling::NONE;
+        self.words = AllocationHistory::NONE;
     }
 
     fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame) {
@@ -93,8 +94,8 @@ impl Rule for CeilingRule {
         self.words.on_word(now, factor);
     }
 
-    fn outlook(&self, frame: &Frame) -> Outlook {
-        Outlook::at(frame.data_rate(), Pacing::Exact(frame.data_rate()))
+    fn send_rates(&self, frame: &Frame) -> SendRates {
+        SendRates::at(frame.data_rate(), Pacing::Exact(frame.data_rate()))
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -109,7 +110,7 @@ impl Rule for CeilingRule {
         }
     }
 
-    fn evidence(&self, _why: Why, frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: ChangeReason, frame: &Frame) -> [Option<Evidence>; 3] {
         [Evidence::against("A", frame.rate()), None, None]
     }
 }
@@ -120,7 +121,7 @@ mod tests {
 
     use super::*;
     use crate::controller::{Controller, PathEvent};
-    use crate::decision::{Decision, Share};
+    use crate::decision::{AllocatedRate, Decision};
     use crate::packet::SentPacket;
 
     fn kbps(rate: u64) -> DataRate {
@@ -148,13 +149,16 @@ mod tests {
         let mut sender = sender();
         assert_eq!(sender.target().media_rate, kbps(300));
         let decision = ceiling(&mut sender, kbps(500));
-        assert_eq!((decision.base, decision.rate, decision.why), (kbps(300), kbps(500), Why::Growth));
+        assert_eq!(
+            (decision.base, decision.rate, decision.why),
+            (kbps(300), kbps(500), ChangeReason::Growth)
+        );
         assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
         assert_eq!(sender.target().pacing, Pacing::Exact(kbps(500)));
-        assert_eq!(ceiling(&mut sender, kbps(450)).why, Why::Delay);
+        assert_eq!(ceiling(&mut sender, kbps(450)).why, ChangeReason::Delay);
         assert_eq!(sender.found(), LimitingFactor::Delay);
         assert_eq!(ceiling(&mut sender, kbps(1)).rate, kbps(100));
-        assert_eq!(ceiling(&mut sender, kbps(9000)).why, Why::Growth);
+        assert_eq!(ceiling(&mut sender, kbps(9000)).why, ChangeReason::Growth);
         assert_eq!(sender.target().limiting_factor, LimitingFactor::Maximum);
     }
 
@@ -170,7 +174,7 @@ mod tests {
         assert_eq!(sender.on_timeout(at(2999), &state), None);
         assert_eq!(
             sender.on_timeout(at(3000), &state).map(|d| (d.rate, d.why)),
-            Some((kbps(400), Why::Timeout))
+            Some((kbps(400), ChangeReason::Timeout))
         );
         assert_eq!(sender.target().limiting_factor, LimitingFactor::Silence);
         sender.on_sent(&SentPacket { at: at(3500), ..packet }, &state);
@@ -189,7 +193,7 @@ mod tests {
         ceiling(&mut sender, kbps(800));
         ceiling(&mut sender, kbps(700));
         let decision = sender.on_event(at(0), PathEvent::RouteChanged).unwrap();
-        assert_eq!((decision.base, decision.rate, decision.why), (kbps(700), kbps(300), Why::Route));
+        assert_eq!((decision.base, decision.rate, decision.why), (kbps(700), kbps(300), ChangeReason::Route));
         assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
         ceiling(&mut sender, kbps(400));
         assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp, "the first one by this route");
@@ -198,14 +202,14 @@ mod tests {
     #[test]
     fn coupling_and_limits_become_its_own_state() {
         let mut sender = sender();
-        assert_eq!(sender.adopt(at(0), Share { rate: kbps(900) }), kbps(900));
+        assert_eq!(sender.apply_allocation(at(0), AllocatedRate { rate: kbps(900) }), kbps(900));
         assert_eq!(
             (sender.target().media_rate, sender.target().limiting_factor),
             (kbps(900), LimitingFactor::RampUp)
         );
-        assert_eq!(sender.adopt(at(0), Share { rate: kbps(200) }), kbps(200));
+        assert_eq!(sender.apply_allocation(at(0), AllocatedRate { rate: kbps(200) }), kbps(200));
         assert_eq!(sender.target().limiting_factor, LimitingFactor::Coupling, "less than it computed");
-        sender.adopt(at(0), Share { rate: kbps(900) });
+        sender.apply_allocation(at(0), AllocatedRate { rate: kbps(900) });
         let limits = RateLimits::new(kbps(100), kbps(300), kbps(400)).unwrap();
         assert_eq!(sender.on_event(at(0), PathEvent::Limits(limits)).map(|d| d.rate), Some(kbps(400)));
         assert_eq!(sender.on_event(at(0), PathEvent::Paused), None);

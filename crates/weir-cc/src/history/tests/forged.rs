@@ -238,13 +238,13 @@ fn own_reports(seconds: i64, every: Option<i64>, forged: i64, honest: impl Fn(i6
             history.on_media_sent(at(ms), DataSize::ZERO, SIZE);
         }
         let mut report = |congestion: i64, ago: i64| {
-            let report = LawReport::Nada(NadaReport {
+            let report = NativeReport::Nada(NadaReport {
                 ramp_up: false,
                 congestion: TimeDelta::from_millis(congestion),
                 receive_rate: weir_units::DataRate::ZERO,
             });
             let echo = Echo { sequence: ((ms - ago) / 10) as u16, held: TimeDelta::ZERO };
-            history.join(at(ms), &Report::Law { report, echo });
+            history.join(at(ms), &Report::Native { report, echo });
         };
         if ms % 100 == 0 && ms >= 100 {
             report(honest(ms), 60);

@@ -21,9 +21,9 @@ impl TwoReporters {
         (self.rng >> 33) as i64 % below
     }
 
-    fn hear(&mut self, ms: i64, sequence: i64, report: LawReport) {
+    fn hear(&mut self, ms: i64, sequence: i64, report: NativeReport) {
         let echo = Echo { sequence: sequence as u16, held: TimeDelta::ZERO };
-        self.history.join(at(ms), &Report::Law { report, echo });
+        self.history.join(at(ms), &Report::Native { report, echo });
         if self.history.is_contested(at(ms)) {
             self.contested.push(ms);
         }
@@ -31,8 +31,8 @@ impl TwoReporters {
 }
 
 /// DCCC's report of a mean delay.
-fn mean_delay(ms: i64) -> LawReport {
-    LawReport::Dccc(crate::report::DcccReport {
+fn mean_delay(ms: i64) -> NativeReport {
+    NativeReport::Dccc(crate::report::DcccReport {
         delay: ApparentDelay::between(SendTime::ZERO, ArrivalTime::from_millis(ms)),
         sending_rate: weir_units::DataRate::from_kbps(800),
         interarrival: TimeDelta::from_millis(10),
@@ -131,7 +131,7 @@ fn tfrc_reports(seed: u64, one_in: i64, forged: Option<(i64, f64)>) -> Vec<i64> 
     // Packets since each of the last loss events, the newest first; weights of RFC 5348 5.4.
     let (mut intervals, weights) = (vec![0_i64], [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2]);
     let tell = |loss_event_rate| {
-        LawReport::Tfrc(crate::report::TfrcReport {
+        NativeReport::Tfrc(crate::report::TfrcReport {
             loss_event_rate,
             receive_rate: weir_units::DataRate::from_kbps(800),
         })

@@ -2,7 +2,7 @@ use weir_units::DataRate;
 
 use super::*;
 use crate::controller::{Controller, PathEvent};
-use crate::decision::Share;
+use crate::decision::AllocatedRate;
 use crate::time::ArrivalTime;
 
 const RTT: i64 = 100;
@@ -36,14 +36,20 @@ fn flying(bytes: u64) -> SendState {
     SendState { in_flight: DataSize::from_bytes(bytes), ..SendState::default() }
 }
 
-fn feed(sender: &mut Ledbat, at: i64, results: &[PacketResult], state: &SendState) -> Why {
+fn feed(sender: &mut Ledbat, at: i64, results: &[PacketResult], state: &SendState) -> ChangeReason {
     let rtt = Some(TimeDelta::from_millis(RTT));
     let feedback = Feedback::packets(results, rtt);
     sender.on_feedback(ms(at), &feedback, state).unwrap().why
 }
 
 /// Packets `ids` left at `at` and met a queue of `queue` ms; reported a round trip later.
-fn ack(sender: &mut Ledbat, ids: core::ops::Range<u64>, at: i64, queue: i64, state: &SendState) -> Why {
+fn ack(
+    sender: &mut Ledbat,
+    ids: core::ops::Range<u64>,
+    at: i64,
+    queue: i64,
+    state: &SendState,
+) -> ChangeReason {
     let arrived = ArrivalTime::from_millis(3_600_000 + at + 25 + queue);
     let results: Vec<_> = ids
         .map(|id| PacketResult {
@@ -62,7 +68,7 @@ fn it_begins_at_the_start_rate_and_with_what_that_has_in_flight() {
         (target.media_rate, target.window, target.limiting_factor),
         (kbps(800), None, LimitingFactor::RampUp)
     );
-    assert_eq!(ack(&mut sender, 0..1, 0, 0, &flying(100_000)), Why::Start);
+    assert_eq!(ack(&mut sender, 0..1, 0, 0, &flying(100_000)), ChangeReason::Start);
     // 800 kbit/s · 100 ms = 10 000 bytes, and 1 · 1 · 1000 · 1000/10 000 = 100.
     assert_eq!(sender.rule().cwnd, 10_100.0);
     assert_eq!(sender.target().window, Some(DataSize::from_bytes(10_100)));
@@ -87,7 +93,7 @@ fn the_window_moves_in_proportion_to_the_distance_from_the_target() {
         assert!((sender.rule().cwnd - window).abs() < 1e-9, "{queue} ms: {}", sender.rule().cwnd);
     }
     let mut sender = settled();
-    assert_eq!(ack(&mut sender, 1..3, 200, 150, &flying(100_000)), Why::Delay);
+    assert_eq!(ack(&mut sender, 1..3, 200, 150, &flying(100_000)), ChangeReason::Delay);
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Delay);
     assert!((sender.rule().off_target().unwrap() + 0.5).abs() < 1e-12);
 }
@@ -113,7 +119,7 @@ fn what_was_sent_within_a_round_trip_counts_as_in_flight() {
 }
 
 /// Of packets 10 to 13 the first is missing.
-fn lose(sender: &mut Ledbat, first: u64, at: i64) -> Why {
+fn lose(sender: &mut Ledbat, first: u64, at: i64) -> ChangeReason {
     let mut results = vec![PacketResult { sent: packet(first, at), fate: Fate::Missing }];
     let arrived = ArrivalTime::from_millis(3_600_000 + at + 125);
     let fate = Fate::Arrived { at: Some(arrived), ecn: Ecn::NotEct };
@@ -125,11 +131,11 @@ fn lose(sender: &mut Ledbat, first: u64, at: i64) -> Why {
 fn a_loss_halves_the_window_once_per_round_trip() {
     let mut sender = settled();
     // The queue of the others is at the target: no other change.
-    assert_eq!(lose(&mut sender, 10, 200), Why::Loss);
+    assert_eq!(lose(&mut sender, 10, 200), ChangeReason::Loss);
     assert_eq!((sender.rule().cwnd, sender.target().limiting_factor), (5_000.0, LimitingFactor::Loss));
-    assert_eq!(lose(&mut sender, 20, 299), Why::Growth);
+    assert_eq!(lose(&mut sender, 20, 299), ChangeReason::Growth);
     assert_eq!(sender.rule().cwnd, 5_000.0);
-    assert_eq!(lose(&mut sender, 30, 300), Why::Loss);
+    assert_eq!(lose(&mut sender, 30, 300), ChangeReason::Loss);
     assert_eq!(sender.rule().cwnd, 2_500.0);
     lose(&mut sender, 40, 500);
     assert_eq!(sender.rule().cwnd, 2_000.0, "two packets are the least");
@@ -170,7 +176,7 @@ fn a_mark_is_a_loss() {
     let mut sender = settled();
     let fate = Fate::Arrived { at: Some(ArrivalTime::from_millis(3_600_325)), ecn: Ecn::Ce };
     let marked = [PacketResult { sent: packet(10, 200), fate }];
-    assert_eq!(feed(&mut sender, 300, &marked, &flying(100_000)), Why::Mark);
+    assert_eq!(feed(&mut sender, 300, &marked, &flying(100_000)), ChangeReason::Mark);
     assert_eq!(sender.rule().cwnd, 5_000.0);
 }
 
@@ -184,7 +190,7 @@ fn silence_leaves_one_packet_and_then_halves() {
     assert_eq!(sender.on_timeout(ms(1199), &flying(0)), None);
     let decision = sender.on_timeout(ms(1200), &flying(0)).unwrap();
     // 1000 bytes per 100 ms.
-    assert_eq!((decision.rate, decision.why), (kbps(80), Why::Timeout));
+    assert_eq!((decision.rate, decision.why), (kbps(80), ChangeReason::Timeout));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Silence);
     assert_eq!(sender.next_timeout(), Some(ms(3200)));
     sender.on_sent(&packet(11, 1300), &flying(0));
@@ -207,7 +213,7 @@ fn what_is_outstanding_times_out_although_a_report_told_of_some() {
     // The report came at 300 ms and left 19 packets: CTO from there.
     assert_eq!(sender.next_timeout(), Some(ms(1300)));
     let decision = sender.on_timeout(ms(1300), &flying(19_000)).unwrap();
-    assert_eq!((decision.rate, decision.why), (kbps(80), Why::Timeout));
+    assert_eq!((decision.rate, decision.why), (kbps(80), ChangeReason::Timeout));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Silence);
     ack(&mut sender, 11..30, 1300, 0, &flying(19_000));
     assert_eq!(sender.next_timeout(), None, "nothing is outstanding");
@@ -233,7 +239,7 @@ fn coupling_gives_the_rate_and_the_window_follows() {
     let mut sender = ledbat();
     ack(&mut sender, 0..1, 0, 0, &flying(100_000));
     // 10 100 bytes at 808 kbit/s, times 400/808.
-    assert_eq!(sender.adopt(ms(200), Share { rate: kbps(400) }), kbps(400));
+    assert_eq!(sender.apply_allocation(ms(200), AllocatedRate { rate: kbps(400) }), kbps(400));
     let target = sender.target();
     assert_eq!((target.sending_rate, target.limiting_factor), (kbps(400), LimitingFactor::Coupling));
     assert_eq!(target.window, Some(DataSize::from_bytes(5000)));
@@ -286,6 +292,6 @@ fn an_arrival_without_a_time_is_acknowledged_and_its_mark_counts_and_its_delay_d
     feed(&mut sender, 900, &untimed(10, Ecn::Ect0), &flying(100_000));
     assert_eq!(sender.rule().cwnd, 10_100.0);
     assert_eq!((sender.rule().delay.get(), sender.rule().smoothed_rtt()), (queue, srtt));
-    assert_eq!(feed(&mut sender, 910, &untimed(11, Ecn::Ce), &flying(100_000)), Why::Mark);
+    assert_eq!(feed(&mut sender, 910, &untimed(11, Ecn::Ce), &flying(100_000)), ChangeReason::Mark);
     assert!(sender.rule().cwnd < 5_100.0, "{}", sender.rule().cwnd);
 }

@@ -66,7 +66,7 @@ impl Path {
     }
 
     fn poll(&mut self) {
-        while let Some(LawReport::Nada(report)) = self.observer.report(ms(self.now)) {
+        while let Some(NativeReport::Nada(report)) = self.observer.report(ms(self.now)) {
             self.last = Some(report);
             self.reports += 1;
         }

@@ -5,7 +5,7 @@ use weir_units::{DataRate, DataSize};
 use super::super::{Config, Nada};
 use super::*;
 use crate::controller::{Controller, PathEvent};
-use crate::decision::{Decision, Share};
+use crate::decision::{AllocatedRate, Decision};
 use crate::report::NadaReport;
 
 fn kbps(rate: u64) -> DataRate {
@@ -30,7 +30,8 @@ fn sent(at: i64) -> SentPacket {
 }
 
 fn tell(sender: &mut Nada, at: i64, report: NadaReport, queued: u64) -> Decision {
-    let feedback = Feedback::Law { report: LawReport::Nada(report), rtt: Some(TimeDelta::from_millis(80)) };
+    let feedback =
+        Feedback::Native { report: NativeReport::Nada(report), rtt: Some(TimeDelta::from_millis(80)) };
     let state = SendState { queued: DataSize::from_bytes(queued), ..SendState::default() };
     sender.on_feedback(ms(at), &feedback, &state).unwrap()
 }
@@ -68,7 +69,7 @@ fn ramp_up_goes_by_the_receive_rate_and_the_round_trip_time() {
     let mut sender = nada();
     // gamma = 50/(80 + 220) = 1/6: 600·7/6 = 700.
     let decision = tell(&mut sender, 100, ramp_up(600), 0);
-    assert_eq!((decision.base, decision.rate, decision.why), (kbps(500), kbps(700), Why::Growth));
+    assert_eq!((decision.base, decision.rate, decision.why), (kbps(500), kbps(700), ChangeReason::Growth));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
     assert_eq!(decision.rtt, Some(TimeDelta::from_millis(80)));
     assert_eq!(tell(&mut sender, 200, ramp_up(0), 0).rate, kbps(700), "an unknown receive rate holds");
@@ -83,7 +84,7 @@ fn a_gradual_update_takes_the_change_since_the_last_report_of_either_mode() {
     // x_offset = 40 − 10·1500/500 = 10; x_diff = 40 − 0;
     // 500·(1 − 0.5·0.2·10/500 − 40/500) = 500·(1 − 0.002 − 0.08) = 459.
     let decision = tell(&mut sender, 200, gradual(40), 0);
-    assert_eq!((decision.rate, decision.why), (kbps(459), Why::Delay));
+    assert_eq!((decision.rate, decision.why), (kbps(459), ChangeReason::Delay));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Delay);
     let [x_curr, x_offset, x_diff, r_ref] = signals(&sender);
     assert_eq!((x_curr, x_diff), (40.0, 40.0));
@@ -94,7 +95,7 @@ fn a_gradual_update_takes_the_change_since_the_last_report_of_either_mode() {
 fn the_rate_stays_within_the_limits() {
     let mut sender = nada();
     let decision = tell(&mut sender, 100, gradual(i64::MAX / 2_000_000), 0);
-    assert_eq!((decision.rate, decision.why), (kbps(150), Why::Delay));
+    assert_eq!((decision.rate, decision.why), (kbps(150), ChangeReason::Delay));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Minimum);
     let backwards = tell(&mut sender, -100, gradual(0), 0);
     assert_eq!(backwards.rate, kbps(1500));
@@ -133,7 +134,7 @@ fn missing_reports_halve_the_rate_each_second_down_to_the_minimum() {
     assert_eq!(sender.next_timeout(), Some(ms(1000)));
     assert_eq!(sender.on_timeout(ms(999), &state), None);
     let decision = sender.on_timeout(ms(1000), &state).unwrap();
-    assert_eq!((decision.base, decision.rate, decision.why), (kbps(500), kbps(250), Why::Timeout));
+    assert_eq!((decision.base, decision.rate, decision.why), (kbps(500), kbps(250), ChangeReason::Timeout));
     assert_eq!(sender.on_timeout(ms(1000), &state), None, "twice is harmless");
     sender.on_sent(&sent(1500), &state);
     assert_eq!(sender.on_timeout(ms(2000), &state).map(|d| d.rate), Some(kbps(150)));
@@ -172,7 +173,7 @@ fn a_source_without_data_is_not_taken_for_a_silent_path() {
 #[test]
 fn events_and_coupling_become_the_laws_own_state() {
     let mut sender = nada();
-    assert_eq!(sender.adopt(ms(0), Share { rate: kbps(900) }), kbps(900));
+    assert_eq!(sender.apply_allocation(ms(0), AllocatedRate { rate: kbps(900) }), kbps(900));
     assert_eq!(
         (sender.target().media_rate, sender.target().limiting_factor),
         (kbps(900), LimitingFactor::RampUp)
@@ -180,10 +181,10 @@ fn events_and_coupling_become_the_laws_own_state() {
     assert_eq!(tell(&mut sender, 100, ramp_up(0), 0).base, kbps(900));
     let narrower = PathEvent::Limits(limits(100, 300, 600));
     let decision = sender.on_event(ms(200), narrower).unwrap();
-    assert_eq!((decision.base, decision.rate, decision.why), (kbps(900), kbps(600), Why::Limits));
+    assert_eq!((decision.base, decision.rate, decision.why), (kbps(900), kbps(600), ChangeReason::Limits));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Maximum);
     let decision = sender.on_event(ms(300), PathEvent::RouteChanged).unwrap();
-    assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(300), Why::Route, None));
+    assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(300), ChangeReason::Route, None));
     assert_eq!(sender.on_event(ms(400), PathEvent::Resumed), None);
 }
 
@@ -198,7 +199,7 @@ fn feedback_of_other_laws_is_none_of_its_business() {
 #[test]
 fn a_source_that_offers_less_is_what_limits_the_rate() {
     let mut sender = nada();
-    let feedback = Feedback::Law { report: LawReport::Nada(ramp_up(600)), rtt: None };
+    let feedback = Feedback::Native { report: NativeReport::Nada(ramp_up(600)), rtt: None };
     let state = SendState { application_limited: true, ..SendState::default() };
     assert!(sender.on_feedback(ms(100), &feedback, &state).is_some());
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Application);
@@ -210,7 +211,7 @@ fn a_source_that_offers_less_is_what_limits_the_rate() {
 fn the_round_trip_time_is_kept_until_a_new_one_comes() {
     let mut sender = nada();
     tell(&mut sender, 100, ramp_up(600), 0);
-    let feedback = Feedback::Law { report: LawReport::Nada(ramp_up(600)), rtt: None };
+    let feedback = Feedback::Native { report: NativeReport::Nada(ramp_up(600)), rtt: None };
     let decision = sender.on_feedback(ms(200), &feedback, &SendState::default()).unwrap();
     assert_eq!((decision.rtt, decision.rate), (Some(TimeDelta::from_millis(80)), kbps(700)));
     // Nothing is known of another path: gamma = 50/220, 600·(1 + 50/220) = 736.364, from the start rate.
@@ -283,7 +284,7 @@ fn a_minute_without_the_empty_path_the_sender_yields_and_learns_nothing_from_it(
     let mut sender = Nada::new(Config::default(), limits(150, 1000, 1500)).unwrap();
     let rtt = |sender: &mut Nada, at, rtt, report| {
         let rtt = Some(TimeDelta::from_millis(rtt));
-        let feedback = Feedback::Law { report: LawReport::Nada(report), rtt };
+        let feedback = Feedback::Native { report: NativeReport::Nada(report), rtt };
         sender.on_feedback(ms(at), &feedback, &SendState::default()).unwrap().rate
     };
     rtt(&mut sender, 0, 50, ramp_up_at(15));

@@ -8,7 +8,7 @@ use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
 use crate::nada::log::{Log, Spans};
 use crate::packet::Arrival;
-use crate::report::{LawReport, NadaReport};
+use crate::report::{NadaReport, NativeReport};
 use crate::time::ArrivalTime;
 
 /// The view that nada-2016 has of a path, by the packets that arrive.
@@ -80,22 +80,22 @@ impl Observer for Nada2016Observer {
         self.log.on_arrival(packet, false);
     }
 
-    fn on_untold(&mut self) {
-        self.log.on_untold();
+    fn on_unreported(&mut self) {
+        self.log.on_unreported();
     }
 
     fn next_report(&self) -> Option<ArrivalTime> {
         self.log.next_report()
     }
 
-    fn report(&mut self, now: ArrivalTime) -> Option<LawReport> {
+    fn report(&mut self, now: ArrivalTime) -> Option<NativeReport> {
         let ratios = self.log.begin_report(now)?;
         let warped = self.config.warped(self.filter.get());
         let x_n = self.config.x_n(warped, ratios.loss, ratios.mark);
         let receive_rate = self.log.receive_rate(now);
         let latest = Latest { warped, loss: ratios.loss, x_n, receive_rate };
         self.latest = Some(latest);
-        Some(LawReport::Nada(NadaReport {
+        Some(NativeReport::Nada(NadaReport {
             ramp_up: self.may_ramp_up(&latest),
             congestion: TimeDelta::from_millis_f64(x_n),
             receive_rate: receive_rate.unwrap_or_default(),

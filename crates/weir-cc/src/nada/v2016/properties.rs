@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{Config, Nada2016, Nada2016Observer, OffsetForm};
 use crate::controller::Observer;
 use crate::nada::NadaPacing;
-use crate::report::LawReport;
+use crate::report::NativeReport;
 use crate::testing::{Life, arrivals, calls, limits, survives_silence, usual_limits};
 
 fn config() -> impl Strategy<Value = Config> {
@@ -42,7 +42,7 @@ proptest! {
         let mut observer = Nada2016Observer::new(config).unwrap();
         for packet in &arrivals {
             observer.on_arrival(packet);
-            while let Some(LawReport::Nada(report)) = observer.report(packet.at) {
+            while let Some(NativeReport::Nada(report)) = observer.report(packet.at) {
                 // 50 ms of delay, 1 s of loss, 0.2 s of marks.
                 prop_assert!((0.0..=1250.0).contains(&report.congestion.millis_f64()), "{:?}", report);
             }

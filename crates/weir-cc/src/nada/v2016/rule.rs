@@ -8,8 +8,8 @@ use crate::config_error::ConfigError;
 use crate::controller::{Evidence, RateLimits, Signal};
 use crate::nada::config::ShapingBuffer;
 use crate::nada::rate::{Gains, Gradual, Shaping, gamma};
-use crate::nada::sender::{Habits, Present, RateUpdate, Sender, Variant};
-use crate::report::{LawReport, ReportKind};
+use crate::nada::sender::{Present, RateUpdate, Sender, SenderVariant, Variant};
+use crate::report::{NativeReport, ReportKind};
 use crate::time::SendTime;
 
 /// The sender half of nada-2016.
@@ -22,7 +22,7 @@ impl Nada2016 {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
-        let habits = Habits {
+        let habits = SenderVariant {
             pacing: config.pacing,
             shaping: config.shaping(),
             feedback_timeout: config.feedback_timeout,
@@ -126,8 +126,8 @@ impl Rule2016 {
 impl Variant for Rule2016 {
     const HEARS: ReportKind = ReportKind::Nada;
 
-    fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<RateUpdate> {
-        let LawReport::Nada(report) = report else { return None };
+    fn on_report(&mut self, now: SendTime, report: &NativeReport, present: &Present) -> Option<RateUpdate> {
+        let NativeReport::Nada(report) = report else { return None };
         let config = self.config;
         let x_n = report.congestion.millis_f64().max(0.0);
         self.x_d = x_n - self.x_n.replace(x_n).unwrap_or(x_n); // eq. (5)

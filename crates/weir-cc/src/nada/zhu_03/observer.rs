@@ -7,7 +7,7 @@ use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
 use crate::nada::log::{Log, News, Spans};
 use crate::packet::{Arrival, Ecn};
-use crate::report::{LawReport, NadaDelayReport};
+use crate::report::{NadaDelayReport, NativeReport};
 use crate::time::ArrivalTime;
 
 /// The view that nada-dccc has of a path, by the packets that arrive.
@@ -102,18 +102,18 @@ impl Observer for Zhu03Observer {
         self.arrive(packet, false);
     }
 
-    fn on_untold(&mut self) {
-        self.log.on_untold();
+    fn on_unreported(&mut self) {
+        self.log.on_unreported();
     }
 
     fn next_report(&self) -> Option<ArrivalTime> {
         self.log.next_report()
     }
 
-    fn report(&mut self, now: ArrivalTime) -> Option<LawReport> {
+    fn report(&mut self, now: ArrivalTime) -> Option<NativeReport> {
         self.log.begin_report(now)?;
         let congestion = TimeDelta::from_millis_f64(self.x_n?);
-        Some(LawReport::NadaDelay(NadaDelayReport { congestion, reference: self.reference()? }))
+        Some(NativeReport::NadaDelay(NadaDelayReport { congestion, reference: self.reference()? }))
     }
 
     fn on_route_changed(&mut self) {
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(observer.report(ArrivalTime::from_millis(99)), None);
         let ms = TimeDelta::from_millis;
         let expected = NadaDelayReport { congestion: ms(35), reference: ms(25) };
-        assert_eq!(observer.report(ArrivalTime::from_millis(100)), Some(LawReport::NadaDelay(expected)));
+        assert_eq!(observer.report(ArrivalTime::from_millis(100)), Some(NativeReport::NadaDelay(expected)));
         assert_eq!(observer.next_report(), Some(ArrivalTime::from_millis(200)));
     }
 

@@ -7,9 +7,9 @@ use crate::config_error::ConfigError;
 use crate::controller::{Evidence, RateLimits, Signal};
 use crate::nada::config::ShapingBuffer;
 use crate::nada::rate::Shaping;
-use crate::nada::sender::{Habits, Present, RateUpdate, Sender, Variant};
+use crate::nada::sender::{Present, RateUpdate, Sender, SenderVariant, Variant};
 use crate::parts::relative::{Fall, Relative};
-use crate::report::{LawReport, ReportKind};
+use crate::report::{NativeReport, ReportKind};
 use crate::time::SendTime;
 
 /// Reports count as at least so far apart. Divergence 7.
@@ -28,7 +28,7 @@ impl NadaZhu03 {
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
         let unshaped = Shaping { sending_gain: 0.0, media_gain: 0.0, frame_rate: 0.0, cap: 0.0 };
-        let habits = Habits {
+        let habits = SenderVariant {
             pacing: config.pacing,
             shaping: unshaped,
             feedback_timeout: config.feedback_timeout,
@@ -108,8 +108,8 @@ impl Variant for RuleZhu03 {
         self.begun = Some(self.begun.map_or(at, |begun| begun.min(at)));
     }
 
-    fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<RateUpdate> {
-        let LawReport::NadaDelay(report) = report else { return None };
+    fn on_report(&mut self, now: SendTime, report: &NativeReport, present: &Present) -> Option<RateUpdate> {
+        let NativeReport::NadaDelay(report) = report else { return None };
         let x_n = report.congestion.millis_f64();
         let x_d = x_n - self.x_n.replace(x_n).unwrap_or(x_n);
         let elapsed = self.updated.replace(now).map_or(self.config.feedback_interval, |last| now - last);
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
     use crate::controller::LimitingFactor;
     use crate::controller::{Controller, Pacing, PathEvent};
-    use crate::decision::{Decision, Why};
+    use crate::decision::{ChangeReason, Decision};
     use crate::packet::{SendState, SentPacket};
     use crate::report::{Feedback, NadaDelayReport};
 
@@ -184,8 +184,8 @@ mod tests {
     }
 
     fn tell(sender: &mut NadaZhu03, at: i64, x_n: i64, x_ref: i64) -> Decision {
-        let report = LawReport::NadaDelay(NadaDelayReport { congestion: ms(x_n), reference: ms(x_ref) });
-        let feedback = Feedback::Law { report, rtt: None };
+        let report = NativeReport::NadaDelay(NadaDelayReport { congestion: ms(x_n), reference: ms(x_ref) });
+        let feedback = Feedback::Native { report, rtt: None };
         sender.on_feedback(SendTime::from_millis(at), &feedback, &SendState::default()).unwrap()
     }
 
@@ -207,7 +207,10 @@ mod tests {
         let mut sender = sender(0);
         // 0.1 + 5.9·25/105.357… = 1.5: capacity and equilibrium of dccc-2017. Here 0.1 + 5.9·25/100 = 1.575.
         let decision = tell(&mut sender, 100, 100, 25);
-        assert_eq!((decision.base, decision.rate, decision.why), (kbps(300), kbps(1575), Why::Growth));
+        assert_eq!(
+            (decision.base, decision.rate, decision.why),
+            (kbps(300), kbps(1575), ChangeReason::Growth)
+        );
         assert_eq!(sender.found(), LimitingFactor::Delay);
         assert_eq!(signals(&sender), [100.0, 100.0, 25.0, 1575e3]);
         assert_eq!(tell(&mut sender, 200, 100, 25).rate, kbps(1575));
@@ -232,9 +235,9 @@ mod tests {
         tell(&mut sender, 100, 200, 25);
         // x̂ = 100 − 100·100/100 = 0.
         let decision = tell(&mut sender, 200, 100, 25);
-        assert_eq!((decision.rate, decision.why), (kbps(6000), Why::Growth));
+        assert_eq!((decision.rate, decision.why), (kbps(6000), ChangeReason::Growth));
         assert_eq!(sender.target().limiting_factor, LimitingFactor::Maximum);
-        assert_eq!(tell(&mut sender, 300, 100, -25).why, Why::Delay, "clocks that disagree");
+        assert_eq!(tell(&mut sender, 300, 100, -25).why, ChangeReason::Delay, "clocks that disagree");
         for step in 4..14 {
             tell(&mut sender, 100 * step, 100, -25);
         }
@@ -255,13 +258,13 @@ mod tests {
         send(&mut sender, 1500);
         // 0.1 + 2.5/10·5.9 = 1.575; 0.1 + 5/10·5.9 = 3.05.
         let decision = tell(&mut sender, 3500, 25, 25);
-        assert_eq!((decision.rate, decision.why), (kbps(1575), Why::Growth));
+        assert_eq!((decision.rate, decision.why), (kbps(1575), ChangeReason::Growth));
         assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
         assert_eq!(tell(&mut sender, 6000, 25, 25).rate, kbps(3050));
         // A delay of four times the reference allows less than slow start: 1.575.
         let decision = tell(&mut sender, 9000, 100, 25);
         assert!(decision.rate < kbps(1575), "the delay is rising: {decision:?}");
-        assert_eq!((decision.why, sender.found()), (Why::Delay, LimitingFactor::Delay));
+        assert_eq!((decision.why, sender.found()), (ChangeReason::Delay, LimitingFactor::Delay));
         tell(&mut sender, 10_900, 25, 25);
         assert_eq!(tell(&mut sender, 11_000, 25, 25).rate, kbps(6000));
     }
@@ -279,7 +282,7 @@ mod tests {
         tell(&mut sender, 100, 50, 25);
         send(&mut sender, 110);
         let halved = sender.on_timeout(SendTime::from_millis(1110), &SendState::default()).unwrap();
-        assert_eq!((halved.rate, halved.why), (halved.base.scale(0.5), Why::Timeout));
+        assert_eq!((halved.rate, halved.why), (halved.base.scale(0.5), ChangeReason::Timeout));
         assert!(signals(&sender)[0].is_nan() && signals(&sender)[1].is_nan());
         assert_eq!(tell(&mut sender, 2000, 100, 25).rate, kbps(1575));
         sender.on_event(SendTime::from_millis(2000), PathEvent::RouteChanged);
@@ -293,12 +296,12 @@ mod tests {
             (target.pacing, target.media_rate, target.sending_rate),
             (Pacing::Factor(1.0), kbps(300), kbps(300))
         );
-        let other = LawReport::Nada(crate::report::NadaReport {
+        let other = NativeReport::Nada(crate::report::NadaReport {
             ramp_up: true,
             congestion: ms(0),
             receive_rate: kbps(1),
         });
-        let feedback = Feedback::Law { report: other, rtt: None };
+        let feedback = Feedback::Native { report: other, rtt: None };
         assert_eq!(sender(0).on_feedback(SendTime::ZERO, &feedback, &SendState::default()), None);
     }
 }

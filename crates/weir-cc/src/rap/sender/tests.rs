@@ -2,7 +2,7 @@ use weir_units::DataSize;
 
 use super::*;
 use crate::controller::{Controller, PathEvent};
-use crate::decision::{Decision, Share};
+use crate::decision::{AllocatedRate, Decision};
 
 fn kbps(rate: u64) -> DataRate {
     DataRate::from_kbps(rate)
@@ -120,7 +120,7 @@ fn all_losses_of_a_flight_halve_the_rate_once() {
     };
     let report = [missing(1..3), arrived(3..6, 110)].concat();
     let decision = feed(&mut sender, 220, &report).unwrap();
-    assert_eq!((decision.rate, decision.why), (kbps(200), Why::Loss));
+    assert_eq!((decision.rate, decision.why), (kbps(200), ChangeReason::Loss));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Loss);
     assert_eq!(sender.rule().step_due, Some(ms(320)), "a whole round trip without growth");
     // Later losses among the twenty are the same congestion.
@@ -153,7 +153,7 @@ fn packets_without_news_are_lost_after_the_timeout_and_halve_the_rate_again_and_
     time_out(&mut sender, 210);
     send(&mut sender, 3..4, 250);
     let decision = time_out(&mut sender, 330).unwrap();
-    assert_eq!((decision.rate, decision.why), (kbps(200), Why::Timeout));
+    assert_eq!((decision.rate, decision.why), (kbps(200), ChangeReason::Timeout));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Silence);
     // Packet 3 left before the reaction: the same congestion. Packet 4 is another.
     send(&mut sender, 4..5, 340);
@@ -173,7 +173,7 @@ fn a_missing_packet_is_lost_after_its_timeout_if_no_three_later_ones_come() {
     // 1.2 · 100 + 10 ms after it left.
     assert_eq!(sender.rule().timeout_due(), Some(ms(330)));
     let decision = time_out(&mut sender, 330).unwrap();
-    assert_eq!((decision.rate, decision.why), (kbps(200), Why::Timeout));
+    assert_eq!((decision.rate, decision.why), (kbps(200), ChangeReason::Timeout));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Loss);
     // Three later ones do not lose it again.
     send(&mut sender, 3..6, 340);
@@ -187,7 +187,7 @@ fn ns2_begins_with_a_packet_each_two_seconds_and_then_one_per_round_trip() {
     assert_eq!(sender.target().sending_rate, kbps(4));
     send(&mut sender, 0..1, 0);
     let decision = ack(&mut sender, 0..1, 0).unwrap();
-    assert_eq!((decision.rate, decision.why), (kbps(80), Why::Start));
+    assert_eq!((decision.rate, decision.why), (kbps(80), ChangeReason::Start));
     // The first step lasts two seconds; one packet of the one allowed was sent.
     assert_eq!(sender.rule().step_due, Some(ms(2000)));
     assert_eq!(time_out(&mut sender, 2000).unwrap().rate, kbps(160));
@@ -209,7 +209,7 @@ fn fine_grain_follows_the_round_trip_time_and_leaves_the_gap() {
 #[test]
 fn coupling_gives_the_rate_and_the_next_step_adds_to_it() {
     let mut sender = settled(Config::default());
-    assert_eq!(sender.adopt(ms(150), Share { rate: kbps(160) }), kbps(160));
+    assert_eq!(sender.apply_allocation(ms(150), AllocatedRate { rate: kbps(160) }), kbps(160));
     assert_eq!(
         (sender.target().sending_rate, sender.target().limiting_factor),
         (kbps(160), LimitingFactor::Coupling)
@@ -226,7 +226,7 @@ fn another_route_has_no_losses_of_the_last_one() {
     feed(&mut sender, 220, &[vec![missing(1)], arrived(2..3, 110)].concat());
     let decision = sender.on_event(ms(225), PathEvent::RouteChanged).unwrap();
     // By then 3 to 9 would time out, on the other route.
-    assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(400), Why::Route, None));
+    assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(400), ChangeReason::Route, None));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
     assert_eq!(time_out(&mut sender, 2110), None);
     assert_eq!(sender.target().sending_rate, kbps(400));
@@ -236,7 +236,7 @@ fn another_route_has_no_losses_of_the_last_one() {
     assert_eq!(sender.target().sending_rate, kbps(400));
     let lost = vec![PacketResult { sent: packet(15, 2200), fate: Fate::Missing }];
     let decision = feed(&mut sender, 2310, &[lost, arrived(16..19, 2200)].concat()).unwrap();
-    assert_eq!((decision.rate, decision.why), (kbps(200), Why::Loss));
+    assert_eq!((decision.rate, decision.why), (kbps(200), ChangeReason::Loss));
 }
 
 #[test]
@@ -248,5 +248,5 @@ fn an_arrival_without_a_time_is_no_sample_and_its_mark_counts() {
     assert_eq!(feed(&mut sender, 900, &[1, 2, 3, 4].map(|id| untimed(id, Ecn::Ect0))), None, "none is lost");
     assert_eq!(sender.frame().rtt(), rtt);
     let decision = feed(&mut sender, 910, &[untimed(5, Ecn::Ce)]).unwrap();
-    assert_eq!((decision.rate, decision.why), (kbps(200), Why::Mark));
+    assert_eq!((decision.rate, decision.why), (kbps(200), ChangeReason::Mark));
 }

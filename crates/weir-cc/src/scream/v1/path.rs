@@ -13,7 +13,7 @@ const FIRST_BOUND: TimeDelta = TimeDelta::from_millis(100);
 
 /// The changes that one feedback brings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct FeedbackOutcome {
+pub(super) struct AckOutcome {
     pub(super) acked: Acknowledged,
     /// Whether packets are declared lost.
     pub(super) lost: bool,
@@ -53,7 +53,7 @@ impl Path {
         now: SendTime,
         results: &[PacketResult],
         rtt: Option<TimeDelta>,
-    ) -> FeedbackOutcome {
+    ) -> AckOutcome {
         let mut lost = false;
         for PacketResult { sent, fate } in results {
             match fate {
@@ -68,7 +68,7 @@ impl Path {
             self.delay.on_packet(arrival, ApparentDelay::between(departure, arrival));
         }
         lost |= self.losses.declare(now, self.reordering_bound());
-        FeedbackOutcome { acked, lost }
+        AckOutcome { acked, lost }
     }
 
     /// The reordering window ends at a round-trip time, as RACK's does (RFC 8985 §6.2).

@@ -3,7 +3,7 @@
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::config::Config;
-use super::path::{FeedbackOutcome, Path};
+use super::path::{AckOutcome, Path};
 use super::rate::{self, RateControl};
 use super::trend::Trend;
 use super::window::{self, Window, counts};
@@ -11,11 +11,11 @@ use crate::config_error::ConfigError;
 use crate::controller::{
     Controller, Evidence, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target,
 };
-use crate::decision::{Decision, Share, Why};
+use crate::decision::{AllocatedRate, ChangeReason, Decision};
 use crate::packet::{PacketResult, SendState, SentPacket};
+use crate::parts::feedback_timeout::{self, FeedbackTimeout};
 use crate::parts::least_window::least_window;
-use crate::parts::silence::{self, Silence};
-use crate::rate_law::{Decided, Standing};
+use crate::rate_law::{Decided, RateInForce};
 use crate::report::{Feedback, ReportKind};
 use crate::scream::competition::QdelayTarget;
 use crate::scream::loss::LossEventRate;
@@ -25,14 +25,14 @@ use crate::time::SendTime;
 #[derive(Debug)]
 pub struct Scream {
     config: Config,
-    standing: Standing,
+    standing: RateInForce,
     path: Path,
     trend: Trend,
     window: Window,
     qdelay_target: QdelayTarget,
     loss_events: LossEventRate,
     rate: RateControl,
-    silence: Silence,
+    silence: FeedbackTimeout,
     /// Share of the last media packet that is payload.
     payload_share: f64,
     /// When the last loss event was, and when a loss or ECN event was last reacted to.
@@ -51,14 +51,14 @@ impl Scream {
         config.validate()?;
         Ok(Self {
             config,
-            standing: Standing::new(limits),
+            standing: RateInForce::new(limits),
             path: Path::new(),
             trend: Trend::new(config.trend_interval, config.qdelay_weight, config.trend_memory),
             window: Window::new(&config),
             qdelay_target: QdelayTarget::new(config.competition()),
             loss_events: LossEventRate::new(),
             rate: RateControl::new(limits.start().bps_f64()),
-            silence: Silence::new(config.feedback_timeout),
+            silence: FeedbackTimeout::new(config.feedback_timeout),
             payload_share: 1.0,
             loss_at: None,
             reduced_at: None,
@@ -67,7 +67,12 @@ impl Scream {
     }
 
     /// RFC 8298 §4.1.2: the steps on each feedback. Returns the loss or ECN event that changed the rate, if there was one.
-    fn on_packets(&mut self, now: SendTime, results: &[PacketResult], rtt: Option<TimeDelta>) -> Option<Why> {
+    fn on_packets(
+        &mut self,
+        now: SendTime,
+        results: &[PacketResult],
+        rtt: Option<TimeDelta>,
+    ) -> Option<ChangeReason> {
         let outcome = self.path.on_feedback(now, results, rtt);
         self.rate.on_received(outcome.acked.received);
         self.window.on_acked(outcome.acked.bytes.unwrap_or(0));
@@ -85,12 +90,12 @@ impl Scream {
         if outcome.acked.bytes.is_some() {
             self.qdelay_target.on_feedback(self.path.qdelay(), self.loss_events.get());
         }
-        beta.map(|_| if outcome.lost { Why::Loss } else { Why::Mark })
+        beta.map(|_| if outcome.lost { ChangeReason::Loss } else { ChangeReason::Mark })
     }
 
     /// The factors of window and rate if `outcome` is a loss or an ECN event that counts. Both are signs of the same
     /// congestion: one reaction per round trip (RFC 3168 §6.1.2). RFC 8298 §4.1.2.2, §4.1.3.
-    fn event(&mut self, now: SendTime, outcome: &FeedbackOutcome) -> Option<(f64, f64)> {
+    fn event(&mut self, now: SendTime, outcome: &AckOutcome) -> Option<(f64, f64)> {
         let rtt = self.path.rtt();
         let loss = outcome.lost && counts(now, self.loss_at, rtt);
         self.loss_at = if loss { Some(now) } else { self.loss_at };
@@ -125,7 +130,7 @@ impl Scream {
     }
 
     /// RFC 8298 §4.1.3. Returns what lowered the rate, if it is lower; `None` if none was computed.
-    fn update_rate(&mut self, now: SendTime, state: &SendState) -> Option<Why> {
+    fn update_rate(&mut self, now: SendTime, state: &SendState) -> Option<ChangeReason> {
         if !self.rate.is_due(now, self.config.rate_adjust_interval) {
             return None;
         }
@@ -143,7 +148,7 @@ impl Scream {
             return None;
         }
         // The target comes down to what was sent.
-        Some(if state.application_limited { Why::Application } else { Why::Delay })
+        Some(if state.application_limited { ChangeReason::Application } else { ChangeReason::Delay })
     }
 
     fn target_bitrate(&self) -> DataRate {
@@ -182,11 +187,11 @@ impl Scream {
     }
 
     /// A rate was computed; `why` is what lowered it, if it is lower now. A loss or ECN event is a cut at the minimum, too.
-    fn decide(&mut self, now: SendTime, why: Why) -> Decision {
-        let lower = matches!(why, Why::Loss | Why::Mark | Why::Timeout);
+    fn decide(&mut self, now: SendTime, why: ChangeReason) -> Decision {
+        let lower = matches!(why, ChangeReason::Loss | ChangeReason::Mark | ChangeReason::Timeout);
         let limited_by = match why {
-            Why::Timeout => Some(LimitingFactor::Silence),
-            Why::Limits | Why::Route => None,
+            ChangeReason::Timeout => Some(LimitingFactor::Silence),
+            ChangeReason::Limits | ChangeReason::Route => None,
             _ => (!self.window.in_fast_increase()).then_some(self.congestion),
         };
         let (rate, rtt) = (self.target_bitrate(), self.path.rtt());
@@ -222,7 +227,7 @@ impl Controller for Scream {
         self.silence.on_sent(packet.at);
     }
 
-    fn hears(&self, kind: ReportKind) -> bool {
+    fn accepts(&self, kind: ReportKind) -> bool {
         kind == ReportKind::Packets
     }
 
@@ -239,9 +244,9 @@ impl Controller for Scream {
     fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
         let mut why = None;
         if self.silence.step(now) {
-            self.window.shrink(&self.config, silence::FACTOR);
-            self.rate.set(self.standing.limits.clamp_bps(silence::FACTOR * self.rate.target()));
-            why = Some(Why::Timeout);
+            self.window.shrink(&self.config, feedback_timeout::FACTOR);
+            self.rate.set(self.standing.limits.clamp_bps(feedback_timeout::FACTOR * self.rate.target()));
+            why = Some(ChangeReason::Timeout);
         }
         why = why.or(self.update_rate(now, state));
         why.map(|why| self.decide(now, why))
@@ -252,7 +257,7 @@ impl Controller for Scream {
             PathEvent::Limits(limits) => {
                 self.standing.limits = limits;
                 self.rate.set(limits.clamp_bps(self.rate.target()));
-                Some(self.decide(now, Why::Limits))
+                Some(self.decide(now, ChangeReason::Limits))
             }
             PathEvent::Paused | PathEvent::Resumed => {
                 self.silence.end();
@@ -264,7 +269,7 @@ impl Controller for Scream {
             }
             PathEvent::RouteChanged => {
                 self.begin_anew();
-                Some(self.decide(now, Why::Route))
+                Some(self.decide(now, ChangeReason::Route))
             }
         }
     }
@@ -282,8 +287,8 @@ impl Controller for Scream {
         Target { window, ..Target::at(rate, pacing, self.standing.limiting_factor(false)) }
     }
 
-    fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
-        if let Some((taken, factor)) = self.standing.adopt(share) {
+    fn apply_allocation(&mut self, now: SendTime, share: AllocatedRate) -> DataRate {
+        if let Some((taken, factor)) = self.standing.apply_allocation(share) {
             self.path.scale(now, factor);
             self.window.scale(factor);
             self.rate.scale(taken.bps_f64(), factor);
@@ -335,11 +340,11 @@ impl Controller for Scream {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, why: Why) -> [Option<Evidence>; 3] {
+    fn evidence(&self, why: ChangeReason) -> [Option<Evidence>; 3] {
         let by_loss = Evidence::of("loss_event_rate");
         let by_delay = Evidence::against("qdelay", self.qdelay_target.get());
         match why {
-            Why::Loss => [by_loss, None, None],
+            ChangeReason::Loss => [by_loss, None, None],
             _ => [by_delay, Evidence::against("bytes_in_flight", self.window.cwnd()), by_loss],
         }
     }

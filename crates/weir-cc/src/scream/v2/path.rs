@@ -25,7 +25,7 @@ const RTT_GAIN: f64 = 0.125;
 
 /// The changes that one feedback brings.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FeedbackOutcome {
+pub(super) struct AckOutcome {
     pub(super) acked: Acknowledged,
     /// Whether a packet is lost and that is an event.
     pub(super) loss_event: bool,
@@ -93,7 +93,7 @@ impl Path {
         now: SendTime,
         config: &Config,
         feedback: &PathFeedback<'_>,
-    ) -> FeedbackOutcome {
+    ) -> AckOutcome {
         let &PathFeedback { results, rtt, qdelay_target, ref_wnd, idle } = feedback;
         for PacketResult { sent, fate } in results {
             if let Fate::Arrived { at: Some(at), .. } = *fate {
@@ -133,7 +133,7 @@ impl Path {
                 self.averages.on_feedback(now, config, s_rtt, self.delay.get());
             }
         }
-        FeedbackOutcome { acked, loss_event }
+        AckOutcome { acked, loss_event }
     }
 
     /// A round trip took `rtt`. Smoothed at each feedback, and the result once in a round trip.

@@ -10,11 +10,11 @@ use crate::config_error::ConfigError;
 use crate::controller::{
     Controller, Evidence, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target,
 };
-use crate::decision::{Decision, Share, Why};
+use crate::decision::{AllocatedRate, ChangeReason, Decision};
 use crate::packet::{PacketResult, SendState, SentPacket};
+use crate::parts::feedback_timeout::{self, FeedbackTimeout};
 use crate::parts::least_window::least_window;
-use crate::parts::silence::{self, Silence};
-use crate::rate_law::{Decided, Standing};
+use crate::rate_law::{Decided, RateInForce};
 use crate::report::{Feedback, ReportKind};
 use crate::scream::competition::QdelayTarget;
 use crate::scream::loss::LossEventRate;
@@ -24,7 +24,7 @@ use crate::time::SendTime;
 #[derive(Debug)]
 pub struct ScreamV2 {
     config: Config,
-    standing: Standing,
+    standing: RateInForce,
     path: Path,
     /// `None` before the first round-trip time: then the start rate stands for it.
     window: Option<RefWindow>,
@@ -33,7 +33,7 @@ pub struct ScreamV2 {
     drain: Drain,
     /// `target_rate` in bit/s.
     target: f64,
-    silence: Silence,
+    silence: FeedbackTimeout,
     /// What was last reacted to.
     congestion: LimitingFactor,
     /// Whether the window has not been congested for a while.
@@ -49,21 +49,26 @@ impl ScreamV2 {
         config.validate()?;
         Ok(Self {
             config,
-            standing: Standing::new(limits),
+            standing: RateInForce::new(limits),
             path: Path::new(&config),
             window: None,
             qdelay_target: QdelayTarget::new(config.competition()),
             loss_events: LossEventRate::new(),
             drain: Drain::default(),
             target: limits.start().bps_f64(),
-            silence: Silence::new(config.feedback_timeout),
+            silence: FeedbackTimeout::new(config.feedback_timeout),
             congestion: LimitingFactor::Delay,
             calm: true,
         })
     }
 
     /// The window and the rate after feedback. Returns what lowered the rate, if it is lower; `None` if none was computed.
-    fn on_packets(&mut self, now: SendTime, results: &[PacketResult], rtt: Option<TimeDelta>) -> Option<Why> {
+    fn on_packets(
+        &mut self,
+        now: SendTime,
+        results: &[PacketResult],
+        rtt: Option<TimeDelta>,
+    ) -> Option<ChangeReason> {
         let config = self.config;
         let in_flight = self.path.bytes_in_flight();
         let feedback = PathFeedback {
@@ -90,15 +95,16 @@ impl ScreamV2 {
         let update = window.on_feedback(now, &config, &self.path, &standing, &outcome, in_flight);
         self.calm = window.is_calm(now, &config, s_rtt);
         if outcome.acked.bytes.is_some() {
-            self.on_qdelay(now, s_rtt, update == Update::Reduced(Why::Loss));
+            self.on_qdelay(now, s_rtt, update == Update::Reduced(ChangeReason::Loss));
         }
         let window = self.window.as_ref()?;
         let why = match update {
             Update::Kept => return None,
             // What lowers the rate is a longer round trip.
-            Update::Grown => Why::Delay,
+            Update::Grown => ChangeReason::Delay,
             Update::Reduced(why) => {
-                self.congestion = if why == Why::Loss { LimitingFactor::Loss } else { LimitingFactor::Delay };
+                self.congestion =
+                    if why == ChangeReason::Loss { LimitingFactor::Loss } else { LimitingFactor::Delay };
                 why
             }
         };
@@ -148,11 +154,11 @@ impl ScreamV2 {
     }
 
     /// A rate was computed; `why` is what lowered it, if it is lower now. A loss or ECN event is a cut at the minimum, too.
-    fn decide(&mut self, now: SendTime, why: Why) -> Decision {
-        let lower = matches!(why, Why::Loss | Why::Mark | Why::Timeout);
+    fn decide(&mut self, now: SendTime, why: ChangeReason) -> Decision {
+        let lower = matches!(why, ChangeReason::Loss | ChangeReason::Mark | ChangeReason::Timeout);
         let limited_by = match why {
-            Why::Timeout => Some(LimitingFactor::Silence),
-            Why::Limits | Why::Route => None,
+            ChangeReason::Timeout => Some(LimitingFactor::Silence),
+            ChangeReason::Limits | ChangeReason::Route => None,
             _ => (!self.calm).then_some(self.congestion),
         };
         let (rate, rtt) = (self.target_rate(), self.rtt());
@@ -168,7 +174,7 @@ impl Controller for ScreamV2 {
         self.silence.on_sent(packet.at);
     }
 
-    fn hears(&self, kind: ReportKind) -> bool {
+    fn accepts(&self, kind: ReportKind) -> bool {
         kind == ReportKind::Packets
     }
 
@@ -186,11 +192,11 @@ impl Controller for ScreamV2 {
         if !self.silence.step(now) {
             return None;
         }
-        self.target = self.standing.limits.clamp_bps(silence::FACTOR * self.target);
+        self.target = self.standing.limits.clamp_bps(feedback_timeout::FACTOR * self.target);
         if let Some(window) = &mut self.window {
-            window.set(self.path.mss(), silence::FACTOR * window.ref_wnd());
+            window.set(self.path.mss(), feedback_timeout::FACTOR * window.ref_wnd());
         }
-        Some(self.decide(now, Why::Timeout))
+        Some(self.decide(now, ChangeReason::Timeout))
     }
 
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
@@ -198,7 +204,7 @@ impl Controller for ScreamV2 {
             PathEvent::Limits(limits) => {
                 self.standing.limits = limits;
                 self.target = limits.clamp_bps(self.target);
-                Some(self.decide(now, Why::Limits))
+                Some(self.decide(now, ChangeReason::Limits))
             }
             PathEvent::Paused | PathEvent::Resumed => {
                 self.silence.end();
@@ -218,7 +224,7 @@ impl Controller for ScreamV2 {
                 self.target = limits.clamp_bps(self.target.min(limits.start().bps_f64()));
                 (self.congestion, self.calm) = (LimitingFactor::Delay, true);
                 self.silence.end();
-                Some(self.decide(now, Why::Route))
+                Some(self.decide(now, ChangeReason::Route))
             }
         }
     }
@@ -238,10 +244,10 @@ impl Controller for ScreamV2 {
         Target { media_rate, window, ..Target::at(rate, pacing, self.standing.limiting_factor(share < 1.0)) }
     }
 
-    fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
+    fn apply_allocation(&mut self, now: SendTime, share: AllocatedRate) -> DataRate {
         let limits = self.standing.limits;
         let bounded = self.target <= limits.min().bps_f64() || self.target >= limits.max().bps_f64();
-        if let Some((taken, factor)) = self.standing.adopt(share) {
+        if let Some((taken, factor)) = self.standing.apply_allocation(share) {
             self.path.scale(now, factor);
             if let (Some(window), Some(s_rtt)) = (&mut self.window, self.path.s_rtt()) {
                 // A bound hides what the window is good for.
@@ -312,10 +318,12 @@ impl Controller for ScreamV2 {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, why: Why) -> [Option<Evidence>; 3] {
+    fn evidence(&self, why: ChangeReason) -> [Option<Evidence>; 3] {
         match why {
-            Why::Loss => [Evidence::against("loss_rate", self.config.loss_rate_threshold), None, None],
-            Why::Mark => [Evidence::of("l4s_alpha"), None, None],
+            ChangeReason::Loss => {
+                [Evidence::against("loss_rate", self.config.loss_rate_threshold), None, None]
+            }
+            ChangeReason::Mark => [Evidence::of("l4s_alpha"), None, None],
             // From half of its target on the window yields; the rate is the window per round trip.
             _ => [
                 Evidence::against("qdelay_avg", self.qdelay_target.get() / 2.0),

@@ -3,8 +3,8 @@
 use weir_units::TimeDelta;
 
 use super::config::Config;
-use super::path::{FeedbackOutcome, Path};
-use crate::decision::Why;
+use super::path::{AckOutcome, Path};
+use crate::decision::ChangeReason;
 use crate::scream::recent_max::RecentMax;
 use crate::scream::{passed, scaled};
 use crate::time::SendTime;
@@ -38,7 +38,7 @@ pub(super) enum Update {
     /// It grows, or may not.
     Grown,
     /// It reacts to congestion, and grows from there.
-    Reduced(Why),
+    Reduced(ChangeReason),
 }
 
 /// The sender at a feedback.
@@ -107,7 +107,7 @@ impl RefWindow {
         config: &Config,
         path: &Path,
         standing: &Standing,
-        outcome: &FeedbackOutcome,
+        outcome: &AckOutcome,
         in_flight: u64,
     ) -> Update {
         self.bytes_in_flight.push(now, FLIGHT_STEP, in_flight);
@@ -137,20 +137,20 @@ impl RefWindow {
         config: &Config,
         path: &Path,
         standing: &Standing,
-        outcome: &FeedbackOutcome,
-    ) -> Option<Why> {
+        outcome: &AckOutcome,
+    ) -> Option<ChangeReason> {
         let a_round_trip = TimeDelta::from_secs_f64(standing.s_rtt);
         let since = if config.delay_puts_off_loss { self.reacted_at } else { self.signalled_at };
         if outcome.loss_event && passed(now, since, a_round_trip) {
-            return Some(Why::Loss);
+            return Some(ChangeReason::Loss);
         }
         if !passed(now, self.reacted_at, config.interval(standing.s_rtt)) {
             return None;
         }
         if outcome.acked.marked > 0 {
-            return (!path.marks_are_stale()).then_some(Why::Mark);
+            return (!path.marks_are_stale()).then_some(ChangeReason::Mark);
         }
-        (path.averages().average() > standing.qdelay_target / 2.0).then_some(Why::Delay)
+        (path.averages().average() > standing.qdelay_target / 2.0).then_some(ChangeReason::Delay)
     }
 
     fn reduce(
@@ -159,24 +159,24 @@ impl RefWindow {
         config: &Config,
         path: &Path,
         standing: &Standing,
-        why: Why,
+        why: ChangeReason,
         scale: f64,
     ) {
         if !self.ref_wnd_i_kept {
             (self.ref_wnd_i, self.ref_wnd_i_kept) = (self.ref_wnd, true);
         }
         let factor = match why {
-            Why::Loss => config.beta_loss,
-            Why::Mark if path.is_l4s() => {
+            ChangeReason::Loss => config.beta_loss,
+            ChangeReason::Mark if path.is_l4s() => {
                 self.restore(now, config, standing);
                 1.0 - l4s_backoff(config, path, standing, scale)
             }
-            Why::Mark => config.beta_ecn,
+            ChangeReason::Mark => config.beta_ecn,
             _ => 1.0 - delay_backoff(config, path, standing),
         };
         self.set(path.mss(), libm::floor(factor * self.ref_wnd));
         self.reacted_at = Some(now);
-        if why != Why::Delay {
+        if why != ChangeReason::Delay {
             self.signalled_at = Some(now);
         }
     }

@@ -9,7 +9,7 @@ use crate::time::SendTime;
 
 /// What a network does to packets and reports besides losing packets, in shares of them.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Mishaps {
+pub struct Impairments {
     /// Packets that arrive a second time, 60 ms after the first.
     pub copied: f64,
     /// Packets that arrive 60 ms late, after others that left later.
@@ -41,7 +41,7 @@ impl OnItsWay {
             }
             Report::Ceiling(rate) => (Report::Ceiling(rate), Vec::new()),
             Report::Reception(report) => (Report::Reception(report), Vec::new()),
-            Report::Law { report, echo } => (Report::Law { report, echo }, Vec::new()),
+            Report::Native { report, echo } => (Report::Native { report, echo }, Vec::new()),
         };
         Self { due, report, records }
     }

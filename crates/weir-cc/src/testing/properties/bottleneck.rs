@@ -6,7 +6,7 @@ use alloc::format;
 use weir_units::{DataRate, TimeDelta};
 
 use crate::controller::RateLimits;
-use crate::testing::closed_loop::{Loop, Mishaps, PACKET_PER_ROUND_TRIP, Source};
+use crate::testing::closed_loop::{Impairments, Loop, PACKET_PER_ROUND_TRIP, Source};
 use crate::testing::law::{Law, usual_limits};
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);
@@ -59,10 +59,10 @@ pub fn copies_losses_and_a_wrong_order_of_packets_and_reports_do_no_lasting_harm
     path.run(secs(10), |_| ());
     path.random_loss = 0.02;
     path.mishaps =
-        Mishaps { copied: 0.05, late: 0.05, reports_lost: 0.2, reports_copied: 0.2, reports_late: 0.2 };
+        Impairments { copied: 0.05, late: 0.05, reports_lost: 0.2, reports_copied: 0.2, reports_late: 0.2 };
     path.run(secs(20), |_| ());
     path.random_loss = 0.0;
-    path.mishaps = Mishaps::default();
+    path.mishaps = Impairments::default();
     // A round to recover in takes 100 ms.
     path.run(secs(law.rounds_to_recover as i64 / 10).max(secs(20)), |_| ());
     let share = mean_share(&mut path, secs(10));

@@ -39,7 +39,7 @@ impl Copies {
             let Some(decision) = flow.take_decision() else { continue };
             self.rates[n] = decision.rate;
             if let Some(share) = couple(&decision, self.sum()) {
-                let told = self.flows.iter_mut().map(|flow| flow.adopt(share));
+                let told = self.flows.iter_mut().map(|flow| flow.apply_allocation(share));
                 self.rates.iter_mut().zip(told).for_each(|(rate, taken)| *rate = taken);
             }
         }

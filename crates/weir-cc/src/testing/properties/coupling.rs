@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use weir_units::{DataRate, TimeDelta};
 
 use crate::controller::{LimitingFactor, RateLimits, Target};
-use crate::decision::{Decision, Why};
+use crate::decision::{ChangeReason, Decision};
 use crate::testing::closed_loop::{Loop, Source};
 use crate::testing::law::{Law, usual_limits};
 
@@ -56,7 +56,7 @@ fn course(law: &Law, identity: Identity) -> Vec<(Target, Option<Decision>)> {
         let decision = path.take_decision();
         present = decision.map_or(present, |decision| decision.rate);
         if identity == Identity::Push && ms % 10 == 0 {
-            assert_eq!(path.adopt(present), present, "{}", law.name);
+            assert_eq!(path.apply_allocation(present), present, "{}", law.name);
         }
         course.push((path.target(), decision));
     }
@@ -80,7 +80,7 @@ pub fn each_decision_starts_from_the_one_before_and_says_why(law: &Law) {
         let Some(decision) = decision else { continue };
         assert_eq!(decision.base, base, "{}", law.name);
         let fell = decision.rate < decision.base;
-        assert!(!fell || decision.why != Why::Growth, "{}: {decision:?}", law.name);
+        assert!(!fell || decision.why != ChangeReason::Growth, "{}: {decision:?}", law.name);
         base = decision.rate;
     }
 }
@@ -99,7 +99,7 @@ fn falls(law: &Law, capacity: DataRate, offered: DataRate) -> Vec<Decision> {
 /// Where the source makes what it is asked for, no fall of the rate is told as the application's.
 pub fn a_source_that_fills_its_rate_is_never_what_lowers_it(law: &Law) {
     let falls = falls(law, CAPACITY, DataRate::MAX);
-    let wrong = falls.iter().find(|decision| decision.why == Why::Application);
+    let wrong = falls.iter().find(|decision| decision.why == ChangeReason::Application);
     assert!(wrong.is_none(), "{}: {wrong:?}", law.name);
 }
 
@@ -117,7 +117,7 @@ pub fn a_share_outside_the_limits_is_clamped_and_the_next_decision_starts_there(
         let mut path = flow(law, limits, Source::VIDEO, CAPACITY);
         path.run(TimeDelta::from_secs(5), |_| ());
         path.take_decision();
-        assert_eq!(path.adopt(share), taken, "{}", law.name);
+        assert_eq!(path.apply_allocation(share), taken, "{}", law.name);
         let next = (0..3000).find_map(|_| {
             path.tick();
             path.take_decision()
@@ -138,10 +138,10 @@ pub fn coupling_is_the_cause_exactly_while_a_share_is_below_what_the_law_compute
             (computed, present) = (decision.rate, decision.rate);
         }
         match ms % 1000 {
-            500 => present = path.adopt(present.scale(0.7)),
-            502 => present = path.adopt(present),
-            505 if ms % 2000 > 1000 => present = path.adopt(present.scale(1.2)),
-            507 if ms % 3000 > 2000 => present = path.adopt(present.scale(2.0)),
+            500 => present = path.apply_allocation(present.scale(0.7)),
+            502 => present = path.apply_allocation(present),
+            505 if ms % 2000 > 1000 => present = path.apply_allocation(present.scale(1.2)),
+            507 if ms % 3000 > 2000 => present = path.apply_allocation(present.scale(2.0)),
             _ => {}
         }
         let (factor, coupled) = (path.target().limiting_factor, present < computed);

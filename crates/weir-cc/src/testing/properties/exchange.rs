@@ -7,13 +7,13 @@ use weir_units::DataRate;
 use super::coupling::{CAPACITY, befall, flow};
 use crate::controller::Target;
 use crate::coupled::fse::{Config, Fse, Grouping, Updates};
-use crate::coupled::{Coupler, Join, Member, Order, Update, Wishes, Word};
+use crate::coupled::{Coupler, CouplerAction, CouplingMessage, FlowId, FlowParameters, Join, Update};
 use crate::decision::Decision;
 use crate::testing::closed_loop::{Loop, Source};
 use crate::testing::law::{Law, usual_limits};
 use crate::time::SendTime;
 
-const FLOW: Member = Member(0);
+const FLOW: FlowId = FlowId(0);
 
 fn forms() -> [Config; 8] {
     [
@@ -36,9 +36,9 @@ fn at(ms: i64) -> SendTime {
 fn joined(config: Config) -> Fse {
     let mut fse = Fse::new(config, Grouping::Together).unwrap();
     let limits = usual_limits();
-    let wishes = Wishes { priority: 0.3, desired: None, least: limits.min() };
-    let join = Join { wishes, start: limits.start(), present: limits.start(), window: None };
-    fse.on_word(at(0), FLOW, &Word::Join(join)).unwrap();
+    let parameters = FlowParameters { priority: 0.3, desired: None, least: limits.min() };
+    let join = Join { parameters, start: limits.start(), present: limits.start(), window: None };
+    fse.on_word(at(0), FLOW, &CouplingMessage::Join(join)).unwrap();
     fse
 }
 
@@ -62,13 +62,13 @@ impl Exchange {
         }
         if let Some(decision) = decision {
             let update = Update { decision, window: None, epoch: self.epoch, heard: true };
-            self.fse.on_word(at(ms), FLOW, &Word::Update(update)).unwrap();
+            self.fse.on_word(at(ms), FLOW, &CouplingMessage::Update(update)).unwrap();
         }
-        while let Some((_, order)) = self.fse.poll_order() {
-            let Order::Rate { rate, epoch } = order else { panic!("{order:?}") };
+        while let Some((_, order)) = self.fse.poll_action() {
+            let CouplerAction::Rate { rate, epoch } = order else { panic!("{order:?}") };
             assert_eq!(rate, present, "{:?} at {ms} ms", self.config);
             if epoch > 0 {
-                path.adopt(rate);
+                path.apply_allocation(rate);
                 self.epoch = epoch;
             }
         }

@@ -67,7 +67,7 @@ fn after_a_word(law: &Law, at: usize, factor: f64) -> [f64; 4] {
     }
     let share = rate.scale(factor);
     path.capacity = LINK.scale(factor);
-    assert_eq!(path.adopt(share), share, "{}", law.name);
+    assert_eq!(path.apply_allocation(share), share, "{}", law.name);
     let (mut first, mut rate, mut later) = (None, share, Vec::new());
     for passed in 1..=2000 {
         path.tick();
@@ -150,7 +150,7 @@ fn long_after(law: &Law, factor: f64, change: Change) -> (f64, f64) {
     let decisions = path.run_to_decisions(TimeDelta::from_millis(SETTLED as i64));
     path.capacity = capacity;
     if change == Change::LinkAndWord {
-        path.adopt(decisions.last().map_or(START, |decision| decision.rate).scale(factor));
+        path.apply_allocation(decisions.last().map_or(START, |decision| decision.rate).scale(factor));
     }
     path.run(TimeDelta::from_secs(10), |_| ());
     let (dropped, sent) = (path.dropped, path.sent_bits());

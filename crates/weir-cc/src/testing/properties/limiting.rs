@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::coupling::{CAPACITY, befall, flow};
 use crate::controller::{LimitingFactor, Target};
-use crate::decision::{Decision, Why};
+use crate::decision::{ChangeReason, Decision};
 use crate::testing::closed_loop::Source;
 use crate::testing::law::{Law, usual_limits};
 
@@ -41,7 +41,7 @@ fn course(law: &Law) -> Vec<(Target, bool)> {
     for ms in 0..60_000 {
         befall(&mut path, ms);
         path.tick();
-        probed |= matches!(path.take_decision(), Some(Decision { why: Why::Probe, .. }));
+        probed |= matches!(path.take_decision(), Some(Decision { why: ChangeReason::Probe, .. }));
         if (ms + 1) % (1000 / PARTS as i64) == 0 {
             course.push((path.target(), core::mem::take(&mut probed)));
         }

@@ -29,7 +29,7 @@ fn arrive(observer: &mut TfrcObserver, id: u64, at: i64, rtt: i64) {
 /// `p` and `X_recv` in kbit/s.
 fn report(observer: &mut TfrcObserver, at: i64) -> Option<(f64, u64)> {
     match observer.report(ms(at)) {
-        Some(LawReport::Tfrc(report)) => Some((report.loss_event_rate, report.receive_rate.bps() / 1000)),
+        Some(NativeReport::Tfrc(report)) => Some((report.loss_event_rate, report.receive_rate.bps() / 1000)),
         _ => None,
     }
 }

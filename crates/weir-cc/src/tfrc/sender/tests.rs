@@ -2,7 +2,7 @@ use weir_units::DataSize;
 
 use super::*;
 use crate::controller::Controller;
-use crate::decision::{Decision, Share};
+use crate::decision::{AllocatedRate, Decision};
 
 const RTT: TimeDelta = TimeDelta::from_millis(100);
 
@@ -39,7 +39,7 @@ fn tell(sender: &mut Tfrc, at: i64, p: f64, received: u64, application_limited: 
 fn report(sender: &mut Tfrc, at: i64, p: f64, received: u64, application_limited: bool) -> Option<Decision> {
     (at - 100..=at).step_by(10).for_each(|at| send(sender, at, application_limited));
     let report = TfrcReport { loss_event_rate: p, receive_rate: kbps(received) };
-    let feedback = Feedback::Law { report: LawReport::Tfrc(report), rtt: Some(RTT) };
+    let feedback = Feedback::Native { report: NativeReport::Tfrc(report), rtt: Some(RTT) };
     sender.on_feedback(ms(at), &feedback, &state(application_limited))
 }
 
@@ -126,7 +126,7 @@ fn without_feedback_the_rate_is_halved() {
     assert_eq!(sender.next_timeout(), Some(ms(2000)));
     assert_eq!(sender.on_timeout(ms(1999), &state(false)), None);
     let decision = sender.on_timeout(ms(2000), &state(false)).unwrap();
-    assert_eq!((decision.rate, decision.why), (kbps(100), Why::Timeout));
+    assert_eq!((decision.rate, decision.why), (kbps(100), ChangeReason::Timeout));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Silence);
     // Two packets of 1000 bytes at 100 kbit/s: 160 ms.
     assert_eq!(sender.next_timeout(), Some(ms(2160)));
@@ -180,7 +180,7 @@ fn a_longer_round_trip_lowers_the_rate_for_the_moment() {
     tell(&mut sender, 100, 0.0, 0, false);
     let report = TfrcReport { loss_event_rate: 0.0, receive_rate: kbps(300) };
     let rtt = Some(TimeDelta::from_millis(144));
-    let feedback = Feedback::Law { report: LawReport::Tfrc(report), rtt };
+    let feedback = Feedback::Native { report: NativeReport::Tfrc(report), rtt };
     sender.on_feedback(ms(150), &feedback, &state(false));
     // X stays at 320. (0.9·√100 + 0.1·√144)/√144 = 10.2/12 = 0.85: 272.
     assert_eq!(sender.frame().rate().round(), 320e3);
@@ -197,7 +197,7 @@ fn coupling_gives_the_rate_and_the_law_goes_on_from_there() {
     for at in [100, 300, 600] {
         tell(&mut sender, at, 0.001, 500, false);
     }
-    assert_eq!(sender.adopt(ms(650), Share { rate: kbps(300) }), kbps(300));
+    assert_eq!(sender.apply_allocation(ms(650), AllocatedRate { rate: kbps(300) }), kbps(300));
     let target = sender.target();
     assert_eq!((target.sending_rate, target.limiting_factor), (kbps(300), LimitingFactor::Coupling));
     // The 500 that were received are 150 at this rate: half of twice that is left by a silence.
@@ -212,7 +212,7 @@ fn what_was_received_of_the_time_before_coupling_counts_by_its_scale() {
     for at in [100, 300, 600] {
         tell(&mut sender, at, 0.001, 500, false);
     }
-    sender.adopt(ms(650), Share { rate: kbps(300) });
+    sender.apply_allocation(ms(650), AllocatedRate { rate: kbps(300) });
     // The packets left from 500 to 600 ms: 0.3·500 = 150, twice that.
     near(tell(&mut sender, 700, 0.001, 500, false), 300.0);
     // From 700 to 800 ms: the 250 themselves.

@@ -103,7 +103,7 @@ impl Linux316 {
 mod tests {
     use super::super::Cubic;
     use super::*;
-    use crate::window::WindowLaw;
+    use crate::window::WindowAlgorithm;
 
     const INFINITE: f64 = f64::INFINITY;
 

@@ -157,7 +157,7 @@ mod tests {
     use super::super::Cubic;
     use super::*;
     use crate::window::test_support::delivery;
-    use crate::window::{Ack, Delivery, WindowLaw};
+    use crate::window::{Ack, Delivery, WindowAlgorithm};
 
     /// A law and its window after a loss at `cwnd` segments; round trips took 100 ms at least.
     fn after_loss(cwnd: f64) -> (Cubic, Window) {

@@ -10,10 +10,10 @@ use weir_lab::schemars::JsonSchema;
 use weir_lab::serde::{Deserialize, Serialize};
 use weir_lab::weir_cc::packet_feedback::PacketFeedback;
 use weir_lab::weir_cc::parts::filters::WindowedMin;
-use weir_lab::weir_cc::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
+use weir_lab::weir_cc::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
 use weir_lab::weir_cc::{
-    Controller, Fate, Feedback, LimitingFactor, Pacing, RateLimits, Receiver, SendState, SendTime, Signal,
-    TimeDelta, Why,
+    ChangeReason, Controller, Fate, Feedback, LimitingFactor, Pacing, RateLimits, Receiver, SendState,
+    SendTime, Signal, TimeDelta,
 };
 
 /// Its constants: options of the same names in scenarios and behind `--controller`.
@@ -72,7 +72,7 @@ impl ControllerKind for Mine {
 ///
 /// # Errors
 /// A constant out of its range, in words.
-pub fn sender(config: Config, limits: RateLimits) -> Result<RateLaw<MineRule>, String> {
+pub fn sender(config: Config, limits: RateLimits) -> Result<RateController<MineRule>, String> {
     if !(config.decrease > 0.0 && config.decrease < 1.0) {
         return Err("`decrease` must be in (0, 1)".to_owned());
     }
@@ -85,7 +85,7 @@ pub fn sender(config: Config, limits: RateLimits) -> Result<RateLaw<MineRule>, S
     // Without feedback for a second the rate yields.
     let frame = Frame::new(limits, Some(TimeDelta::from_secs(1)));
     let round_trips = WindowedMin::new(ROUND_TRIPS);
-    Ok(RateLaw::new_by(MineRule { config, round_trips, decided: None, packets: 0, missing: 0 }, frame))
+    Ok(RateController::new_by(MineRule { config, round_trips, decided: None, packets: 0, missing: 0 }, frame))
 }
 
 /// What the law remembers of the path; the rate itself is the frame's.
@@ -111,22 +111,22 @@ impl Rule for MineRule {
         feedback: &Feedback<'_>,
         _: &SendState,
         frame: &mut Frame,
-    ) -> Heard {
-        let Feedback::Packets { results, rtt, .. } = *feedback else { return Heard::Foreign };
+    ) -> FeedbackOutcome {
+        let Feedback::Packets { results, rtt, .. } = *feedback else { return FeedbackOutcome::Ignored };
         // The path is there: what `Frame::new` was told to wait for has come.
         frame.end_silence();
         let missing = results.iter().filter(|result| result.fate == Fate::Missing).count() as u32;
         self.missing = self.missing.saturating_add(missing);
         self.packets = self.packets.saturating_add(results.len() as u32);
-        let Some(rtt) = rtt else { return Heard::Noted };
+        let Some(rtt) = rtt else { return FeedbackOutcome::NoUpdate };
         frame.set_rtt(Some(rtt));
         let Some(before) = self.decided else {
             self.decided = Some(now);
-            return Heard::Noted;
+            return FeedbackOutcome::NoUpdate;
         };
         // A time before the last one is that of a clock that was set back.
         if now >= before && now - before < rtt {
-            return Heard::Noted;
+            return FeedbackOutcome::NoUpdate;
         }
         self.round_trips.push(rtt);
         let least = self.round_trips.min().unwrap_or(rtt);
@@ -134,13 +134,13 @@ impl Rule for MineRule {
         let lossy = f64::from(self.missing) > 0.02 * f64::from(self.packets);
         (self.decided, self.packets, self.missing) = (Some(now), 0, 0);
         let (factor, why, limited_by) = if lossy {
-            (self.config.decrease, Why::Loss, Some(LimitingFactor::Loss))
+            (self.config.decrease, ChangeReason::Loss, Some(LimitingFactor::Loss))
         } else if rtt - least > self.config.threshold {
-            (self.config.decrease, Why::Delay, Some(LimitingFactor::Delay))
+            (self.config.decrease, ChangeReason::Delay, Some(LimitingFactor::Delay))
         } else {
-            (1.0 + (self.config.growth - 1.0) * elapsed, Why::Growth, None)
+            (1.0 + (self.config.growth - 1.0) * elapsed, ChangeReason::Growth, None)
         };
-        Heard::Rate(Computed { rate: factor * frame.rate(), why, limited_by })
+        FeedbackOutcome::Rate(Computed { rate: factor * frame.rate(), why, limited_by })
     }
 
     fn forget_path(&mut self, _: SendTime, _: &mut Frame) {
@@ -152,8 +152,8 @@ impl Rule for MineRule {
     fn scale(&mut self, _: SendTime, _: f64, _: &Frame) {}
 
     /// A rule that wants more on the wire than the encoder makes asks for it here, by `padding`; `Frame::share` says what a coupler gave.
-    fn outlook(&self, frame: &Frame) -> Outlook {
-        Outlook::at(frame.data_rate(), PACING)
+    fn send_rates(&self, frame: &Frame) -> SendRates {
+        SendRates::at(frame.data_rate(), PACING)
     }
 
     fn signals(&self) -> &'static [Signal] {

@@ -4,7 +4,7 @@
 use weir_cc::testing::check_target;
 use weir_cc::{RateLimits, Target};
 use weir_fuzz::laws::names;
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_net::Time;

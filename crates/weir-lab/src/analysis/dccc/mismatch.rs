@@ -5,7 +5,7 @@ use rand_pcg::Pcg64Mcg;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::dccc::{Config, DcccObserver, mismatch};
-use weir_cc::{Arrival, ArrivalTime, LawReport, Observer, SendTime, Stamp};
+use weir_cc::{Arrival, ArrivalTime, NativeReport, Observer, SendTime, Stamp};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::analysis::entry::Analysis;
@@ -208,7 +208,7 @@ impl Parameters {
 fn reports_before(observer: &mut DcccObserver, now: ArrivalTime) -> Vec<f64> {
     let mut read = Vec::new();
     while let Some(due) = observer.next_report().filter(|&due| due < now) {
-        let Some(LawReport::Dccc(report)) = observer.report(due) else { break };
+        let Some(NativeReport::Dccc(report)) = observer.report(due) else { break };
         read.extend(report.receive_rate().map(|received| mismatch(report.sending_rate.bps_f64(), received)));
     }
     read

@@ -4,7 +4,7 @@ use super::super::formula::{Course, Harvested, Leaf};
 use super::super::values::Runs;
 use super::super::{Experiment, Extent, Reproduction};
 use super::*;
-use crate::runs::{Divisible as _, Forget};
+use crate::runs::{NoStore, Shardable as _};
 use crate::traces::TraceStore;
 
 const ROW: &str = r#"
@@ -233,7 +233,7 @@ fn plots_are_drawn_from_runs() {
     let extent = Extent { plots: true, runs: Some(1), ..Extent::default() };
     let experiments = [experiment()];
     let planned = Reproduction::plan(&experiments, extent, &traces).unwrap();
-    let plots = planned.run(1, &traces, &Forget, &|| {}).unwrap().plots;
+    let plots = planned.run(1, &traces, &NoStore, &|| {}).unwrap().plots;
     let ids: Vec<&str> = plots.iter().map(|plot| plot.id.as_str()).collect();
     assert_eq!(ids, ["rates", "shares", "along", "bars", "curve", "map"]);
     let Drawn::Grid { z, .. } = &plots[5].lines[0].drawn else { panic!("{:?}", plots[5]) };

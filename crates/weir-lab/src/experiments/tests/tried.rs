@@ -12,7 +12,7 @@ fn trials(text: &str) -> (usize, Vec<TrialResult>) {
     let trials = Trials::of(&experiments);
     let traces = TraceStore::at(None);
     let planned = trials.plan(&traces).unwrap();
-    let claims = planned.run(1, &traces, &Forget, &|| {}).unwrap().claims;
+    let claims = planned.run(1, &traces, &NoStore, &|| {}).unwrap().claims;
     (planned.runs(), trials.results(claims))
 }
 
@@ -114,7 +114,7 @@ fn what_is_laid_over_a_row_changes_every_variant_of_it() {
     let traces = TraceStore::at(None);
     let extent = Extent { runs: Some(2), ..Extent::default() };
     let planned = Reproduction::plan(&experiments, extent, &traces).unwrap();
-    let claims = planned.run(1, &traces, &Forget, &|| {}).unwrap().claims;
+    let claims = planned.run(1, &traces, &NoStore, &|| {}).unwrap().claims;
     assert!(claims.iter().all(|claim| claim.verdict == Verdict::Reproduced), "{claims:?}");
     assert_eq!(claims[2].places[0].values.len(), 2);
     assert_eq!(planned.seeds().into_iter().collect::<Vec<_>>(), [("paper/row".to_owned(), 2)]);

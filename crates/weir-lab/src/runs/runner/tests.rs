@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use super::*;
-use crate::build::RunOptions;
+use crate::compile::RunOptions;
 use crate::runs::store::Store;
-use crate::runs::{Capture, CaptureFile, Forget, Log, Watched, kept_or_made};
+use crate::runs::{Capture, CaptureFile, Log, NoStore, Watched, kept_or_made};
 use crate::scenario::Scenario;
 use weir_measure::results::RunMetrics;
 use weir_net::Time;
@@ -39,7 +39,7 @@ fn results_have_the_order_of_the_tasks_whatever_the_threads() {
     };
     let expected: Vec<usize> = (0..KEYS.len()).map(|index| index * index).collect();
     for jobs in [1, 4] {
-        assert_eq!(each(runner(jobs), &Forget, make).unwrap(), expected);
+        assert_eq!(each(runner(jobs), &NoStore, make).unwrap(), expected);
     }
 }
 
@@ -47,7 +47,7 @@ fn results_have_the_order_of_the_tasks_whatever_the_threads() {
 fn the_first_task_that_fails_is_told_whatever_the_threads() {
     let make = |index: usize| if index % 4 == 3 { Err(failure(index)) } else { Ok(index) };
     for jobs in [1, 2, 4] {
-        let error = each(runner(jobs), &Forget, make).unwrap_err();
+        let error = each(runner(jobs), &NoStore, make).unwrap_err();
         assert!(matches!(&error, RunError::NoLink { link, .. } if link == "3"), "{error}");
     }
 }
@@ -75,7 +75,7 @@ fn an_interrupted_grid_goes_on_where_it_was() {
     let whole = each(runner(2), &log, make).unwrap();
     log.in_order().unwrap();
     assert_eq!(made.into_inner().unwrap(), (0..KEYS.len()).filter(|index| !kept.contains(index)).collect());
-    assert_eq!(whole, each(runner(1), &Forget, |index| Ok(index as f64 / 3.0)).unwrap());
+    assert_eq!(whole, each(runner(1), &NoStore, |index| Ok(index as f64 / 3.0)).unwrap());
 
     // One that was never interrupted ends in the same bytes.
     let other = directory.path().join("other.log");
@@ -108,7 +108,7 @@ fn runs_are_the_same_by_one_thread_by_four_and_out_of_a_store() {
     let directory = tempfile::tempdir().unwrap();
     let log = Log::open(&directory.path().join("runs.log"), &[]).unwrap();
     let run = |jobs, store: &dyn Fn(usize) -> Result<Vec<RunMetrics>, RunError>| store(jobs).unwrap();
-    let forget = |jobs| runner(jobs).run(&tasks, &traces, &Forget, |_, ran| ran.measured.metrics);
+    let forget = |jobs| runner(jobs).run(&tasks, &traces, &NoStore, |_, ran| ran.measured.metrics);
     let kept = |jobs| runner(jobs).run(&tasks, &traces, &log, |_, ran| ran.measured.metrics);
     let one = run(1, &forget);
     assert_eq!(run(4, &forget), one);

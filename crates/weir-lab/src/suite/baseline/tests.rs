@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::registry::Registry;
-use crate::scenario::Contestant;
+use crate::scenario::Candidate;
 use crate::suite::results::Void;
 
 fn result(values: &[f64]) -> SuiteResult {
@@ -151,7 +151,7 @@ fn refusal(result: &SuiteResult) -> String {
     let file = tempfile::NamedTempFile::new().unwrap();
     serde_json::to_writer(&file, result).unwrap();
     let suite = crate::suite::find("rfc8867").unwrap();
-    let controllers = &["gcc", "nada"].map(Contestant::named);
+    let controllers = &["gcc", "nada"].map(Candidate::named);
     let registry = &Registry::standard();
     let request = SuiteRequest { suite, registry, controllers, seeds: &[1, 2, 3], cases: &["5.1"] };
     let read = SuiteResult::read(file.path(), &request, &TraceStore::at(None));

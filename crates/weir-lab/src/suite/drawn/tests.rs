@@ -1,5 +1,5 @@
 use super::*;
-use crate::build::RunOptions;
+use crate::compile::RunOptions;
 use crate::registry::Registry;
 use crate::traces::{TraceStatistics, TraceStore};
 

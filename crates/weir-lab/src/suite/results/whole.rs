@@ -1,7 +1,7 @@
 //! The result of a suite as a whole.
 
 use super::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict, Void};
-use crate::build::{stand_ins, titled};
+use crate::compile::{stand_ins, titled};
 use crate::suite::drawn::DRAWN;
 use weir_measure::results::stats::mean;
 

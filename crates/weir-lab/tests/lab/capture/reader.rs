@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use weir_lab::build::RunOptions;
 use weir_lab::capture::{Captured, PacketCapture};
+use weir_lab::compile::RunOptions;
 use weir_lab::metrics::{Measured, Recorder};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;

@@ -1,8 +1,8 @@
 //! The sentence to repeat says what the runs allow, no more.
 
-use weir_lab::build::TraceUse;
 use weir_lab::comparison::Comparison;
 use weir_lab::comparison::demo;
+use weir_lab::compile::TraceUse;
 use weir_lab::results::{FlowKind, RunMetrics, Summary};
 
 use super::hand_made::{call, calls, comparison, empty_run, flow};

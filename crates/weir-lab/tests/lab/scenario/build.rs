@@ -1,6 +1,6 @@
 //! What a scenario becomes: links, flows, clocks, routes, and what depends on the seed.
 
-use weir_lab::build::{Run, RunOptions};
+use weir_lab::compile::{Run, RunOptions};
 use weir_lab::results::FlowKind;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;

@@ -1,6 +1,6 @@
 //! The words for Wi-Fi cells, what they become, and what is measured.
 
-use weir_lab::build::{Run, RunOptions};
+use weir_lab::compile::{Run, RunOptions};
 use weir_lab::metrics::Recorder;
 use weir_lab::results::RunMetrics;
 use weir_lab::scenario::Scenario;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::registry::Registry;
 use weir_lab::scenario::{Carried, Scenario, scenario_schema};
 use weir_lab::shipped::{SCENARIOS, find};

@@ -1,6 +1,6 @@
 //! The words for links and queues, and what they become.
 
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_net::{

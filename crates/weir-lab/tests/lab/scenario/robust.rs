@@ -1,7 +1,7 @@
 //! Whatever stands in a file or in a `--set`: an answer, never a panic.
 
 use proptest::prelude::*;
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::scenario::Scenario;
 use weir_lab::shipped::SCENARIOS;
 use weir_lab::traces::TraceStore;

@@ -1,6 +1,6 @@
 //! `--set path=value`: what it changes, and what it refuses.
 
-use weir_lab::build::set;
+use weir_lab::compile::set;
 use weir_lab::form::ScenarioError;
 use weir_lab::registry::Registry;
 use weir_lab::scenario::{Carried, Encoder, Jitter, Loss, RandomOffset, Scenario, TraceOffset};

@@ -1,6 +1,6 @@
 //! What a testbed of real machines sets, as scenarios set it (gcc-2016, fig. 12).
 
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::metrics::Measured;
 use weir_lab::runs::Task;
 use weir_lab::scenario::Scenario;

@@ -1,6 +1,6 @@
 //! Networks with several ways, chains of bottlenecks, and their short forms.
 
-use weir_lab::build::{Run, RunOptions};
+use weir_lab::compile::{Run, RunOptions};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_units::TimeDelta;

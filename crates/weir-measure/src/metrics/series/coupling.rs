@@ -2,7 +2,7 @@
 
 use core::mem;
 
-use weir_cc::coupled::{Aggregate, Order, Word};
+use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage};
 
 use super::columns::{CouplingSeries, FlowSeries, Share};
 use crate::metrics::plan::CouplingPlan;
@@ -66,17 +66,17 @@ impl ShareColumns {
         &mut self,
         bin: usize,
         bin_of_run: usize,
-        order: &Order,
+        order: &CouplerAction,
         aggregate: Option<Aggregate>,
     ) {
         match order {
-            Order::Rate { rate, .. } => self.rate.set(bin, rate.bps_f64()),
-            Order::Window(window) => {
+            CouplerAction::Rate { rate, .. } => self.rate.set(bin, rate.bps_f64()),
+            CouplerAction::Window(window) => {
                 self.steers_windows = true;
                 self.window.set(bin, window.cwnd);
             }
-            Order::Uncoupled => return self.nothing(bin),
-            Order::Segment | Order::Reduce => {}
+            CouplerAction::Uncoupled => return self.nothing(bin),
+            CouplerAction::Segment | CouplerAction::Reduce => {}
         }
         if let Some(Aggregate { group, sum }) = aggregate {
             self.group.set(bin, f64::from(group));
@@ -86,8 +86,8 @@ impl ShareColumns {
     }
 
     /// Who pauses, goes on by itself or leaves has no share from the next bin on.
-    pub(super) fn told(&mut self, bin: usize, word: &Word) {
-        if matches!(word, Word::Pause | Word::Withdraw | Word::Leave) {
+    pub(super) fn told(&mut self, bin: usize, word: &CouplingMessage) {
+        if matches!(word, CouplingMessage::Pause | CouplingMessage::Withdraw | CouplingMessage::Leave) {
             self.nothing(bin);
         }
     }

@@ -6,7 +6,7 @@ mod recorder;
 
 use std::io::{self, Read, Write};
 
-use weir_cc::{LimitingFactor, Why};
+use weir_cc::{ChangeReason, LimitingFactor};
 use weir_net::Time;
 use weir_units::DataRate;
 
@@ -43,7 +43,7 @@ pub struct RecordedDecision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The controller decided.
-    Decision(Why),
+    Decision(ChangeReason),
     /// Coupling allocated another share.
     Coupling,
 }
@@ -51,7 +51,7 @@ pub enum Reason {
 impl Reason {
     /// Every reason.
     pub fn all() -> impl Iterator<Item = Self> {
-        Why::ALL.into_iter().map(Self::Decision).chain([Self::Coupling])
+        ChangeReason::ALL.into_iter().map(Self::Decision).chain([Self::Coupling])
     }
 
     /// The reason in a word, for tables and files.

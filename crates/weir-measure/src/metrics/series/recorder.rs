@@ -3,7 +3,7 @@
 use core::mem;
 use core::ops::Range;
 
-use weir_cc::coupled::{Aggregate, Order, Word};
+use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage};
 use weir_cc::{Controller, LimitingFactor, Target};
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
@@ -139,7 +139,7 @@ impl SeriesRecorder {
         self.decisions.record(now, flow, rates, reason, controller);
     }
 
-    pub(in crate::metrics) fn told(&mut self, bin: usize, flow: usize, word: &Word) {
+    pub(in crate::metrics) fn told(&mut self, bin: usize, flow: usize, word: &CouplingMessage) {
         if let Some(share) = self.flows.get_mut(flow).and_then(|columns| columns.share.as_mut()) {
             share.told(bin - self.from, word);
         }
@@ -149,7 +149,7 @@ impl SeriesRecorder {
         &mut self,
         bin: usize,
         flow: usize,
-        order: &Order,
+        order: &CouplerAction,
         aggregate: Option<Aggregate>,
     ) {
         if let Some(share) = self.flows.get_mut(flow).and_then(|columns| columns.share.as_mut()) {

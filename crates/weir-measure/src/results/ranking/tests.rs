@@ -3,9 +3,9 @@ use proptest::prelude::*;
 use super::*;
 
 /// A candidate with these useful rates and frame delays, and as many freezes as given.
-fn candidate(name: &str, useful: &[f64], delay: &[f64], freezes: &[f64]) -> Candidate {
+fn candidate(name: &str, useful: &[f64], delay: &[f64], freezes: &[f64]) -> RankedController {
     let some = |values: &[f64]| values.iter().copied().map(Some).collect();
-    Candidate {
+    RankedController {
         name: name.to_owned(),
         useful_rate_kbps: some(useful),
         frame_delay_ms: some(delay),
@@ -80,7 +80,7 @@ fn where_several_are_recommended_the_sentence_says_what_each_is_better_in() {
         candidate("quick", &runs(500.0, 5.0, 0), &runs(100.0, 5.0, 0), &runs(9.0, 0.5, 0)),
         candidate("smooth", &runs(501.0, 5.0, 1), &runs(300.0, 5.0, 0), &runs(3.0, 0.5, 0)),
     ];
-    let sentence = |all: &[Candidate]| Ranking::of(all).sentence("over 10 runs");
+    let sentence = |all: &[RankedController]| Ranking::of(all).sentence("over 10 runs");
     assert_eq!(
         sentence(&all),
         "smooth and quick lead with 500 to 501 kbit/s of video within 150 ms over 10 runs; neither beats the other. \
@@ -90,7 +90,7 @@ fn where_several_are_recommended_the_sentence_says_what_each_is_better_in() {
     all[0].neighbour_rate_kbps = runs(700.0, 5.0, 0).into_iter().map(Some).collect();
     all[1].neighbour_rate_kbps = runs(400.0, 5.0, 0).into_iter().map(Some).collect();
     assert!(sentence(&all).ends_with("; quick leaves its neighbour more (700 kbit/s; smooth 400 kbit/s)."));
-    let twins = [all[0].clone(), Candidate { name: "quicker".to_owned(), ..all[0].clone() }];
+    let twins = [all[0].clone(), RankedController { name: "quicker".to_owned(), ..all[0].clone() }];
     assert!(sentence(&twins).ends_with(
         "Recommended: quick and quicker. These runs tell no difference in frame delay, freezes or what is left to the \
          neighbour."
@@ -136,7 +136,7 @@ fn a_candidate_without_all_of_its_runs_is_left_out_by_name() {
 }
 
 /// Random tables: noise of its own or of the seed for each candidate, some without any, and twins of others.
-fn tables() -> impl Strategy<Value = Vec<Candidate>> {
+fn tables() -> impl Strategy<Value = Vec<RankedController>> {
     let level = || prop_oneof![Just(100.0), Just(100.5), 90.0..110.0f64, 1.0..1000.0f64];
     let noise = || prop_oneof![Just(0.0), Just(0.001), 0.0..30.0f64];
     let own = proptest::collection::vec(-1.0..1.0f64, 10);
@@ -144,7 +144,7 @@ fn tables() -> impl Strategy<Value = Vec<Candidate>> {
     let drawn = (proptest::collection::vec(criterion, 3), proptest::option::of(0..8_usize));
     let common = proptest::collection::vec(-1.0..1.0f64, 10);
     (proptest::collection::vec(drawn, 3..=8), common).prop_map(|(drawn, common)| {
-        let mut all: Vec<Candidate> = Vec::new();
+        let mut all: Vec<RankedController> = Vec::new();
         for (number, (criteria, twin)) in drawn.into_iter().enumerate() {
             let values: Vec<Vec<f64>> = criteria
                 .iter()
@@ -172,7 +172,7 @@ proptest! {
     #[test]
     fn beating_is_transitive(all in tables()) {
         for criterion in Criterion::DOMINATING {
-            let beats = |a: &Candidate, b: &Candidate| a.beats(b, criterion, MARGIN);
+            let beats = |a: &RankedController, b: &RankedController| a.beats(b, criterion, MARGIN);
             for (a, b) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))).filter(|(a, b)| beats(a, b)) {
                 for c in all.iter().filter(|c| beats(b, c)) {
                     prop_assert!(beats(a, c), "{} {} {}", a.name, b.name, c.name);

@@ -1,6 +1,6 @@
 //! What coupled flows get of what they have together.
 
-use weir_cc::coupled::{Aggregate, Member, Order, Refusal, Word};
+use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage, FlowId, Refusal};
 use weir_cc::window::Window;
 use weir_measure::metrics::{CouplingPlan, Recording, Series, Share};
 
@@ -46,10 +46,10 @@ fn the_share_that_is_wanted_follows_weights_and_who_is_there() {
 #[test]
 fn words_that_are_refused_are_counted() {
     let mut run = Run::within(coupled(2000, vec![media("a"), media("b")]), 1000, 2000);
-    let refused = Some(Refusal::UnknownFlow(Member(0)));
-    run.0.told(Time::from_millis(500), 0, &Word::Pause, refused);
-    run.0.told(Time::from_millis(1500), 0, &Word::Pause, refused);
-    run.0.told(Time::from_millis(1600), 0, &Word::Pause, None);
+    let refused = Some(Refusal::UnknownFlow(FlowId(0)));
+    run.0.coupling_message(Time::from_millis(500), 0, &CouplingMessage::Pause, refused);
+    run.0.coupling_message(Time::from_millis(1500), 0, &CouplingMessage::Pause, refused);
+    run.0.coupling_message(Time::from_millis(1600), 0, &CouplingMessage::Pause, None);
     let flows = run.metrics().flows;
     assert_eq!((flows[0].refused_words, flows[1].refused_words), (Some(1.0), Some(0.0)));
 }
@@ -69,7 +69,7 @@ fn fairness_of_what_is_sent_is_measured_beside_that_of_what_arrives() {
     near(jain.mean_of_instant, 0.5, 1e-12);
 }
 
-type Orders<'a> = &'a [(u64, usize, Order, Option<Aggregate>)];
+type Orders<'a> = &'a [(u64, usize, CouplerAction, Option<Aggregate>)];
 
 fn three() -> MeasurePlan {
     coupled(400, vec![media("a"), media("b"), media("c")])
@@ -80,15 +80,15 @@ fn recording(orders: Orders<'_>) -> Recording {
     run.passes(0, 110, 120, 1250);
     run.passes(1, 110, 120, 2500);
     for (ms, flow, order, aggregate) in orders {
-        run.0.ordered(Time::from_millis(*ms), *flow, order, *aggregate);
+        run.0.coupler_action(Time::from_millis(*ms), *flow, order, *aggregate);
     }
-    run.0.told(Time::from_millis(250), 1, &Word::Leave, None);
+    run.0.coupling_message(Time::from_millis(250), 1, &CouplingMessage::Leave, None);
     run.0.finish().series.unwrap()
 }
 
 #[test]
 fn orders_hold_until_the_next_one_or_until_the_flow_leaves() {
-    let rate = |kbps| Order::Rate { rate: DataRate::from_kbps(kbps), epoch: 1 };
+    let rate = |kbps| CouplerAction::Rate { rate: DataRate::from_kbps(kbps), epoch: 1 };
     let sum = |kbps: f64| Some(Aggregate { group: 0, sum: kbps * 1e3 });
     let recording = recording(&[
         (10, 0, rate(300), sum(400.0)),
@@ -123,7 +123,7 @@ fn orders_hold_until_the_next_one_or_until_the_flow_leaves() {
 
 #[test]
 fn windows_are_shown_in_segments() {
-    let window = Order::Window(Window { cwnd: 12.5, ssthresh: 20.0 });
+    let window = CouplerAction::Window(Window { cwnd: 12.5, ssthresh: 20.0 });
     let orders = [(10, 0, window, Some(Aggregate { group: 1, sum: 30e3 }))];
     let series = recording(&orders).whole().unwrap();
     assert_eq!(series.flows[0].share, Some(Share::Window(vec![12.5; 4])));
@@ -135,7 +135,7 @@ fn reads_back(plan: &MeasurePlan, orders: Orders<'_>) {
     let mut run = Run::new(plan.clone());
     run.passes(0, 110, 120, 1250);
     for (ms, flow, order, aggregate) in orders {
-        run.0.ordered(Time::from_millis(*ms), *flow, order, *aggregate);
+        run.0.coupler_action(Time::from_millis(*ms), *flow, order, *aggregate);
     }
     let recording = run.0.finish().series.unwrap();
     let mut csv = Vec::new();
@@ -148,19 +148,19 @@ fn reads_back(plan: &MeasurePlan, orders: Orders<'_>) {
 #[test]
 fn what_couplers_ordered_is_read_back() {
     let sum = |group, sum| Some(Aggregate { group, sum });
-    let rate = Order::Rate { rate: DataRate::from_kbps(300), epoch: 1 };
+    let rate = CouplerAction::Rate { rate: DataRate::from_kbps(300), epoch: 1 };
     reads_back(&three(), &[(10, 0, rate, sum(0, 400e3)), (110, 1, rate, sum(1, 500e3))]);
     let mut by_windows = three();
     by_windows.couplings[0].windows = true;
-    let window = Order::Window(Window { cwnd: 12.5, ssthresh: 20.0 });
+    let window = CouplerAction::Window(Window { cwnd: 12.5, ssthresh: 20.0 });
     reads_back(&by_windows, &[(10, 0, window, sum(1, 30e3)), (110, 1, window, sum(1, 30e3))]);
 }
 
 #[test]
 fn who_is_not_coupled_any_more_has_no_share() {
-    let rate = Order::Rate { rate: DataRate::from_kbps(300), epoch: 1 };
+    let rate = CouplerAction::Rate { rate: DataRate::from_kbps(300), epoch: 1 };
     let sum = Some(Aggregate { group: 0, sum: 300e3 });
-    let series = recording(&[(10, 0, rate, sum), (110, 0, Order::Uncoupled, None)]).whole().unwrap();
+    let series = recording(&[(10, 0, rate, sum), (110, 0, CouplerAction::Uncoupled, None)]).whole().unwrap();
     let Some(Share::Rate(first)) = &series.flows[0].share else { panic!("no rates") };
     assert!(first[0] == 300e3 && first[1..].iter().all(|rate| rate.is_nan()), "{first:?}");
     assert!(series.couplings[0].groups[1].is_nan() && series.couplings[0].aggregate[3].is_nan());

@@ -1,6 +1,9 @@
 //! Which decisions are recorded, and with what.
 
-use weir_cc::{Controller, Decision, Evidence, Feedback, PathEvent, SendState, SendTime, Share, Signal, Why};
+use weir_cc::{
+    AllocatedRate, ChangeReason, Controller, Decision, Evidence, Feedback, PathEvent, SendState, SendTime,
+    Signal,
+};
 use weir_measure::metrics::{Decisions, Reason, RecordedDecision};
 
 use super::*;
@@ -25,7 +28,7 @@ impl Controller for Puppet {
         Target::at(DataRate::from_kbps(1), Pacing::Unpaced, self.factor)
     }
 
-    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
+    fn apply_allocation(&mut self, _: SendTime, share: AllocatedRate) -> DataRate {
         share.rate
     }
 
@@ -40,14 +43,14 @@ impl Controller for Puppet {
         out.copy_from_slice(&[f64::NAN, self.delay]);
     }
 
-    fn evidence(&self, _: Why) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _: ChangeReason) -> [Option<Evidence>; 3] {
         [Evidence::of("loss"), Evidence::against("queue, mean", 20.0), None]
     }
 }
 
 impl Run {
     /// A decision that takes the rate from `base` to `rate` (kbit/s).
-    fn decides(&mut self, at_us: u64, base: u64, rate: u64, why: Why, puppet: Puppet) {
+    fn decides(&mut self, at_us: u64, base: u64, rate: u64, why: ChangeReason, puppet: Puppet) {
         let [base, rate] = [base, rate].map(DataRate::from_kbps);
         let decision = Decision { rate, base, why, rtt: None };
         self.0.decided(Time::from_nanos(1000 * at_us), 0, &decision, &puppet);
@@ -76,16 +79,16 @@ fn rows(decisions: &Decisions) -> Vec<RecordedDecision> {
 fn run() -> Run {
     let mut run = Run::new(recorded());
     let climbing = Puppet { factor: LimitingFactor::RampUp, delay: 12.345_67 };
-    run.decides(100_400, 1000, 1000, Why::Growth, climbing);
+    run.decides(100_400, 1000, 1000, ChangeReason::Growth, climbing);
     // One per cent is nothing, and one more makes two since what was recorded.
-    run.decides(200_000, 1000, 1010, Why::Growth, climbing);
-    run.decides(300_000, 1010, 1020, Why::Growth, climbing);
+    run.decides(200_000, 1000, 1010, ChangeReason::Growth, climbing);
+    run.decides(300_000, 1010, 1020, ChangeReason::Growth, climbing);
     // The rate stays, and something else limits it.
     let limited = Puppet { factor: LimitingFactor::Delay, delay: 25.0 };
-    run.decides(400_000, 1020, 1020, Why::Growth, limited);
-    run.decides(500_000, 1020, 1025, Why::Growth, limited);
+    run.decides(400_000, 1020, 1020, ChangeReason::Growth, limited);
+    run.decides(500_000, 1020, 1025, ChangeReason::Growth, limited);
     run.0.allocated(Time::from_millis(600), 0, DataRate::from_kbps(510), &limited);
-    run.decides(700_600, 510, 255, Why::Delay, limited);
+    run.decides(700_600, 510, 255, ChangeReason::Delay, limited);
     run
 }
 
@@ -99,7 +102,7 @@ fn a_row_is_a_move_of_two_per_cent_or_another_factor_and_starts_where_the_one_be
         let [from, to] = [row.from, row.to].map(|rate| rate.bps() / 1000);
         (row.time.nanos() / 1_000_000, from, to, row.reason, row.limiting_factor)
     };
-    let (growth, delay) = (Reason::Decision(Why::Growth), Reason::Decision(Why::Delay));
+    let (growth, delay) = (Reason::Decision(ChangeReason::Growth), Reason::Decision(ChangeReason::Delay));
     let expected = [
         (100, 1000, 1000, growth, LimitingFactor::RampUp),
         (300, 1000, 1020, growth, LimitingFactor::RampUp),
@@ -149,7 +152,7 @@ fn earlier_blocks_come_back() {
     let rates = [1000, 500];
     for number in 0..70_000_usize {
         let (base, rate) = (rates[number % 2], rates[(number + 1) % 2]);
-        run.decides(1000 * number as u64 / 10, base, rate, Why::Delay, puppet);
+        run.decides(1000 * number as u64 / 10, base, rate, ChangeReason::Delay, puppet);
     }
     let series = run.0.finish().series.unwrap();
     let rows = rows(series.decisions());
@@ -180,7 +183,7 @@ impl Controller for Verbose {
         Target::at(DataRate::from_kbps(1), Pacing::Unpaced, self.0)
     }
 
-    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
+    fn apply_allocation(&mut self, _: SendTime, share: AllocatedRate) -> DataRate {
         share.rate
     }
 
@@ -195,7 +198,7 @@ impl Controller for Verbose {
         out.copy_from_slice(&[123.456_7, 1_234_567.8, 0.000_123_456]);
     }
 
-    fn evidence(&self, _: Why) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _: ChangeReason) -> [Option<Evidence>; 3] {
         let [one, two, three] = [0, 1, 2].map(|at| self.signals()[at].name);
         [Evidence::against(one, 106.66), Evidence::against(two, 12.345), Evidence::against(three, 0.01)]
     }
@@ -216,11 +219,11 @@ fn day(what: impl Fn(u64) -> (u64, LimitingFactor)) -> (Vec<RecordedDecision>, u
         let at = Time::from_millis(40 * number);
         let (kbps, factor) = what(number);
         let rate = DataRate::from_kbps(kbps);
-        let decision = Decision { rate, base: rate, why: Why::Application, rtt: None };
+        let decision = Decision { rate, base: rate, why: ChangeReason::Application, rtt: None };
         run.0.decided(at, 0, &decision, &Verbose(factor));
         if number % 250 == 0 {
             let rate = DataRate::from_kbps([1000, 1030][(number / 250 % 2) as usize]);
-            let decision = Decision { rate, base: rate, why: Why::Growth, rtt: None };
+            let decision = Decision { rate, base: rate, why: ChangeReason::Growth, rtt: None };
             run.0.decided(at, 1, &decision, &Verbose(LimitingFactor::Delay));
         }
     }

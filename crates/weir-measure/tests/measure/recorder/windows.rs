@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weir_measure::metrics::{Backlog, Measured, Window, Witness};
+use weir_measure::metrics::{Backlog, Measured, NetworkObserver, Window};
 use weir_world::Loss;
 
 use super::*;
@@ -136,7 +136,7 @@ fn what_waits_at_the_sender_and_in_queues_is_the_whole_wait() {
 #[test]
 fn a_witness_sees_what_waits_while_the_run_lasts() {
     let plan = plan(1000, vec![media("a")]);
-    let witness = Arc::new(Witness::new(&plan));
+    let witness = Arc::new(NetworkObserver::new(&plan));
     let mut run = Run(Recorder::new(plan).beside(Some(Arc::clone(&witness))));
     let packet = run.sends(0, 100, 1000);
     let lost = run.sends(0, 150, 500);

@@ -8,7 +8,7 @@ use weir_cc::history::{SendHistory, compact_ntp};
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
 use weir_cc::{
-    Arrival, ArrivalTime, DataRate, DataSize, Echo, Ecn, LawReport, Receiver, ReceptionReport, Record,
+    Arrival, ArrivalTime, DataRate, DataSize, Echo, Ecn, NativeReport, Receiver, ReceptionReport, Record,
     Report, SendState, SendTime, Stamp, TimeDelta,
 };
 
@@ -119,7 +119,7 @@ pub(crate) struct Loop<'a> {
 enum Returning {
     Packets(Vec<Record>, u8, Option<ArrivalTime>),
     Ceiling(DataRate),
-    Law(LawReport, Echo),
+    Law(NativeReport, Echo),
     Reception(ReceptionReport),
 }
 
@@ -360,7 +360,7 @@ impl<'a> Loop<'a> {
             let report = match report {
                 Report::Packets { records, number, at } => Returning::Packets(records.to_vec(), number, at),
                 Report::Ceiling(rate) => Returning::Ceiling(rate),
-                Report::Law { report, echo } => Returning::Law(report, echo),
+                Report::Native { report, echo } => Returning::Law(report, echo),
                 Report::Reception(report) => Returning::Reception(report),
             };
             self.returning.push_back((back, report));
@@ -378,7 +378,7 @@ impl<'a> Loop<'a> {
                     Report::Packets { records, number: *number, at: *at }
                 }
                 Returning::Ceiling(rate) => Report::Ceiling(*rate),
-                Returning::Law(report, echo) => Report::Law { report: *report, echo: *echo },
+                Returning::Law(report, echo) => Report::Native { report: *report, echo: *echo },
                 Returning::Reception(report) => Report::Reception(*report),
             };
             // The bytes in flight before the report: what it settles is in it.

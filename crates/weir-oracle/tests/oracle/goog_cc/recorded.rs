@@ -57,7 +57,7 @@ impl Sender for Recorder<'_> {
                 Told::Packets { results: results.to_vec(), at, rtt, missed_reports }
             }
             Feedback::Reception { report, rtt } => Told::Reception { report, rtt },
-            Feedback::Ceiling(_) | Feedback::Law { .. } => return,
+            Feedback::Ceiling(_) | Feedback::Native { .. } => return,
         };
         self.entries.push(Entry { now, told, state: *state });
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use weir_lab::build::RunOptions;
+use weir_lab::compile::RunOptions;
 use weir_lab::runs::Task;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;

@@ -1,7 +1,7 @@
 //! What a coupled sender tells of its window, and how it obeys.
 
 use weir_cc::coupled::sbd::SegmentStatistics;
-use weir_cc::coupled::{Order, Statistics, Told, WindowNews, Word};
+use weir_cc::coupled::{CouplerAction, CouplingMessage, CwndUpdate, Statistics, WindowEvent};
 use weir_cc::window::Window;
 use weir_cc::{ArrivalTime, SendTime};
 use weir_units::TimeDelta;
@@ -126,27 +126,34 @@ impl TcpSender {
         if core::mem::take(&mut self.tail.repaired) && self.state == State::Open {
             return self.hear_of_repaired_loss(rtt, before, acked);
         }
-        let told = match (state, self.state) {
+        let event = match (state, self.state) {
             (State::SynSent, State::Open) => {
                 return Heard { rtt, connected: true, loss: None, news: None };
             }
-            (State::Open | State::Reducing | State::Loss, State::Recovery) => Some(Told::RecoveryEntered),
-            (State::Recovery, State::Open) => Some(Told::RecoveryLeft),
-            _ if self.counts.ecn_reductions > reductions => Some(Told::Marked),
-            (State::Reducing, State::Open) => Some(Told::RecoveryLeft),
-            (_, State::Recovery | State::Reducing) => (acked > 0).then_some(Told::Repairing),
-            (_, State::Open | State::Loss) => (acked > 0).then_some(Told::Acknowledged),
+            (State::Open | State::Reducing | State::Loss, State::Recovery) => {
+                Some(WindowEvent::RecoveryEntered)
+            }
+            (State::Recovery, State::Open) => Some(WindowEvent::RecoveryLeft),
+            _ if self.counts.ecn_reductions > reductions => Some(WindowEvent::Marked),
+            (State::Reducing, State::Open) => Some(WindowEvent::RecoveryLeft),
+            (_, State::Recovery | State::Reducing) => (acked > 0).then_some(WindowEvent::Repairing),
+            (_, State::Open | State::Loss) => (acked > 0).then_some(WindowEvent::Acknowledged),
             _ => None,
         };
-        let news = told.map(|told| Word::Window(self.news(told, before, acked)));
+        let news = event.map(|event| CouplingMessage::Window(self.news(event, before, acked)));
         Heard { rtt, connected: false, loss: None, news }
     }
 
     /// A loss was found that is repaired already: recovery is entered and left at once.
     fn hear_of_repaired_loss(&self, rtt: Option<TimeDelta>, before: Window, acked: u32) -> Heard {
-        let loss = self.news(Told::RecoveryEntered, before, 0);
-        let news = self.news(Told::RecoveryLeft, loss.after, acked);
-        Heard { rtt, connected: false, loss: Some(Word::Window(loss)), news: Some(Word::Window(news)) }
+        let loss = self.news(WindowEvent::RecoveryEntered, before, 0);
+        let news = self.news(WindowEvent::RecoveryLeft, loss.after, acked);
+        Heard {
+            rtt,
+            connected: false,
+            loss: Some(CouplingMessage::Window(loss)),
+            news: Some(CouplingMessage::Window(news)),
+        }
     }
 
     /// Statistics of the newest interval of the path that has ended, once: poll after each acknowledgement.
@@ -156,22 +163,25 @@ impl TcpSender {
     }
 
     /// The sender's time has come, as in [`Self::on_timeout`]. What to tell, if it is coupled and has to send again.
-    pub fn on_timeout_coupled(&mut self, now: SendTime) -> Option<Word> {
+    pub fn on_timeout_coupled(&mut self, now: SendTime) -> Option<CouplingMessage> {
         let (state, before) = (self.state, self.window);
         self.on_timeout(now);
         if !self.coupled.on {
             return None;
         }
         if state != State::Recovery && self.state == State::Recovery {
-            return Some(Word::Window(self.news(Told::RecoveryEntered, before, 0)));
+            return Some(CouplingMessage::Window(self.news(WindowEvent::RecoveryEntered, before, 0)));
         }
-        self.coupled.reduction.is_some().then(|| Word::Window(self.news(Told::TimedOut, before, 0)))
+        self.coupled
+            .reduction
+            .is_some()
+            .then(|| CouplingMessage::Window(self.news(WindowEvent::TimedOut, before, 0)))
     }
 
     /// Obeys; poll for segments afterwards. What to tell of it, if anything.
-    pub fn obey(&mut self, now: SendTime, order: &Order) -> Option<Word> {
+    pub fn apply(&mut self, now: SendTime, order: &CouplerAction) -> Option<CouplingMessage> {
         match *order {
-            Order::Window(window) => {
+            CouplerAction::Window(window) => {
                 let repairing = matches!(self.state, State::Recovery | State::Reducing);
                 let sound = window.cwnd.is_finite() && window.cwnd > 0.0 && window.ssthresh > 0.0;
                 if self.coupled.on && !repairing && sound {
@@ -180,30 +190,30 @@ impl TcpSender {
                 }
                 None
             }
-            Order::Segment => {
+            CouplerAction::Segment => {
                 self.coupled.clocked += u32::from(self.state == State::Open);
                 None
             }
-            Order::Reduce => {
+            CouplerAction::Reduce => {
                 let reduction = self.coupled.reduction.take()?;
                 let before = self.window;
                 self.reduce_by_timeout(now, reduction, self.coupled.meanwhile);
-                Some(Word::Window(self.news(Told::Reduced, before, 0)))
+                Some(CouplingMessage::Window(self.news(WindowEvent::Reduced, before, 0)))
             }
-            Order::Uncoupled => {
+            CouplerAction::Uncoupled => {
                 self.uncouple(now);
                 None
             }
-            Order::Rate { .. } => None,
+            CouplerAction::Rate { .. } => None,
         }
     }
 
-    fn news(&self, told: Told, before: Window, acked: u32) -> WindowNews {
+    fn news(&self, event: WindowEvent, before: Window, acked: u32) -> CwndUpdate {
         let Window { cwnd, ssthresh } = self.window;
         // Recovery begins with a window that goes on from what is in the network; it shall end with the threshold.
-        let cwnd = if told == Told::RecoveryEntered { ssthresh } else { cwnd };
-        WindowNews {
-            told,
+        let cwnd = if event == WindowEvent::RecoveryEntered { ssthresh } else { cwnd };
+        CwndUpdate {
+            event,
             before,
             after: Window { cwnd, ssthresh },
             acked: f64::from(acked),
@@ -222,8 +232,8 @@ pub struct Heard {
     pub rtt: Option<TimeDelta>,
     /// Whether the connection stands from now on.
     pub connected: bool,
-    /// What to tell the coupler first: a loss that is repaired already, always a [`Word::Window`].
-    pub loss: Option<Word>,
-    /// What to tell the coupler, always a [`Word::Window`].
-    pub news: Option<Word>,
+    /// What to tell the coupler first: a loss that is repaired already, always a [`CouplingMessage::Window`].
+    pub loss: Option<CouplingMessage>,
+    /// What to tell the coupler, always a [`CouplingMessage::Window`].
+    pub news: Option<CouplingMessage>,
 }

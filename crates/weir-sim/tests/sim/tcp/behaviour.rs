@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use super::rig::Rig;
-use weir_cc::window::{Ack, Congestion, Cubic, Delivery, NewReno, Window, WindowLaw};
+use weir_cc::window::{Ack, Congestion, Cubic, Delivery, NewReno, Window, WindowAlgorithm};
 use weir_cc::{ArrivalTime, SendTime};
 use weir_sim::tcp::{TcpSender, TcpStats};
 use weir_units::{DataSize, TimeDelta};
@@ -295,7 +295,7 @@ fn ns3_reduces_no_more_while_a_timeout_is_repaired() {
 #[derive(Debug)]
 struct Noting(Arc<Mutex<Vec<(SendTime, bool)>>>);
 
-impl WindowLaw for Noting {
+impl WindowAlgorithm for Noting {
     fn reset(&mut self) {}
 
     fn on_delivery(&mut self, _: &mut Window, delivery: &Delivery) {
@@ -413,7 +413,7 @@ fn receive_window_bounds_the_flight() {
 #[derive(Debug)]
 struct Idle(Arc<Mutex<Vec<TimeDelta>>>);
 
-impl WindowLaw for Idle {
+impl WindowAlgorithm for Idle {
     fn reset(&mut self) {}
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use weir_cc::window::{Window, WindowLaw};
+use weir_cc::window::{Window, WindowAlgorithm};
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::{InService, Jitter, Link, LinkConfig, LossModel, Packet, QueueConfig, Service, Time};
 use weir_sim::tcp::{TcpReceiver, TcpSender};
@@ -127,7 +127,7 @@ impl Bench {
     }
 
     /// Adds a flow without end that begins then.
-    pub(crate) fn with(mut self, config: TcpConfig, law: Box<dyn WindowLaw>, start_ms: u64) -> Self {
+    pub(crate) fn with(mut self, config: TcpConfig, law: Box<dyn WindowAlgorithm>, start_ms: u64) -> Self {
         self.flows.push(Flow {
             sender: TcpSender::new(config, law, None),
             receiver: TcpReceiver::new(config),

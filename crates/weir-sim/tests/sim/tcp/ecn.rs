@@ -3,7 +3,7 @@
 use super::rig::Rig;
 use crate::common::{flow, spec};
 use weir_cc::SendTime;
-use weir_cc::window::{Dctcp, NewReno, WindowLaw};
+use weir_cc::window::{Dctcp, NewReno, WindowAlgorithm};
 use weir_net::Time;
 use weir_sim::Simulation;
 use weir_sim::tcp::TcpStats;
@@ -113,7 +113,7 @@ impl Monitor for Watch {
 }
 
 /// A minute over 10 Mbit/s and 50 ms, with marks for what waited more than `threshold`.
-fn over_a_marking_link(law: impl WindowLaw + 'static, ecn: EcnMode, threshold: TimeDelta) -> Watch {
+fn over_a_marking_link(law: impl WindowAlgorithm + 'static, ecn: EcnMode, threshold: TimeDelta) -> Watch {
     let traffic = Traffic::Tcp { law: Box::new(law), config: with_ecn(ecn), size: None };
     let mut spec = spec(10_000, 60, vec![flow("tcp", traffic)]);
     spec.links[0].config.queue.mark_above = Some(threshold);

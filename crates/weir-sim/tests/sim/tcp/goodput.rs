@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_cc::SendTime;
 use weir_cc::window::highspeed::Response;
-use weir_cc::window::{Cubic, HighSpeed, NewReno, Rules, WindowLaw};
+use weir_cc::window::{Cubic, HighSpeed, NewReno, Rules, WindowAlgorithm};
 use weir_sim::tcp::TcpStats;
 use weir_units::TimeDelta;
 use weir_world::tcp::{Segment, TcpConfig};
@@ -22,14 +22,14 @@ const LOSSES: f64 = 400.0;
 
 /// Segments per second and the sender's state at the end of a run in which `lose` decides over each data
 /// segment; about one in `1 / p` should be lost.
-fn goodput(law: impl WindowLaw + 'static, p: f64, lose: impl FnMut() -> bool) -> (f64, TcpStats) {
+fn goodput(law: impl WindowAlgorithm + 'static, p: f64, lose: impl FnMut() -> bool) -> (f64, TcpStats) {
     goodput_over(TimeDelta::from_secs_f64(LOSSES / p / square_root_law(p)), law, lose)
 }
 
 /// The same over a given time.
 fn goodput_over(
     duration: TimeDelta,
-    law: impl WindowLaw + 'static,
+    law: impl WindowAlgorithm + 'static,
     mut lose: impl FnMut() -> bool,
 ) -> (f64, TcpStats) {
     let lose = move |_, segment: Option<&Segment>| segment.is_some() && lose();

@@ -2,7 +2,7 @@
 
 use super::peer::{Says, Talk};
 use weir_cc::SendTime;
-use weir_cc::coupled::{Told, Word};
+use weir_cc::coupled::{CouplingMessage, WindowEvent};
 use weir_cc::window::Window;
 use weir_world::tcp::TcpConfig;
 
@@ -28,9 +28,9 @@ fn a_probe_that_waits_for_its_turn_is_not_sent_once_all_is_acknowledged() {
     }
 }
 
-fn news(told: Option<Word>) -> Option<(Told, Window)> {
+fn news(told: Option<CouplingMessage>) -> Option<(WindowEvent, Window)> {
     told.map(|word| match word {
-        Word::Window(news) => (news.told, news.after),
+        CouplingMessage::Window(news) => (news.event, news.after),
         other => panic!("not of a window: {other:?}"),
     })
 }
@@ -44,7 +44,7 @@ fn a_coupler_hears_of_a_loss_that_time_alone_proves() {
     let late = talk.sender.next_timeout().expect("what is late only would come");
     assert_eq!(late.nanos(), 227_000_000);
     let told = news(talk.sender.on_timeout_coupled(late));
-    assert_eq!(told, Some((Told::RecoveryEntered, Window { cwnd: 5.0, ssthresh: 5.0 })));
+    assert_eq!(told, Some((WindowEvent::RecoveryEntered, Window { cwnd: 5.0, ssthresh: 5.0 })));
 }
 
 #[test]
@@ -59,8 +59,8 @@ fn a_coupler_hears_of_a_loss_that_a_probe_has_repaired() {
     let says = Says { cumulative: 5, echo: 402, ..Says::default() };
     let heard = talk.sender.on_ack_coupled(SendTime::from_millis(502), &says.acknowledgement(false));
     let reduced = Window { cwnd: 2.0, ssthresh: 2.0 };
-    assert_eq!(news(heard.loss), Some((Told::RecoveryEntered, reduced)));
-    assert_eq!(news(heard.news), Some((Told::RecoveryLeft, reduced)));
+    assert_eq!(news(heard.loss), Some((WindowEvent::RecoveryEntered, reduced)));
+    assert_eq!(news(heard.news), Some((WindowEvent::RecoveryLeft, reduced)));
 }
 
 #[test]

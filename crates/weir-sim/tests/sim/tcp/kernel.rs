@@ -1,7 +1,7 @@
 //! TCP as in Linux 6 against what that kernel did on the same links (`data/kernel-tcp`).
 
 use weir_cc::window::hystart::{Config, HyStart};
-use weir_cc::window::{Cubic, NewReno, Rules, WindowLaw};
+use weir_cc::window::{Cubic, NewReno, Rules, WindowAlgorithm};
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
 use weir_world::tcp::TcpConfig;
@@ -39,7 +39,7 @@ fn link(letter: &str) -> Path {
     }
 }
 
-fn law(name: &str) -> Box<dyn WindowLaw> {
+fn law(name: &str) -> Box<dyn WindowAlgorithm> {
     if name == "cubic" {
         return Box::new(Cubic::linux_6(Some(HyStart::new(Config::linux()))));
     }

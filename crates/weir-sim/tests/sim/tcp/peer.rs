@@ -1,6 +1,6 @@
 //! A TCP sender whose peer says what the test wants.
 
-use weir_cc::window::{NewReno, WindowLaw};
+use weir_cc::window::{NewReno, WindowAlgorithm};
 use weir_cc::{ArrivalTime, SendTime};
 use weir_sim::tcp::TcpSender;
 use weir_units::DataSize;
@@ -43,7 +43,11 @@ impl Talk {
     }
 
     /// The same under another law.
-    pub(crate) fn under(config: TcpConfig, law: impl WindowLaw + 'static, segments: Option<u64>) -> Self {
+    pub(crate) fn under(
+        config: TcpConfig,
+        law: impl WindowAlgorithm + 'static,
+        segments: Option<u64>,
+    ) -> Self {
         let size = segments.map(|count| DataSize::from_bytes(1448 * count));
         let mut talk = Self { sender: TcpSender::new(config, Box::new(law), size), left: Vec::new() };
         talk.sender.start(SendTime::ZERO);

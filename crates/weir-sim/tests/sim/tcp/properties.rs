@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_cc::window::hystart::{Config, HyStart};
 use weir_cc::window::westwood::Estimator;
-use weir_cc::window::{Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowLaw};
+use weir_cc::window::{Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowAlgorithm};
 use weir_cc::{ArrivalTime, SendTime};
 use weir_sim::tcp::{TcpReceiver, TcpSender};
 use weir_units::{DataSize, TimeDelta};
@@ -65,8 +65,8 @@ fn config() -> impl Strategy<Value = TcpConfig> {
 }
 
 /// One of the window laws, made anew when called.
-fn law() -> impl Strategy<Value = fn() -> Box<dyn WindowLaw>> {
-    let laws: [fn() -> Box<dyn WindowLaw>; 10] = [
+fn law() -> impl Strategy<Value = fn() -> Box<dyn WindowAlgorithm>> {
+    let laws: [fn() -> Box<dyn WindowAlgorithm>; 10] = [
         || Box::new(NewReno::new()),
         || Box::new(NewReno::with_rules(Rules::ns3_26())),
         || Box::new(Cubic::new()),

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use weir_cc::window::WindowLaw;
+use weir_cc::window::WindowAlgorithm;
 use weir_cc::{ArrivalTime, Ecn, SendTime};
 use weir_sim::tcp::{TcpReceiver, TcpSender};
 use weir_units::{DataSize, TimeDelta};
@@ -26,12 +26,22 @@ pub(crate) struct Rig<L> {
 
 impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
     /// A connection that opens at time zero.
-    pub(crate) fn new(config: TcpConfig, law: impl WindowLaw + 'static, size: Option<u64>, lose: L) -> Self {
+    pub(crate) fn new(
+        config: TcpConfig,
+        law: impl WindowAlgorithm + 'static,
+        size: Option<u64>,
+        lose: L,
+    ) -> Self {
         Self::under(config, Box::new(law), size, lose)
     }
 
     /// The same under a law that is not known before.
-    pub(crate) fn under(config: TcpConfig, law: Box<dyn WindowLaw>, size: Option<u64>, lose: L) -> Self {
+    pub(crate) fn under(
+        config: TcpConfig,
+        law: Box<dyn WindowAlgorithm>,
+        size: Option<u64>,
+        lose: L,
+    ) -> Self {
         let mut sender = TcpSender::new(config, law, size.map(DataSize::from_bytes));
         sender.start(SendTime::ZERO);
         let mut rig = Self {

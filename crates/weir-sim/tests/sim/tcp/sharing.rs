@@ -3,7 +3,7 @@
 use crate::common::{flow, link};
 use weir_cc::window::hystart::{Config, HyStart};
 use weir_cc::window::westwood::Estimator;
-use weir_cc::window::{Cubic, Dctcp, NewReno, Rules, Westwood, WindowLaw};
+use weir_cc::window::{Cubic, Dctcp, NewReno, Rules, Westwood, WindowAlgorithm};
 use weir_net::{LossModel, QueueConfig, Time};
 use weir_sim::Simulation;
 use weir_units::TimeDelta;
@@ -75,11 +75,11 @@ fn measure(links: Vec<LinkSpec>, flows: Vec<FlowSpec>, warm_up: u64, seconds: u6
     Simulation::new(spec, meter).expect("a valid spec").run()
 }
 
-fn tcp(law: impl WindowLaw + 'static) -> Traffic {
+fn tcp(law: impl WindowAlgorithm + 'static) -> Traffic {
     tcp_with(TcpConfig::default(), law)
 }
 
-fn tcp_with(config: TcpConfig, law: impl WindowLaw + 'static) -> Traffic {
+fn tcp_with(config: TcpConfig, law: impl WindowAlgorithm + 'static) -> Traffic {
     Traffic::Tcp { law: Box::new(law), config, size: None }
 }
 
@@ -161,7 +161,7 @@ fn fifty_reno_flows_under_random_loss_have_the_windows_of_theory() {
 
 #[test]
 fn random_loss_costs_westwood_plus_less_than_newreno_and_westwood_per_ack_more() {
-    let goodput = |law: Box<dyn WindowLaw>| {
+    let goodput = |law: Box<dyn WindowAlgorithm>| {
         let mut links = path(10_000, ms(50));
         links[0].config.loss = LossModel::Bernoulli(0.01);
         let traffic = Traffic::Tcp { law, config: TcpConfig::default(), size: None };
@@ -180,7 +180,7 @@ fn random_loss_costs_westwood_plus_less_than_newreno_and_westwood_per_ack_more()
 fn dctcp_keeps_the_queue_at_the_marking_threshold_and_the_link_busy() {
     // RFC 8257 §4.1: a threshold of at least a seventh of the round trip, here of 50 ms and the queue itself.
     let threshold = ms(10);
-    let marked = |ecn, law: Box<dyn WindowLaw>| {
+    let marked = |ecn, law: Box<dyn WindowAlgorithm>| {
         let mut links = path(50_000, ms(300));
         links[0].config.queue.mark_above = Some(threshold);
         let config = TcpConfig { ecn, ..TcpConfig::default() };

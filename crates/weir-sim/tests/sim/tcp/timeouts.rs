@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use super::peer::{Left, Says, Talk};
 use weir_cc::SendTime;
-use weir_cc::coupled::Order;
-use weir_cc::window::{Ack, Congestion, Window, WindowLaw};
+use weir_cc::coupled::CouplerAction;
+use weir_cc::window::{Ack, Congestion, Window, WindowAlgorithm};
 use weir_world::tcp::{EcnMode, TcpConfig};
 
 fn linux() -> TcpConfig {
@@ -83,7 +83,7 @@ fn what_arrives_before_anything_was_sent_again_was_not_lost() {
 #[derive(Debug, Default)]
 struct Notes(Arc<Mutex<Vec<bool>>>);
 
-impl WindowLaw for Notes {
+impl WindowAlgorithm for Notes {
     fn reset(&mut self) {}
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
@@ -114,7 +114,7 @@ fn a_coupled_sender_does_not_doubt_its_timeouts_as_nothing_is_undone() {
     talk.sender.couple();
     talk.wait(400);
     assert_eq!(numbers(&talk.left[10..]), [0]);
-    talk.sender.obey(SendTime::from_millis(400), &Order::Reduce);
+    talk.sender.apply(SendTime::from_millis(400), &CouplerAction::Reduce);
     let left = talk.hear(500, Says { cumulative: 1, echo: 400, ..Says::default() });
     assert_eq!(numbers(&left), [1, 2]);
 }

@@ -2,7 +2,7 @@
 
 use super::CtrlTcp;
 use crate::coupled::ctrl::flow::{Flow, Phase};
-use crate::coupled::word::{Order, WindowNews};
+use crate::coupled::message::{CouplerAction, CwndUpdate};
 use crate::window::Window;
 
 impl CtrlTcp {
@@ -18,7 +18,7 @@ impl CtrlTcp {
     }
 
     /// Answers a flow that would go on with the window `after`.
-    pub(super) fn answer(&mut self, place: usize, news: &WindowNews) {
+    pub(super) fn answer(&mut self, place: usize, news: &CwndUpdate) {
         if self.is_alone() {
             let after = news.after;
             self.flows[place].held = after;
@@ -39,7 +39,7 @@ impl CtrlTcp {
             let Window { cwnd, ssthresh } = flow.held;
             if else_window != Some(flow.held) {
                 let own = Window { cwnd: cwnd.max(1.0), ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
-                self.push(place, Order::Window(own));
+                self.push(place, CouplerAction::Window(own));
             }
             return;
         }
@@ -54,7 +54,7 @@ impl CtrlTcp {
         self.inheriting &= cwnd < target;
         self.flows[place].held = window;
         if else_window != Some(window) {
-            self.push(place, Order::Window(window));
+            self.push(place, CouplerAction::Window(window));
         }
     }
 }

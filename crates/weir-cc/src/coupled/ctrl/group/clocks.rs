@@ -4,7 +4,7 @@ use super::{CtrlTcp, is_open};
 use crate::coupled::ctrl::clock::Clock;
 use crate::coupled::ctrl::config::Newcomer;
 use crate::coupled::ctrl::flow::Flow;
-use crate::coupled::word::Order;
+use crate::coupled::message::CouplerAction;
 use crate::time::SendTime;
 
 /// What the clocks of all newcomers hold back together.
@@ -68,7 +68,7 @@ impl CtrlTcp {
         }
         if let Some(place) = sent {
             self.clocks.turn = (place + 1) % count;
-            self.push(place, Order::Segment);
+            self.push(place, CouplerAction::Segment);
             self.count_clocks();
         }
     }

@@ -2,10 +2,10 @@
 
 use super::CtrlTcp;
 use crate::coupled::coupler::Refusal;
-use crate::coupled::ctrl::config::Lead;
+use crate::coupled::ctrl::config::CoordinatorSelection;
 use crate::coupled::ctrl::flow::Steered;
-use crate::coupled::word::{Told, Update, WindowNews, Windowed};
-use crate::decision::{Decision, Why};
+use crate::coupled::message::{CwndUpdate, Update, WindowEvent, Windowed};
+use crate::decision::{ChangeReason, Decision};
 use crate::time::SendTime;
 use crate::window::Window;
 
@@ -39,14 +39,16 @@ impl CtrlTcp {
         Ok(())
     }
 
-    fn weigh(&mut self, now: SendTime, place: usize, news: &WindowNews, why: Why) {
+    fn weigh(&mut self, now: SendTime, place: usize, news: &CwndUpdate, why: ChangeReason) {
         let kept = self.kept(news.after.cwnd, news.before.cwnd);
         match why {
-            Why::Loss | Why::Mark => self.reduce_once(now, place, kept),
+            ChangeReason::Loss | ChangeReason::Mark => self.reduce_once(now, place, kept),
             // Nobody was heard for a round trip: it is not the feedback of this flow alone that is missing.
-            Why::Timeout if self.all_are_silent(now, place) => self.reduce_once(now, place, kept),
-            Why::Start | Why::Growth | Why::Probe | Why::Delay if self.may_grow(now) => {
-                if self.config.lead == Lead::All {
+            ChangeReason::Timeout if self.all_are_silent(now, place) => self.reduce_once(now, place, kept),
+            ChangeReason::Start | ChangeReason::Growth | ChangeReason::Probe | ChangeReason::Delay
+                if self.may_grow(now) =>
+            {
+                if self.config.lead == CoordinatorSelection::All {
                     self.grow_by_part(place, news);
                 } else if self.coordinates(place) {
                     self.add((news.after.cwnd - news.before.cwnd) * self.bytes_of_aggregate(place));
@@ -63,19 +65,19 @@ impl CtrlTcp {
 }
 
 /// A decision as news of a window: what the rate was before tells what the window was.
-fn news(decision: &Decision, windowed: &Windowed, held: Window) -> WindowNews {
+fn news(decision: &Decision, windowed: &Windowed, held: Window) -> CwndUpdate {
     let after = Window { ssthresh: held.ssthresh, ..windowed.window };
     let cwnd = match decision.rate.bps_f64() {
         rate if rate > 0.0 => after.cwnd * (decision.base.bps_f64() / rate),
         _ => held.cwnd,
     };
-    WindowNews {
-        told: Told::Acknowledged,
+    CwndUpdate {
+        event: WindowEvent::Acknowledged,
         before: Window { cwnd, ..after },
         after,
         acked: 0.0,
         flight: after.cwnd,
-        window_limited: decision.why != Why::Application,
+        window_limited: decision.why != ChangeReason::Application,
         srtt: decision.rtt,
         base_rtt: windowed.base_rtt,
     }

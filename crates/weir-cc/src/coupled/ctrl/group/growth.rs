@@ -1,14 +1,14 @@
 //! Acknowledgements: the coordinating flow's growth is the aggregate's.
 
 use super::{CtrlTcp, is_open};
-use crate::coupled::ctrl::config::Lead;
+use crate::coupled::ctrl::config::CoordinatorSelection;
 use crate::coupled::ctrl::flow::{Phase, Steered};
-use crate::coupled::word::WindowNews;
+use crate::coupled::message::CwndUpdate;
 use crate::time::SendTime;
 use crate::window::Window;
 
 impl CtrlTcp {
-    pub(super) fn on_acknowledged(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+    pub(super) fn on_acknowledged(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         let resumes = !self.flows[place].outstanding;
         let place = self.hear(now, place, news);
         self.flows[place].phase = Phase::Open;
@@ -29,8 +29,8 @@ impl CtrlTcp {
     }
 
     /// In slow start everyone's acknowledgements open the aggregate, as they would one connection's window.
-    fn grow_beside_coordinator(&mut self, place: usize, news: &WindowNews) {
-        if self.config.lead == Lead::All {
+    fn grow_beside_coordinator(&mut self, place: usize, news: &CwndUpdate) {
+        if self.config.lead == CoordinatorSelection::All {
             self.grow_by_part(place, news);
         } else if news.before.in_slow_start() && self.shares.in_slow_start() && !self.delay_leads() {
             self.add((news.after.cwnd - news.before.cwnd).max(0.0) * self.bytes_of_aggregate(place));
@@ -38,7 +38,7 @@ impl CtrlTcp {
     }
 
     /// New data was acknowledged in recovery, or after a timeout before all that was sent by then.
-    pub(super) fn on_repairing(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+    pub(super) fn on_repairing(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         let place = self.hear(now, place, news);
         if self.flows[place].phase == Phase::Recovery {
             return;
@@ -54,7 +54,7 @@ impl CtrlTcp {
     }
 
     /// What every acknowledgement tells of the path. Returns the flow's place, which others may have left.
-    fn hear(&mut self, now: SendTime, place: usize, news: &WindowNews) -> usize {
+    fn hear(&mut self, now: SendTime, place: usize, news: &CwndUpdate) -> usize {
         self.flows[place].on_acknowledged(now, news);
         let place = if self.undecided > 0 { self.decide_for_isolation(now, place) } else { place };
         if self.clocks.are_running() {
@@ -79,7 +79,7 @@ impl CtrlTcp {
         !self.clocks.are_running() && !self.episode.is_running(now)
     }
 
-    fn grow(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+    fn grow(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         if !self.may_grow(now) || !news.window_limited {
             return;
         }
@@ -106,7 +106,7 @@ impl CtrlTcp {
     }
 
     /// `sum_all`: additive contributions of everybody, divided by `N`.
-    pub(super) fn grow_by_part(&mut self, place: usize, news: &WindowNews) {
+    pub(super) fn grow_by_part(&mut self, place: usize, news: &CwndUpdate) {
         let by = news.after.cwnd - news.before.cwnd;
         let additive = !news.before.in_slow_start() || self.flows[place].steered == Steered::Delay;
         if additive {

@@ -1,14 +1,14 @@
 //! Rule H: who coordinates next.
 
 use super::{CtrlTcp, is_open};
-use crate::coupled::ctrl::config::Lead;
+use crate::coupled::ctrl::config::CoordinatorSelection;
 use crate::coupled::ctrl::flow::{Flow, Steered};
 use crate::time::SendTime;
 
 impl CtrlTcp {
     /// Whether a delay-based flow leads: losses do not take the coordination from it.
     pub(super) fn delay_leads(&self) -> bool {
-        self.config.lead == Lead::Delay
+        self.config.lead == CoordinatorSelection::Delay
             && self
                 .coordinator
                 .and_then(|member| self.flows.place(member))
@@ -20,7 +20,7 @@ impl CtrlTcp {
     pub(super) fn hand_over(&mut self, now: SendTime) {
         let rank = |flow: &Flow| {
             let sound = flow.outstanding && is_open(flow);
-            let leads = self.config.lead == Lead::Delay
+            let leads = self.config.lead == CoordinatorSelection::Delay
                 && flow.steered == Steered::Delay
                 && !self.is_silent(now, flow);
             let uses = flow.cap == f64::INFINITY;

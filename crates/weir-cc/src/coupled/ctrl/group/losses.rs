@@ -2,12 +2,12 @@
 
 use super::CtrlTcp;
 use crate::coupled::ctrl::flow::Phase;
-use crate::coupled::word::WindowNews;
+use crate::coupled::message::CwndUpdate;
 use crate::time::SendTime;
 
 impl CtrlTcp {
     /// `ENTER_FR`.
-    pub(super) fn on_recovery_entered(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+    pub(super) fn on_recovery_entered(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         self.settle_timeout(place);
         self.stop_clock(place);
         let member = self.flows.member(place);
@@ -26,7 +26,7 @@ impl CtrlTcp {
     }
 
     /// `EXIT_FR`.
-    pub(super) fn on_recovery_left(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+    pub(super) fn on_recovery_left(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         self.flows[place].phase = Phase::Open;
         self.flows[place].heard = now;
         // Whoever is the first to leave recovery: who goes on with its part of a sum that is not reduced yet fills the queue
@@ -38,7 +38,7 @@ impl CtrlTcp {
             self.adopt(place, news.after);
         } else {
             // In recovery the window was blown up by what had left the network.
-            self.answer(place, &WindowNews { before: news.after, ..*news });
+            self.answer(place, &CwndUpdate { before: news.after, ..*news });
         }
     }
 
@@ -58,7 +58,7 @@ impl CtrlTcp {
     }
 
     /// A mark was answered: the next round trip is a loss event without recovery.
-    pub(super) fn on_marked(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+    pub(super) fn on_marked(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         self.flows[place].on_acknowledged(now, news);
         if self.is_alone() {
             self.adopt(place, news.after);

@@ -3,11 +3,11 @@
 use super::CtrlTcp;
 use crate::coupled::coupler::Refusal;
 use crate::coupled::ctrl::clock::TICKS;
-use crate::coupled::ctrl::config::{Lead, Newcomer};
+use crate::coupled::ctrl::config::{CoordinatorSelection, Newcomer};
 use crate::coupled::ctrl::episode::Episode;
 use crate::coupled::ctrl::flow::Flow;
 use crate::coupled::ctrl::shares::Shares;
-use crate::coupled::word::{Join, Member, Order, Windowed, Wishes};
+use crate::coupled::message::{CouplerAction, FlowId, FlowParameters, Join, Windowed};
 use crate::time::SendTime;
 
 /// A weight is never smaller beside the greatest.
@@ -23,25 +23,25 @@ fn is_window(windowed: &Windowed) -> bool {
 }
 
 impl CtrlTcp {
-    pub(super) fn join(&mut self, now: SendTime, member: Member, join: &Join) -> Result<(), Refusal> {
+    pub(super) fn join(&mut self, now: SendTime, member: FlowId, join: &Join) -> Result<(), Refusal> {
         if let Some(place) = self.flows.place(member) {
             self.order(place, f64::INFINITY, None);
             return Err(Refusal::JoinedAlready(member));
         }
         let refusal = match &join.window {
-            _ if !is_priority(join.wishes.priority) => Refusal::Priority(member),
+            _ if !is_priority(join.parameters.priority) => Refusal::Priority(member),
             None => Refusal::Kind(member),
             Some(windowed) if !is_window(windowed) => Refusal::Amount(member),
             Some(windowed) => {
-                self.take_in(now, member, Flow::new(now, join.wishes, windowed));
+                self.take_in(now, member, Flow::new(now, join.parameters, windowed));
                 return Ok(());
             }
         };
-        self.orders.push_back((member, Order::Uncoupled));
+        self.orders.push_back((member, CouplerAction::Uncoupled));
         Err(refusal)
     }
 
-    fn take_in(&mut self, now: SendTime, member: Member, flow: Flow) {
+    fn take_in(&mut self, now: SendTime, member: FlowId, flow: Flow) {
         let (first, window) = (self.flows.is_empty(), flow.held);
         let brought = window.cwnd * flow.segment;
         let place = self.flows.insert(member, flow);
@@ -101,13 +101,18 @@ impl CtrlTcp {
         self.decide_for_all(now);
     }
 
-    pub(super) fn on_wishes(&mut self, now: SendTime, place: usize, wishes: &Wishes) -> Result<(), Refusal> {
+    pub(super) fn on_wishes(
+        &mut self,
+        now: SendTime,
+        place: usize,
+        parameters: &FlowParameters,
+    ) -> Result<(), Refusal> {
         let member = self.flows.member(place);
-        if !is_priority(wishes.priority) {
+        if !is_priority(parameters.priority) {
             return Err(Refusal::Priority(member));
         }
         let before = self.shares.share(&self.flows[place]);
-        self.flows[place].wishes = *wishes;
+        self.flows[place].parameters = *parameters;
         self.reweigh();
         let flow = &self.flows[place];
         let rises = self.shares.share(flow) - before > self.config.burst * flow.segment;
@@ -122,13 +127,13 @@ impl CtrlTcp {
         let mean = self.mean_base_rtt();
         self.tenants.clear();
         for place in 0..self.flows.len() {
-            self.tenants.add(self.flows.member(place), self.flows[place].wishes.priority);
+            self.tenants.add(self.flows.member(place), self.flows[place].parameters.priority);
         }
         let mut most = f64::MIN_POSITIVE;
         for place in 0..self.flows.len() {
             let member = self.flows.member(place);
             let flow = &mut self.flows[place];
-            flow.weight = self.tenants.weight(member, flow.wishes.priority);
+            flow.weight = self.tenants.weight(member, flow.parameters.priority);
             most = most.max(flow.weight);
         }
         self.priorities = 0.0;
@@ -151,8 +156,8 @@ impl CtrlTcp {
     }
 
     /// A delay-based flow that is active leads.
-    pub(super) fn take_lead(&mut self, member: Member) {
-        if self.config.lead == Lead::Delay && !self.delay_leads() {
+    pub(super) fn take_lead(&mut self, member: FlowId) {
+        if self.config.lead == CoordinatorSelection::Delay && !self.delay_leads() {
             self.coordinator = Some(member);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{CtrlTcp, is_open};
 use crate::coupled::ctrl::flow::{Flow, Steered};
-use crate::coupled::word::WindowNews;
+use crate::coupled::message::CwndUpdate;
 use crate::time::SendTime;
 
 impl CtrlTcp {
@@ -45,7 +45,7 @@ impl CtrlTcp {
 
     /// The window of the desired rate of a law that steers a rate, in bytes.
     fn desired(&self, flow: &Flow) -> f64 {
-        match (flow.wishes.desired, flow.steered) {
+        match (flow.parameters.desired, flow.steered) {
             (Some(rate), Steered::Delay) => {
                 (rate.bps_f64() / 8.0 * self.round_trip().secs_f64()).max(flow.segment)
             }
@@ -54,7 +54,7 @@ impl CtrlTcp {
     }
 
     /// All of a flow is acknowledged, and nothing waits.
-    pub(super) fn on_idle(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+    pub(super) fn on_idle(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         self.settle_timeout(place);
         self.stop_clock(place);
         self.end_episode_of(now, place);
@@ -71,7 +71,7 @@ impl CtrlTcp {
     }
 
     /// A flow that was idle has been acknowledged again. Others' acknowledgements give its share back.
-    pub(super) fn resume(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+    pub(super) fn resume(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         let flow = &mut self.flows[place];
         flow.usage.limited = true;
         if flow.cap < f64::INFINITY {

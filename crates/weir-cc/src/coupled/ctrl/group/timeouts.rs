@@ -2,7 +2,7 @@
 
 use super::CtrlTcp;
 use crate::coupled::ctrl::flow::Phase;
-use crate::coupled::word::{Order, WindowNews};
+use crate::coupled::message::{CouplerAction, CwndUpdate};
 use crate::time::SendTime;
 
 impl CtrlTcp {
@@ -67,7 +67,7 @@ impl CtrlTcp {
     /// Its path is another one: it goes on by itself, with what it had of the aggregate.
     fn release(&mut self, now: SendTime, place: usize) {
         let taken = self.shares.share(&self.flows[place]);
-        self.push(place, Order::Uncoupled);
+        self.push(place, CouplerAction::Uncoupled);
         self.set_sum(self.shares.sum() - taken);
         self.leave(now, place);
     }
@@ -101,7 +101,7 @@ impl CtrlTcp {
             flow.timeouts = 0;
             let phase = core::mem::replace(&mut flow.phase, Phase::Open);
             match phase {
-                Phase::Undecided => self.push(place, Order::Reduce),
+                Phase::Undecided => self.push(place, CouplerAction::Reduce),
                 Phase::Isolated => self.order(place, 1.0, None),
                 Phase::Open | Phase::Recovery => {}
             }
@@ -113,7 +113,7 @@ impl CtrlTcp {
     }
 
     /// A flow's window was reduced as ordered: its law knows.
-    pub(super) fn on_reduced(&mut self, place: usize, news: &WindowNews) {
+    pub(super) fn on_reduced(&mut self, place: usize, news: &CwndUpdate) {
         if self.flows.len() == 1 {
             self.inheriting = false;
             self.adopt(place, news.after);

@@ -4,7 +4,7 @@ use super::*;
 
 /// How many segments flows were told to send.
 fn clocked(rig: &Rig) -> Vec<u32> {
-    rig.orders.iter().filter(|(_, order)| *order == Order::Segment).map(|&(flow, _)| flow).collect()
+    rig.orders.iter().filter(|(_, order)| *order == CouplerAction::Segment).map(|&(flow, _)| flow).collect()
 }
 
 /// The windows of all flows, together with what is clocked out but not in its flow's window yet.
@@ -29,8 +29,8 @@ fn the_others_acknowledgements_let_a_newcomers_share_out_and_nobody_is_cut_abrup
     assert_eq!(windows, expected);
     // Its own acknowledgements, of what is in flight, bring its window.
     let stays = rig.windows[&1];
-    let news = WindowNews { flight: 9.0, ..news(Told::Acknowledged, stays) };
-    rig.tell(1, &Word::Window(news));
+    let news = CwndUpdate { flight: 9.0, ..news(WindowEvent::Acknowledged, stays) };
+    rig.tell(1, &CouplingMessage::Window(news));
     assert_eq!((rig.cwnd(1), total(&rig)), (10.0, 20.0));
     assert_eq!(rig.coupler.next_timeout(), None);
 }
@@ -39,7 +39,7 @@ fn the_others_acknowledgements_let_a_newcomers_share_out_and_nobody_is_cut_abrup
 fn the_aggregate_does_not_grow_while_it_is_handed_over() {
     let mut rig = Rig::sharing(Config::default(), 20.0, &[1.0]);
     rig.join(1, 1.0, window(10.0, f64::INFINITY));
-    rig.told(0, Told::Acknowledged, 20.05);
+    rig.event(0, WindowEvent::Acknowledged, 20.05);
     assert_eq!((rig.sum(), rig.cwnd(0)), (20.0, 18.0));
 }
 
@@ -64,10 +64,10 @@ fn a_clock_that_hears_nothing_for_a_round_trip_is_given_up_for_an_initial_window
     let due = rig.coupler.next_timeout().unwrap();
     assert_eq!(due, rig.now + RTT);
     rig.coupler.on_timeout(due - TimeDelta::from_millis(1));
-    rig.obey();
+    rig.apply();
     assert_eq!(rig.cwnd(1), 1.0);
     rig.coupler.on_timeout(due);
-    rig.obey();
+    rig.apply();
     assert_eq!((rig.cwnd(1), rig.coupler.next_timeout()), (10.0, None));
     assert!(clocked(&rig).is_empty());
 }
@@ -76,7 +76,7 @@ fn a_clock_that_hears_nothing_for_a_round_trip_is_given_up_for_an_initial_window
 fn without_others_in_flight_there_is_no_clock() {
     let mut rig = Rig::sharing(Config::default(), 60.0, &[1.0]);
     let stays = rig.windows[&0];
-    rig.told_window(0, Told::Idle, stays);
+    rig.told_window(0, WindowEvent::Idle, stays);
     rig.join(1, 1.0, window(10.0, f64::INFINITY));
     assert_eq!((rig.cwnd(1), rig.coupler.next_timeout()), (10.0, None));
 }
@@ -100,15 +100,15 @@ fn what_is_lost_meanwhile_is_not_handed_over() {
 
 #[test]
 fn a_newcomer_in_trouble_or_without_data_is_not_clocked_any_more() {
-    for told in [Told::RecoveryEntered, Told::TimedOut, Told::Idle] {
+    for event in [WindowEvent::RecoveryEntered, WindowEvent::TimedOut, WindowEvent::Idle] {
         let mut rig = Rig::sharing(Config::default(), 40.0, &[1.0]);
         rig.join(1, 1.0, window(10.0, f64::INFINITY));
         rig.ack(0);
-        rig.told(1, told, 1.0);
-        assert_eq!(rig.coupler.next_timeout(), None, "{told:?}");
+        rig.event(1, event, 1.0);
+        assert_eq!(rig.coupler.next_timeout(), None, "{event:?}");
         rig.orders.clear();
         (0..10).for_each(|_| rig.ack(0));
-        assert!(clocked(&rig).is_empty(), "{told:?}");
+        assert!(clocked(&rig).is_empty(), "{event:?}");
     }
 }
 
@@ -116,7 +116,7 @@ fn a_newcomer_in_trouble_or_without_data_is_not_clocked_any_more() {
 fn who_was_idle_gets_its_share_back_by_the_clock() {
     let mut rig = Rig::sharing(Config::default(), 60.0, &[1.0, 1.0]);
     let stays = rig.windows[&1];
-    rig.told_window(1, Told::Idle, stays);
+    rig.told_window(1, WindowEvent::Idle, stays);
     for _ in 0..4 {
         rig.wait(101);
         rig.ack(0);
@@ -137,7 +137,7 @@ fn who_was_idle_gets_its_share_back_by_the_clock() {
 fn a_great_rise_of_priority_is_clocked() {
     let mut rig = Rig::sharing(Config::default(), 40.0, &[3.0, 1.0]);
     assert_eq!((rig.cwnd(0), rig.cwnd(1)), (30.0, 10.0));
-    rig.tell(1, &Word::Wishes(wishes(3.0)));
+    rig.tell(1, &CouplingMessage::FlowParameters(parameters(3.0)));
     for _ in 0..40 {
         rig.wait(2);
         rig.ack(0);

@@ -34,7 +34,7 @@ fn losses_of_a_round_trip_reduce_alike_wherever_and_however_many_they_are() {
         for _ in 0..3 {
             rig.wait(100);
             let inflated = rig.cwnd(1) + 1.0;
-            rig.told(1, Told::Repairing, inflated);
+            rig.event(1, WindowEvent::Repairing, inflated);
         }
         // RFC 6582: it ends with what is in the network and one segment more.
         rig.leave_recovery(1, 2.0);
@@ -46,19 +46,19 @@ fn losses_of_a_round_trip_reduce_alike_wherever_and_however_many_they_are() {
 fn who_sees_the_loss_coordinates() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     rig.enter_recovery(1);
-    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+    assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
     // Another one's loss in the same event does not take it over.
     rig.enter_recovery(0);
-    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+    assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
 }
 
 #[test]
 fn nobody_is_steered_in_recovery_nor_grows_while_another_is_in_it() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     rig.enter_recovery(1);
-    rig.told(0, Told::Acknowledged, 10.1);
+    rig.event(0, WindowEvent::Acknowledged, 10.1);
     assert_eq!((rig.sum(), rig.cwnd(0)), (20.0, 10.0));
-    rig.told(1, Told::Repairing, 8.0);
+    rig.event(1, WindowEvent::Repairing, 8.0);
     assert_eq!((rig.sum(), rig.cwnd(1)), (20.0, 8.0));
 }
 
@@ -79,7 +79,7 @@ fn a_loss_within_a_round_trip_after_the_event_belongs_to_it() {
 fn a_law_says_how_much_a_loss_takes() {
     // CUBIC leaves 0.7 · 10 of 10: of 20 there are 14.
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
-    rig.told(0, Told::RecoveryEntered, 7.0);
+    rig.event(0, WindowEvent::RecoveryEntered, 7.0);
     rig.leave_recovery(0, 7.0);
     assert!(close(rig.sum(), 14.0), "{}", rig.sum());
 }
@@ -88,7 +88,7 @@ fn a_law_says_how_much_a_loss_takes() {
 fn a_flow_that_fills_little_of_its_share_takes_half_of_the_aggregate_at_most() {
     // It had 4 segments in flight, and its threshold is 2 of 10.
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
-    rig.told(0, Told::RecoveryEntered, 2.0);
+    rig.event(0, WindowEvent::RecoveryEntered, 2.0);
     rig.leave_recovery(0, 2.0);
     assert_eq!(rig.sum(), 10.0);
 }
@@ -103,15 +103,15 @@ fn a_threshold_is_two_segments_at_least() {
 #[test]
 fn a_mark_reduces_once_in_a_round_trip_whoever_sees_it() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
-    rig.told(0, Told::Marked, 5.0);
+    rig.event(0, WindowEvent::Marked, 5.0);
     assert_eq!((rig.sum(), rig.threshold(), rig.cwnd(0)), (10.0, Some(10.0), 5.0));
     rig.wait(50);
-    rig.told(1, Told::Marked, 5.0);
+    rig.event(1, WindowEvent::Marked, 5.0);
     rig.enter_recovery(0);
     rig.leave_recovery(0, 2.5);
     assert_eq!((rig.sum(), rig.cwnd(1)), (10.0, 5.0));
     rig.wait(50);
-    rig.told(1, Told::Marked, 2.5);
+    rig.event(1, WindowEvent::Marked, 2.5);
     assert_eq!(rig.sum(), 5.0);
 }
 
@@ -132,7 +132,7 @@ fn in_slow_start_the_aggregate_doubles_as_all_of_it_is_acknowledged() {
     for (flow, sum) in [(0, 30.0), (1, 40.0)] {
         for _ in 0..10 {
             let grown = rig.cwnd(flow) + 1.0;
-            rig.told(flow, Told::Acknowledged, grown);
+            rig.event(flow, WindowEvent::Acknowledged, grown);
         }
         assert!(close(rig.sum(), sum), "{}", rig.sum());
     }
@@ -140,8 +140,8 @@ fn in_slow_start_the_aggregate_doubles_as_all_of_it_is_acknowledged() {
     // A law that ends slow start by itself ends it for all.
     let cwnd = rig.cwnd(0);
     rig.windows.insert(0, window(cwnd, cwnd));
-    rig.told(0, Told::Acknowledged, cwnd + 0.1);
-    rig.told(1, Told::Acknowledged, cwnd + 1.0);
+    rig.event(0, WindowEvent::Acknowledged, cwnd + 0.1);
+    rig.event(1, WindowEvent::Acknowledged, cwnd + 1.0);
     assert!(close(rig.sum(), 40.1) && !rig.windows[&1].in_slow_start(), "{:?}", rig.windows);
 }
 
@@ -161,7 +161,7 @@ fn the_first_to_leave_recovery_leaves_the_reduction_and_the_others_follow() {
 
 #[test]
 fn a_loss_event_ends_with_its_owners_next_word_outside_of_recovery() {
-    for told in [Told::Idle, Told::Acknowledged] {
+    for told in [WindowEvent::Idle, WindowEvent::Acknowledged] {
         let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
         rig.enter_recovery(1);
         assert!(rig.coupler.in_episode(rig.now));

@@ -31,28 +31,28 @@ fn a_newcomer_comes_to_its_share_by_its_own_acknowledgements() {
 #[test]
 fn who_leaves_leaves_its_share_to_the_others_in_order() {
     let mut rig = Rig::sharing(ramped(), 30.0, &[1.0, 1.0, 1.0]);
-    rig.tell(0, &Word::Leave);
+    rig.tell(0, &CouplingMessage::Leave);
     assert_eq!((rig.share(1), rig.share(2), rig.cwnd(1)), (15.0, 15.0, 10.0));
-    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+    assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
     let windows = [0; 3].map(|_| {
         rig.ack(1);
         rig.cwnd(1)
     });
     assert_eq!(windows, [13.0, 15.0, 15.0]);
-    rig.tell(2, &Word::Pause);
+    rig.tell(2, &CouplingMessage::Pause);
     for _ in 0..6 {
         rig.ack(1);
     }
     // The last has all, and is on its own.
     assert_eq!(rig.cwnd(1), 30.0);
-    rig.told(1, Told::Acknowledged, 12.0);
+    rig.event(1, WindowEvent::Acknowledged, 12.0);
     assert_eq!((rig.cwnd(1), rig.share(1)), (12.0, 12.0));
 }
 
 #[test]
 fn who_goes_on_by_itself_takes_its_share_along() {
     let mut rig = Rig::sharing(ramped(), 30.0, &[1.0, 1.0, 1.0]);
-    rig.tell(0, &Word::Withdraw);
+    rig.tell(0, &CouplingMessage::Withdraw);
     rig.windows.remove(&0);
     assert_eq!((rig.sum(), rig.share(1), rig.share(2)), (20.0, 10.0, 10.0));
 }
@@ -61,16 +61,16 @@ fn who_goes_on_by_itself_takes_its_share_along() {
 fn who_leaves_in_recovery_leaves_the_reduction_behind() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     rig.enter_recovery(0);
-    rig.tell(0, &Word::Leave);
+    rig.tell(0, &CouplingMessage::Leave);
     assert_eq!(rig.share(1), 10.0);
     assert!(!rig.coupler.in_episode(rig.now));
-    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+    assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
 }
 
 #[test]
 fn another_group_begins_when_all_have_left() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0]);
-    rig.tell(0, &Word::Leave);
+    rig.tell(0, &CouplingMessage::Leave);
     assert_eq!((rig.coupler.coordinator(), rig.threshold()), (None, None));
     rig.join(0, 1.0, window(10.0, f64::INFINITY));
     assert_eq!(rig.sum(), 10.0);
@@ -79,7 +79,7 @@ fn another_group_begins_when_all_have_left() {
 #[test]
 fn a_priority_takes_effect_at_each_flows_next_acknowledgement() {
     let mut rig = Rig::sharing(ramped(), 12.0, &[1.0, 1.0]);
-    rig.tell(1, &Word::Wishes(wishes(3.0)));
+    rig.tell(1, &CouplingMessage::FlowParameters(parameters(3.0)));
     assert_eq!((rig.share(0), rig.share(1), rig.cwnd(0), rig.cwnd(1)), (3.0, 9.0, 6.0, 6.0));
     rig.ack(0);
     rig.ack(1);
@@ -88,14 +88,14 @@ fn a_priority_takes_effect_at_each_flows_next_acknowledgement() {
 
 #[test]
 fn flows_of_a_tenant_share_its_weight_however_many_they_are() {
-    let tenants = Tenants::none().with(1.0, [Member(0)]).unwrap().with(1.0, [Member(1), Member(2)]).unwrap();
+    let tenants = Tenants::none().with(1.0, [FlowId(0)]).unwrap().with(1.0, [FlowId(1), FlowId(2)]).unwrap();
     let mut rig = Rig::of(CtrlTcp::for_tenants(ramped(), tenants).unwrap());
     rig.join(0, 1.0, window(24.0, 1.0));
     rig.join(1, 1.0, window(10.0, f64::INFINITY));
     assert_eq!((rig.share(0), rig.share(1)), (12.0, 12.0));
     rig.join(2, 2.0, window(10.0, f64::INFINITY));
     assert!([(0, 12.0), (1, 4.0), (2, 8.0)].into_iter().all(|(flow, share)| close(rig.share(flow), share)));
-    rig.tell(2, &Word::Leave);
+    rig.tell(2, &CouplingMessage::Leave);
     assert_eq!((rig.share(0), rig.share(1)), (12.0, 12.0));
 }
 
@@ -108,8 +108,9 @@ fn who_does_not_use_half_of_its_share_leaves_the_rest_to_others() {
         rig.ack(0);
         // Eight segments in flight, of 40.
         let stays = rig.windows[&1];
-        let news = WindowNews { flight: 7.0, window_limited: false, ..news(Told::Acknowledged, stays) };
-        rig.tell(1, &Word::Window(news));
+        let news =
+            CwndUpdate { flight: 7.0, window_limited: false, ..news(WindowEvent::Acknowledged, stays) };
+        rig.tell(1, &CouplingMessage::Window(news));
     }
     // 1.5 · 8.
     assert_eq!((rig.share(1), rig.share(0)), (12.0, 68.0));
@@ -121,40 +122,41 @@ fn who_does_not_use_half_of_its_share_leaves_the_rest_to_others() {
 fn a_coordinator_that_does_not_use_its_share_hands_over() {
     let mut rig = Rig::sharing(ramped(), 80.0, &[1.0, 1.0]);
     use_all(&mut rig, &[0, 1], 2);
-    assert_eq!(rig.coupler.coordinator(), Some(Member(0)));
+    assert_eq!(rig.coupler.coordinator(), Some(FlowId(0)));
     for _ in 0..3 {
         rig.wait(101);
         rig.ack(1);
         let stays = rig.windows[&0];
-        let news = WindowNews { flight: 7.0, window_limited: false, ..news(Told::Acknowledged, stays) };
-        rig.tell(0, &Word::Window(news));
+        let news =
+            CwndUpdate { flight: 7.0, window_limited: false, ..news(WindowEvent::Acknowledged, stays) };
+        rig.tell(0, &CouplingMessage::Window(news));
     }
-    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+    assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
 }
 
 #[test]
 fn a_coordinator_that_is_silent_for_two_round_trips_hands_over() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     use_all(&mut rig, &[1], 1);
-    assert_eq!(rig.coupler.coordinator(), Some(Member(0)));
+    assert_eq!(rig.coupler.coordinator(), Some(FlowId(0)));
     use_all(&mut rig, &[1], 1);
-    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+    assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
 }
 
 #[test]
 fn who_is_idle_hands_over() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     let stays = rig.windows[&0];
-    rig.told_window(0, Told::Idle, stays);
-    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+    rig.told_window(0, WindowEvent::Idle, stays);
+    assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
 }
 
 #[test]
 fn the_aggregate_does_not_grow_by_a_coordinator_that_its_application_limits() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     let (before, after) = (rig.windows[&0], window(10.1, 1.0));
-    let news = WindowNews { window_limited: false, ..news_of(Told::Acknowledged, before, after) };
-    rig.tell(0, &Word::Window(news));
+    let news = CwndUpdate { window_limited: false, ..news_of(WindowEvent::Acknowledged, before, after) };
+    rig.tell(0, &CouplingMessage::Window(news));
     assert_eq!((rig.sum(), rig.cwnd(0)), (20.0, 10.0));
 }
 
@@ -168,7 +170,7 @@ fn by_rates_a_window_is_as_long_as_its_path() {
     let far = |rig: &Rig, cwnd: f64| {
         let (before, after) = (rig.windows[&1], Window { cwnd, ..rig.windows[&1] });
         let base_rtt = Some(TimeDelta::from_millis(200));
-        Word::Window(WindowNews { base_rtt, ..news_of(Told::Acknowledged, before, after) })
+        CouplingMessage::Window(CwndUpdate { base_rtt, ..news_of(WindowEvent::Acknowledged, before, after) })
     };
     for _ in 0..9 {
         let word = far(&rig, rig.cwnd(1));
@@ -188,34 +190,37 @@ fn by_rates_a_window_is_as_long_as_its_path() {
 fn what_makes_no_sense_is_refused_with_the_reason() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0]);
     let mut refusal =
-        |flow, word: &Word| rig.coupler.on_word(SendTime::ZERO, Member(flow), word).unwrap_err();
+        |flow, word: &CouplingMessage| rig.coupler.on_word(SendTime::ZERO, FlowId(flow), word).unwrap_err();
     let sound = window(10.0, 5.0);
-    assert_eq!(refusal(0, &join(1.0, sound)), Refusal::JoinedAlready(Member(0)));
-    assert_eq!(refusal(1, &join(0.0, sound)), Refusal::Priority(Member(1)));
-    assert_eq!(refusal(1, &join(1.0, window(f64::NAN, 5.0))), Refusal::Amount(Member(1)));
-    assert_eq!(refusal(1, &Word::Leave), Refusal::UnknownFlow(Member(1)));
-    assert_eq!(refusal(0, &Word::Wishes(wishes(f64::INFINITY))), Refusal::Priority(Member(0)));
-    let Word::Join(join) = join(1.0, sound) else { unreachable!() };
-    assert_eq!(refusal(1, &Word::Join(Join { window: None, ..join })), Refusal::Kind(Member(1)));
+    assert_eq!(refusal(0, &join(1.0, sound)), Refusal::JoinedAlready(FlowId(0)));
+    assert_eq!(refusal(1, &join(0.0, sound)), Refusal::Priority(FlowId(1)));
+    assert_eq!(refusal(1, &join(1.0, window(f64::NAN, 5.0))), Refusal::Amount(FlowId(1)));
+    assert_eq!(refusal(1, &CouplingMessage::Leave), Refusal::UnknownFlow(FlowId(1)));
+    assert_eq!(
+        refusal(0, &CouplingMessage::FlowParameters(parameters(f64::INFINITY))),
+        Refusal::Priority(FlowId(0))
+    );
+    let CouplingMessage::Join(join) = join(1.0, sound) else { unreachable!() };
+    assert_eq!(refusal(1, &CouplingMessage::Join(Join { window: None, ..join })), Refusal::Kind(FlowId(1)));
 }
 
 #[test]
 fn who_leads_the_sum_goes_on_though_another_is_acknowledged_more() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
-    assert_eq!(rig.coupler.coordinator(), Some(Member(0)));
+    assert_eq!(rig.coupler.coordinator(), Some(FlowId(0)));
     for _ in 0..5 {
         rig.wait(101);
         for flow in [1, 1, 0, 1, 1] {
             rig.ack(flow);
         }
-        assert_eq!(rig.coupler.coordinator(), Some(Member(0)));
+        assert_eq!(rig.coupler.coordinator(), Some(FlowId(0)));
     }
 }
 
 #[test]
 fn the_sum_falls_in_the_proportion_of_its_leaders_window() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
-    rig.told(0, Told::Acknowledged, 8.0);
+    rig.event(0, WindowEvent::Acknowledged, 8.0);
     assert!(close(rig.sum(), 16.0), "{}", rig.sum());
 }
 
@@ -223,10 +228,10 @@ fn the_sum_falls_in_the_proportion_of_its_leaders_window() {
 fn by_rates_a_flow_without_a_round_trip_time_has_the_mean_of_the_others() {
     let mut rig = Rig::new(Config { by_rates: true, ..ramped() });
     let join = |base_rtt: Option<i64>| {
-        let Word::Join(mut join) = join(1.0, window(20.0, 10.0)) else { unreachable!() };
+        let CouplingMessage::Join(mut join) = join(1.0, window(20.0, 10.0)) else { unreachable!() };
         let windowed = join.window.as_mut().unwrap();
         windowed.base_rtt = base_rtt.map(TimeDelta::from_millis);
-        Word::Join(join)
+        CouplingMessage::Join(join)
     };
     for (flow, base_rtt) in [(0, Some(40)), (1, Some(80)), (2, None)] {
         rig.windows.insert(flow, window(20.0, 10.0));

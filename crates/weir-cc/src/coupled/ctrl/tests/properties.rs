@@ -4,15 +4,15 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::coupled::Update;
-use crate::coupled::ctrl::{Lead, Tenants};
-use crate::decision::{Decision, Why};
-use crate::window::{Ack, Congestion, Cubic, NewReno, Rules, WindowLaw};
+use crate::coupled::ctrl::{CoordinatorSelection, Tenants};
+use crate::decision::{ChangeReason, Decision};
+use crate::window::{Ack, Congestion, Cubic, NewReno, Rules, WindowAlgorithm};
 
 const FLOWS: u32 = 4;
 
 #[derive(Clone, Debug)]
 enum Event {
-    Word(u32, Box<Word>),
+    CouplingMessage(u32, Box<CouplingMessage>),
     Wait(i64),
 }
 
@@ -26,9 +26,11 @@ fn some_window() -> impl Strategy<Value = Window> {
     (number(), number()).prop_map(|(cwnd, ssthresh)| window(cwnd, ssthresh))
 }
 
-fn some_news() -> impl Strategy<Value = Word> {
-    use Told::{Acknowledged, Idle, Marked, RecoveryEntered, RecoveryLeft, Reduced, Repairing, TimedOut};
-    let told = [
+fn some_news() -> impl Strategy<Value = CouplingMessage> {
+    use WindowEvent::{
+        Acknowledged, Idle, Marked, RecoveryEntered, RecoveryLeft, Reduced, Repairing, TimedOut,
+    };
+    let event = [
         Acknowledged,
         Acknowledged,
         Acknowledged,
@@ -44,38 +46,47 @@ fn some_news() -> impl Strategy<Value = Word> {
     let times = || prop::option::of((-10i64..500).prop_map(TimeDelta::from_millis));
     let windows = (some_window(), some_window());
     let amounts = (0.0..10.0f64, number(), any::<bool>());
-    (prop::sample::select(told.to_vec()), windows, amounts, times(), times()).prop_map(
-        |(told, (before, after), (acked, flight, window_limited), srtt, base_rtt)| {
-            Word::Window(WindowNews { told, before, after, acked, flight, window_limited, srtt, base_rtt })
+    (prop::sample::select(event.to_vec()), windows, amounts, times(), times()).prop_map(
+        |(event, (before, after), (acked, flight, window_limited), srtt, base_rtt)| {
+            CouplingMessage::Window(CwndUpdate {
+                event,
+                before,
+                after,
+                acked,
+                flight,
+                window_limited,
+                srtt,
+                base_rtt,
+            })
         },
     )
 }
 
-fn some_update() -> impl Strategy<Value = Word> {
+fn some_update() -> impl Strategy<Value = CouplingMessage> {
     let rate = || (0u64..10_000).prop_map(DataRate::from_kbps);
-    (rate(), rate(), prop::sample::select(Why::ALL.to_vec()), some_window(), any::<bool>()).prop_map(
+    (rate(), rate(), prop::sample::select(ChangeReason::ALL.to_vec()), some_window(), any::<bool>()).prop_map(
         |(rate, base, why, window, windowed)| {
             let decision = Decision { rate, base, why, rtt: Some(RTT) };
             let segment = DataSize::from_bytes(1200);
             let windowed = windowed.then_some(Windowed { window, segment, base_rtt: Some(RTT) });
-            Word::Update(Update { decision, window: windowed, epoch: 0, heard: true })
+            CouplingMessage::Update(Update { decision, window: windowed, epoch: 0, heard: true })
         },
     )
 }
 
-fn some_word() -> impl Strategy<Value = Word> {
+fn some_word() -> impl Strategy<Value = CouplingMessage> {
     prop_oneof![
         3 => (number(), some_window()).prop_map(|(priority, window)| join(priority, window)),
         20 => some_news(),
         2 => some_update(),
-        1 => number().prop_map(|priority| Word::Wishes(wishes(priority))),
-        1 => prop_oneof![Just(Word::Pause), Just(Word::Withdraw), Just(Word::Leave)],
+        1 => number().prop_map(|priority| CouplingMessage::FlowParameters(parameters(priority))),
+        1 => prop_oneof![Just(CouplingMessage::Pause), Just(CouplingMessage::Withdraw), Just(CouplingMessage::Leave)],
     ]
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let event = prop_oneof![
-        6 => (0..FLOWS, some_word()).prop_map(|(flow, word)| Event::Word(flow, Box::new(word))),
+        6 => (0..FLOWS, some_word()).prop_map(|(flow, word)| Event::CouplingMessage(flow, Box::new(word))),
         2 => (0i64..300).prop_map(Event::Wait),
     ];
     prop::collection::vec(event, 1..120)
@@ -87,10 +98,10 @@ fn couplers() -> Vec<CtrlTcp> {
         ramped(),
         Config::as_printed(),
         Config { by_rates: true, ..Config::default() },
-        Config { lead: Lead::All, rto_counts_as_loss: false, ..Config::default() },
+        Config { lead: CoordinatorSelection::All, rto_counts_as_loss: false, ..Config::default() },
     ];
     let mut couplers: Vec<_> = configs.into_iter().map(|config| CtrlTcp::new(config).unwrap()).collect();
-    let tenants = Tenants::none().with(2.0, [Member(0), Member(2)]).unwrap();
+    let tenants = Tenants::none().with(2.0, [FlowId(0), FlowId(2)]).unwrap();
     couplers.push(CtrlTcp::for_tenants(Config::default(), tenants).unwrap());
     couplers
 }
@@ -99,16 +110,16 @@ fn couplers() -> Vec<CtrlTcp> {
 fn check_orders(coupler: &mut CtrlTcp) {
     for count in 0.. {
         assert!(count < 1000, "orders end");
-        let Some((_, order)) = coupler.poll_order() else { break };
-        if let Order::Window(Window { cwnd, ssthresh }) = order {
+        let Some((_, order)) = coupler.poll_action() else { break };
+        if let CouplerAction::Window(Window { cwnd, ssthresh }) = order {
             assert!(cwnd >= 1.0 && cwnd.is_finite() && ssthresh > 0.0, "{order:?}");
         }
     }
 }
 
 fn check_shares(coupler: &CtrlTcp) {
-    let shares: Vec<f64> = (0..FLOWS).filter_map(|flow| coupler.share(Member(flow))).collect();
-    let aggregates = (0..FLOWS).filter_map(|flow| coupler.aggregate(Member(flow)));
+    let shares: Vec<f64> = (0..FLOWS).filter_map(|flow| coupler.share(FlowId(flow))).collect();
+    let aggregates = (0..FLOWS).filter_map(|flow| coupler.aggregate(FlowId(flow)));
     for aggregate in aggregates {
         let total: f64 = shares.iter().sum();
         assert!((total / aggregate.sum - 1.0).abs() < 1e-9, "{shares:?} of {aggregate:?}");
@@ -118,11 +129,11 @@ fn check_shares(coupler: &CtrlTcp) {
 }
 
 fn sum(coupler: &CtrlTcp) -> Option<f64> {
-    (0..FLOWS).find_map(|flow| coupler.aggregate(Member(flow))).map(|aggregate| aggregate.sum)
+    (0..FLOWS).find_map(|flow| coupler.aggregate(FlowId(flow))).map(|aggregate| aggregate.sum)
 }
 
 fn count(coupler: &CtrlTcp) -> usize {
-    (0..FLOWS).filter(|&flow| coupler.share(Member(flow)).is_some()).count()
+    (0..FLOWS).filter(|&flow| coupler.share(FlowId(flow)).is_some()).count()
 }
 
 proptest! {
@@ -133,8 +144,8 @@ proptest! {
             let mut now = SendTime::ZERO;
             for event in &events {
                 match event {
-                    Event::Word(flow, word) => {
-                        let _ = coupler.on_word(now, Member(*flow), word);
+                    Event::CouplingMessage(flow, word) => {
+                        let _ = coupler.on_word(now, FlowId(*flow), word);
                     }
                     Event::Wait(ms) => {
                         now += TimeDelta::from_millis(*ms);
@@ -156,21 +167,21 @@ proptest! {
     fn the_sum_stands_still_in_an_episode(words in prop::collection::vec((0..FLOWS, some_news()), 1..80)) {
         for mut coupler in couplers() {
             for flow in 0..FLOWS {
-                let _ = coupler.on_word(SendTime::ZERO, Member(flow), &join(1.0, window(20.0, 10.0)));
+                let _ = coupler.on_word(SendTime::ZERO, FlowId(flow), &join(1.0, window(20.0, 10.0)));
             }
             let mut now = SendTime::ZERO;
             for (flow, word) in &words {
                 now += TimeDelta::from_millis(7);
                 let (before, present, running) = (sum(&coupler), count(&coupler), coupler.in_episode(now));
                 let threshold = coupler.threshold();
-                let _ = coupler.on_word(now, Member(*flow), word);
+                let _ = coupler.on_word(now, FlowId(*flow), word);
                 check_orders(&mut coupler);
                 let several = present > 1 && count(&coupler) == present;
                 if several && running && coupler.in_episode(now) {
                     prop_assert_eq!(before, sum(&coupler), "{:?}", word);
                 }
-                let Word::Window(news) = word else { continue };
-                if several && running && news.told == Told::RecoveryLeft && !coupler.in_episode(now) {
+                let CouplingMessage::Window(news) = word else { continue };
+                if several && running && news.event == WindowEvent::RecoveryLeft && !coupler.in_episode(now) {
                     let (before, threshold) = (before.unwrap(), threshold.unwrap());
                     prop_assert_eq!(sum(&coupler), Some(before.min(threshold)));
                 }
@@ -202,7 +213,7 @@ fn course() -> impl Strategy<Value = Vec<Course>> {
 
 /// A TCP sender as far as its window goes; it obeys what it is ordered to.
 struct Connection {
-    law: Box<dyn WindowLaw>,
+    law: Box<dyn WindowAlgorithm>,
     window: Window,
     now: SendTime,
     coupler: Option<CtrlTcp>,
@@ -210,29 +221,29 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(law: Box<dyn WindowLaw>, coupler: Option<CtrlTcp>, priority: f64) -> Self {
+    fn new(law: Box<dyn WindowAlgorithm>, coupler: Option<CtrlTcp>, priority: f64) -> Self {
         let window = window(10.0, f64::INFINITY);
         let mut connection = Self { law, window, now: SendTime::ZERO, coupler, recovering: false };
         connection.say(&join(priority, window));
         connection
     }
 
-    fn say(&mut self, word: &Word) {
+    fn say(&mut self, word: &CouplingMessage) {
         let Some(mut coupler) = self.coupler.take() else {
-            if let Word::Window(WindowNews { told: Told::TimedOut, .. }) = word {
+            if let CouplingMessage::Window(CwndUpdate { event: WindowEvent::TimedOut, .. }) = word {
                 self.reduce();
             }
             return;
         };
-        coupler.on_word(self.now, Member(7), word).unwrap();
+        coupler.on_word(self.now, FlowId(7), word).unwrap();
         let mut reduced = None;
-        while let Some((_, order)) = coupler.poll_order() {
+        while let Some((_, order)) = coupler.poll_action() {
             match order {
-                Order::Window(window) if !self.recovering => self.window = window,
-                Order::Reduce => {
+                CouplerAction::Window(window) if !self.recovering => self.window = window,
+                CouplerAction::Reduce => {
                     let before = self.window;
                     self.reduce();
-                    reduced = Some(Self::news_then(Told::Reduced, before, self.window, 0.0));
+                    reduced = Some(Self::news_then(WindowEvent::Reduced, before, self.window, 0.0));
                 }
                 _ => {}
             }
@@ -249,11 +260,11 @@ impl Connection {
         self.window.cwnd = 1.0;
     }
 
-    fn news_then(told: Told, before: Window, after: Window, acked: f64) -> Word {
+    fn news_then(event: WindowEvent, before: Window, after: Window, acked: f64) -> CouplingMessage {
         let flight = after.cwnd.floor();
         let window_limited = true;
-        Word::Window(WindowNews {
-            told,
+        CouplingMessage::Window(CwndUpdate {
+            event,
             before,
             after,
             acked,
@@ -269,7 +280,7 @@ impl Connection {
         let acked = f64::from(acked);
         let ack = Ack { now: self.now, acked, srtt: RTT, min_rtt: RTT, window_limited: limited };
         self.law.on_ack(&mut self.window, &ack);
-        self.say(&Self::news_then(Told::Acknowledged, before, self.window, acked));
+        self.say(&Self::news_then(WindowEvent::Acknowledged, before, self.window, acked));
     }
 
     fn go_on(&mut self, course: Course) {
@@ -279,17 +290,17 @@ impl Connection {
             Course::Acks { acked, limited } => self.acks(acked, limited),
             Course::Loss { partial } => self.recover(partial),
             Course::Timeout { repaired } => {
-                self.say(&Self::news_then(Told::TimedOut, before, before, 0.0));
+                self.say(&Self::news_then(WindowEvent::TimedOut, before, before, 0.0));
                 for _ in 0..repaired {
                     self.acks(1, true);
                 }
             }
             Course::Mark => {
                 self.law.on_congestion(&mut self.window, self.now, Congestion::Ecn, before.cwnd);
-                self.say(&Self::news_then(Told::Marked, before, self.window, 1.0));
+                self.say(&Self::news_then(WindowEvent::Marked, before, self.window, 1.0));
             }
             Course::Restart => {
-                self.say(&Self::news_then(Told::Idle, before, before, 0.0));
+                self.say(&Self::news_then(WindowEvent::Idle, before, before, 0.0));
                 self.window.cwnd = self.window.cwnd.min(10.0);
                 self.law.on_idle(&mut self.window, RTT);
             }
@@ -302,21 +313,21 @@ impl Connection {
         self.law.on_congestion(&mut self.window, self.now, Congestion::Loss, before.cwnd.floor());
         let target = Window { cwnd: self.window.ssthresh, ..self.window };
         self.recovering = true;
-        self.say(&Self::news_then(Told::RecoveryEntered, before, target, 0.0));
+        self.say(&Self::news_then(WindowEvent::RecoveryEntered, before, target, 0.0));
         self.window.cwnd += 3.0;
         for _ in 0..partial {
             let before = self.window;
             self.window.cwnd += 1.0;
-            self.say(&Self::news_then(Told::Repairing, before, self.window, 2.0));
+            self.say(&Self::news_then(WindowEvent::Repairing, before, self.window, 2.0));
         }
         let before = self.window;
         self.window.cwnd = self.window.ssthresh.min(before.cwnd / 3.0 + 1.0);
         self.recovering = false;
-        self.say(&Self::news_then(Told::RecoveryLeft, before, self.window, 1.0));
+        self.say(&Self::news_then(WindowEvent::RecoveryLeft, before, self.window, 1.0));
     }
 }
 
-fn laws() -> Vec<fn() -> Box<dyn WindowLaw>> {
+fn laws() -> Vec<fn() -> Box<dyn WindowAlgorithm>> {
     vec![
         || Box::new(NewReno::new()),
         || Box::new(NewReno::with_rules(Rules::ns3_26())),
@@ -351,5 +362,5 @@ proptest! {
 }
 
 fn sum_of_seven(coupler: &CtrlTcp) -> Option<f64> {
-    coupler.aggregate(Member(7)).map(|aggregate| aggregate.sum)
+    coupler.aggregate(FlowId(7)).map(|aggregate| aggregate.sum)
 }

@@ -47,7 +47,7 @@ fn a_timeout_in_a_loss_event_or_a_round_trip_after_it_is_no_other() {
     assert_eq!((rig.sum(), rig.threshold()), (8.0, Some(8.0)));
 
     let mut rig = while_others_are_heard(ramped());
-    rig.told(1, Told::RecoveryEntered, 4.0);
+    rig.event(1, WindowEvent::RecoveryEntered, 4.0);
     rig.leave_recovery(1, 4.0);
     rig.wait(99);
     rig.time_out(0);
@@ -64,7 +64,7 @@ fn the_timeout_of_who_recovers_ends_the_loss_event_with_its_reduction() {
     rig.time_out(0);
     assert_eq!((rig.sum(), rig.threshold()), (8.0, Some(8.0)));
     assert!(!rig.coupler.in_episode(rig.now));
-    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+    assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
 }
 
 #[test]
@@ -77,11 +77,11 @@ fn rto_counts_as_loss_can_be_off() {
 #[test]
 fn an_isolated_flow_does_not_coordinate_until_it_has_recovered() {
     let mut rig = while_others_are_heard(ramped());
-    assert_eq!(rig.coupler.coordinator(), Some(Member(0)));
+    assert_eq!(rig.coupler.coordinator(), Some(FlowId(0)));
     rig.time_out(0);
-    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+    assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
     let sum = rig.sum();
-    rig.told(0, Told::Repairing, 9.0);
+    rig.event(0, WindowEvent::Repairing, 9.0);
     assert_eq!(rig.sum(), sum);
 }
 
@@ -95,15 +95,15 @@ fn after_three_timeouts_while_others_are_heard_a_flow_goes_alone_with_its_share(
         rig.ack(1);
         rig.wait(150);
     }
-    assert_eq!(rig.orders, [(0, Order::Uncoupled)]);
-    assert!(rig.coupler.share(Member(0)).is_none());
+    assert_eq!(rig.orders, [(0, CouplerAction::Uncoupled)]);
+    assert!(rig.coupler.share(FlowId(0)).is_none());
     // 16, 8, 4, 2 segments at least for the threshold: half of the last goes.
-    assert_eq!(rig.coupler.aggregate(Member(1)).unwrap().sum, 1000.0);
+    assert_eq!(rig.coupler.aggregate(FlowId(1)).unwrap().sum, 1000.0);
     // What it still tells is refused, and it does not wait for an order in vain.
     let stays = rig.windows[&0];
-    let word = Word::Window(news(Told::TimedOut, stays));
-    assert!(rig.coupler.on_word(rig.now, Member(0), &word).is_err());
-    assert_eq!(rig.coupler.poll_order(), Some((Member(0), Order::Uncoupled)));
+    let word = CouplingMessage::Window(news(WindowEvent::TimedOut, stays));
+    assert!(rig.coupler.on_word(rig.now, FlowId(0), &word).is_err());
+    assert_eq!(rig.coupler.poll_action(), Some((FlowId(0), CouplerAction::Uncoupled)));
 }
 
 #[test]
@@ -116,17 +116,17 @@ fn own_acknowledgements_begin_the_count_of_timeouts_anew() {
         rig.ack(1);
         rig.wait(150);
     }
-    assert!(rig.coupler.share(Member(0)).is_some());
+    assert!(rig.coupler.share(FlowId(0)).is_some());
 }
 
 #[test]
 fn who_has_nothing_outstanding_is_not_waited_for() {
     let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
     let stays = rig.windows[&1];
-    rig.told_window(1, Told::Idle, stays);
+    rig.told_window(1, WindowEvent::Idle, stays);
     rig.wait(300);
     rig.time_out(0);
-    assert_eq!(rig.orders, [(0, Order::Reduce)]);
+    assert_eq!(rig.orders, [(0, CouplerAction::Reduce)]);
 }
 
 #[test]
@@ -134,8 +134,8 @@ fn a_timeout_that_waits_is_decided_when_the_other_leaves() {
     let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
     rig.wait(300);
     rig.time_out(0);
-    rig.tell(1, &Word::Leave);
-    assert_eq!(rig.orders, [(0, Order::Reduce)]);
+    rig.tell(1, &CouplingMessage::Leave);
+    assert_eq!(rig.orders, [(0, CouplerAction::Reduce)]);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_group_timeout_with_priorities_leaves_a_segment_to_the_last_that_timed_out()
 fn a_lone_flow_is_told_to_reduce_at_once() {
     let mut rig = Rig::sharing(ramped(), 16.0, &[1.0]);
     rig.time_out(0);
-    assert_eq!(rig.orders, [(0, Order::Reduce)]);
+    assert_eq!(rig.orders, [(0, CouplerAction::Reduce)]);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn timeouts_of_all_do_not_count_towards_a_flows_release() {
     rig.time_out(0);
     rig.wait(150);
     rig.ack(1);
-    assert!(rig.coupler.share(Member(0)).is_some(), "{:?}", rig.orders);
+    assert!(rig.coupler.share(FlowId(0)).is_some(), "{:?}", rig.orders);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_round_trip_of_ages_does_not_hold_timers_for_ever() {
     let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
     let stays = rig.windows[&0];
     let ages = Some(TimeDelta::from_secs(1_000_000));
-    rig.tell(0, &Word::Window(WindowNews { srtt: ages, ..news(Told::Marked, stays) }));
+    rig.tell(0, &CouplingMessage::Window(CwndUpdate { srtt: ages, ..news(WindowEvent::Marked, stays) }));
     rig.wait(10_001);
     assert!(!rig.coupler.in_episode(rig.now));
 }

@@ -5,11 +5,11 @@ use super::*;
 #[test]
 fn a_growth_of_the_coordinator_is_the_aggregates() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
-    assert_eq!((rig.cwnd(0), rig.cwnd(1), rig.coupler.coordinator()), (10.0, 10.0, Some(Member(0))));
-    rig.told(0, Told::Acknowledged, 10.1);
+    assert_eq!((rig.cwnd(0), rig.cwnd(1), rig.coupler.coordinator()), (10.0, 10.0, Some(FlowId(0))));
+    rig.event(0, WindowEvent::Acknowledged, 10.1);
     assert!(close(rig.sum(), 20.1) && close(rig.share(0), 10.05) && close(rig.cwnd(0), 10.05));
     // The other's growth is not: it takes its share.
-    rig.told(1, Told::Acknowledged, 10.1);
+    rig.event(1, WindowEvent::Acknowledged, 10.1);
     assert!(close(rig.sum(), 20.1) && close(rig.cwnd(1), 10.05));
 }
 
@@ -51,16 +51,16 @@ fn e_when_all_time_out_all_begin_again() {
     rig.time_out(0);
     assert_eq!((rig.sum(), rig.orders.len()), (16.0, 0));
     rig.time_out(1);
-    assert_eq!(rig.orders, [(0, Order::Reduce), (1, Order::Reduce)]);
+    assert_eq!(rig.orders, [(0, CouplerAction::Reduce), (1, CouplerAction::Reduce)]);
     for flow in [0, 1] {
-        rig.told_window(flow, Told::Reduced, window(1.0, 4.0));
+        rig.told_window(flow, WindowEvent::Reduced, window(1.0, 4.0));
     }
     assert_eq!((rig.threshold(), rig.sum(), rig.share(0), rig.share(1)), (Some(8.0), 2.0, 1.0, 1.0));
     assert!([0, 1].into_iter().all(|flow| rig.windows[&flow] == window(1.0, 4.0)), "{:?}", rig.windows);
     // Slow start up to 8: what either has acknowledged opens the sum, of which each has its part.
-    rig.told(0, Told::Acknowledged, 2.0);
+    rig.event(0, WindowEvent::Acknowledged, 2.0);
     assert_eq!((rig.sum(), rig.share(1)), (3.0, 1.5));
-    rig.told(1, Told::Acknowledged, 2.0);
+    rig.event(1, WindowEvent::Acknowledged, 2.0);
     assert_eq!((rig.sum(), rig.share(1)), (4.0, 2.0));
 }
 

@@ -2,21 +2,25 @@
 
 use super::*;
 use crate::coupled::fse::Refused;
-use crate::coupled::word::{Told, WindowNews};
+use crate::coupled::message::{CwndUpdate, WindowEvent};
 use crate::window::Window;
 
 #[test]
 fn what_makes_no_sense_is_refused_counted_and_changes_nothing() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0), (1.0, 1000.0)]);
-    let m = Member;
+    let m = FlowId;
     for priority in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert_eq!(flows.say(0, Word::Wishes(greedy(priority))), Err(Refusal::Priority(m(0))));
+        assert_eq!(
+            flows.say(0, CouplingMessage::FlowParameters(greedy(priority))),
+            Err(Refusal::Priority(m(0)))
+        );
         assert_eq!(flows.say(7, join(greedy(priority), 300.0, 300.0)), Err(Refusal::Priority(m(7))));
     }
     assert_eq!(flows.say(7, join(greedy(1.0), 0.0, 300.0)), Err(Refusal::Amount(m(7))));
     assert_eq!(flows.say(7, join(greedy(1.0), 300.0, 0.0)), Err(Refusal::Amount(m(7))));
     assert_eq!(flows.say(1, join(greedy(1.0), 300.0, 300.0)), Err(Refusal::JoinedAlready(m(1))));
-    for word in [Word::Pause, Word::Leave, Word::Wishes(greedy(1.0))] {
+    for word in [CouplingMessage::Pause, CouplingMessage::Leave, CouplingMessage::FlowParameters(greedy(1.0))]
+    {
         assert_eq!(flows.say(7, word), Err(Refusal::UnknownFlow(m(7))));
     }
     assert_eq!(flows.fse.set_group(m(7), Some(1)), Err(Refusal::UnknownFlow(m(7))));
@@ -29,7 +33,7 @@ fn what_makes_no_sense_is_refused_counted_and_changes_nothing() {
 fn who_tells_nonsense_is_answered_with_its_share() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0), (1.0, 1000.0)]);
     flows.say(1, join(greedy(1.0), 300.0, 300.0)).unwrap_err();
-    assert_eq!(flows.orders, [(1, Order::Rate { rate: kbps(1000.0), epoch: 1 })]);
+    assert_eq!(flows.orders, [(1, CouplerAction::Rate { rate: kbps(1000.0), epoch: 1 })]);
 }
 
 #[test]
@@ -38,7 +42,7 @@ fn a_rate_of_zero_is_the_least_rate() {
     // 10 of 1000 would be a hundredth; one update leaves a tenth.
     flows.loses(0, 0.0).are(200.0, &[100.0, 100.0]);
     let mut flows = Flows::new(Config { smallest_cut: 0.0, ..Config::rfc8699_conservative() });
-    flows.joins(Wishes { least: kbps(50.0), ..greedy(1.0) }, 1000.0);
+    flows.joins(FlowParameters { least: kbps(50.0), ..greedy(1.0) }, 1000.0);
     flows.joins(greedy(1.0), 1000.0);
     flows.loses(0, 0.0).are(100.0, &[50.0, 50.0]);
 }
@@ -46,7 +50,7 @@ fn a_rate_of_zero_is_the_least_rate() {
 #[test]
 fn a_base_of_zero_is_an_increase() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 1000.0), (1.0, 1000.0)]);
-    flows.computes_from(0, 0.0, 0, 100.0, Why::Loss).are(2100.0, &[1050.0, 1050.0]);
+    flows.computes_from(0, 0.0, 0, 100.0, ChangeReason::Loss).are(2100.0, &[1050.0, 1050.0]);
 }
 
 #[test]
@@ -55,8 +59,8 @@ fn one_update_leaves_a_tenth_of_the_sum_but_for_missing_feedback() {
         let mut flows = Flows::at(config, &[(1000.0, 100_000.0), (1.0, 100.0)]);
         flows.loses(0, 50.0).shared_among(&[(0, 10_000.0)], 10_010.0);
         let mut flows = Flows::at(config, &[(1000.0, 100_000.0), (1.0, 100.0)]);
-        flows.at_ms(3000).computes(0, 50.0, Why::Timeout);
-        assert!(flows.fse.aggregate(Member(0)).unwrap().sum < 200e3);
+        flows.at_ms(3000).computes(0, 50.0, ChangeReason::Timeout);
+        assert!(flows.fse.aggregate(FlowId(0)).unwrap().sum < 200e3);
     }
 }
 
@@ -65,22 +69,22 @@ fn least_rates_go_first_and_too_little_is_told() {
     for config in [Config::rtp_2014_conservative(), Config::rfc8699_conservative()] {
         let mut flows = Flows::new(config);
         for least in [300.0, 100.0] {
-            flows.joins(Wishes { least: kbps(least), ..greedy(1.0) }, 500.0);
+            flows.joins(FlowParameters { least: kbps(least), ..greedy(1.0) }, 500.0);
         }
         flows.loses(0, 250.0).are(600.0, &[300.0, 300.0]);
-        assert!(!flows.fse.is_overloaded(Member(0)));
+        assert!(!flows.fse.is_overloaded(FlowId(0)));
         flows.at_ms(1000).loses(1, 250.0).are(500.0, &[300.0, 200.0]);
         flows.at_ms(2000).loses(1, 100.0).are(400.0, &[300.0, 100.0]);
-        assert!(flows.fse.is_overloaded(Member(1)));
+        assert!(flows.fse.is_overloaded(FlowId(1)));
         flows.at_ms(3000).grows(1, 200.0).are(500.0, &[300.0, 200.0]);
-        assert!(!flows.fse.is_overloaded(Member(1)));
+        assert!(!flows.fse.is_overloaded(FlowId(1)));
     }
 }
 
 #[test]
 fn a_desired_rate_below_the_least_is_the_least() {
     let mut flows = Flows::new(Config::rfc8699_active());
-    flows.joins(Wishes { least: kbps(200.0), ..wanting(1.0, 50.0) }, 500.0);
+    flows.joins(FlowParameters { least: kbps(200.0), ..wanting(1.0, 50.0) }, 500.0);
     flows.joins(greedy(1.0), 500.0);
     flows.grows(1, 600.0).are(1100.0, &[200.0, 900.0]);
 }
@@ -91,7 +95,7 @@ fn the_order_of_updates_of_one_instant_makes_no_difference_to_algorithm_1() {
         let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 2000.0), (1.0, 2000.0)]);
         for flow in order {
             // Both computed before either heard of the other's.
-            let (rate, why) = [(3000.0, Why::Growth), (1250.0, Why::Loss)][flow as usize];
+            let (rate, why) = [(3000.0, ChangeReason::Growth), (1250.0, ChangeReason::Loss)][flow as usize];
             flows.computes_from(flow, 2000.0, 0, rate, why);
         }
         flows.are(4250.0, &[2125.0, 2125.0]);
@@ -104,12 +108,12 @@ fn an_update_that_knows_nothing_of_the_last_cut_is_not_counted_but_answered() {
     let mut flows = Flows::at(config, &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.loses(0, 1000.0).are(2000.0, &[1000.0, 1000.0]);
     // The order is still on its way to the other, which reports the same congestion.
-    flows.at_ms(50).computes_from(1, 2000.0, 0, 1000.0, Why::Loss);
+    flows.at_ms(50).computes_from(1, 2000.0, 0, 1000.0, ChangeReason::Loss);
     flows.are(2000.0, &[1000.0, 1000.0]);
     assert_eq!(flows.ordered_to(), [1]);
     flows.at_ms(60).loses(1, 500.0).are(1000.0, &[500.0, 500.0]);
     // Who made the cut has taken no order since: it knows of it.
-    flows.at_ms(70).computes_from(1, 500.0, 0, 600.0, Why::Growth);
+    flows.at_ms(70).computes_from(1, 500.0, 0, 600.0, ChangeReason::Growth);
     flows.are(1100.0, &[550.0, 550.0]);
 }
 
@@ -128,8 +132,8 @@ fn who_has_not_taken_the_newest_order_is_told_again() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.grows(0, 2200.0);
     // An order to 2100 is on its way while it comes to 2100 itself: then it goes by 2150, which is ordered.
-    flows.computes_from(1, 2000.0, 0, 2100.0, Why::Growth).are(4300.0, &[2150.0, 2150.0]);
-    flows.computes_from(1, 2150.0, 0, 2150.0, Why::Growth);
+    flows.computes_from(1, 2000.0, 0, 2100.0, ChangeReason::Growth).are(4300.0, &[2150.0, 2150.0]);
+    flows.computes_from(1, 2150.0, 0, 2150.0, ChangeReason::Growth);
     assert_eq!(flows.ordered_to(), [1]);
 }
 
@@ -141,16 +145,18 @@ fn the_timer_of_a_flow_without_a_round_trip_time_takes_the_longest_known() {
             let decision =
                 Decision { rate: kbps(rate), base: kbps(base), why, rtt: rtt.map(TimeDelta::from_millis) };
             let epoch = flows.taken[flow as usize].1;
-            flows.say(flow, Word::Update(Update { decision, window: None, epoch, heard: true })).unwrap();
+            flows
+                .say(flow, CouplingMessage::Update(Update { decision, window: None, epoch, heard: true }))
+                .unwrap();
         };
-        tell(&mut flows, 1, (1000.0, 1000.0), known[0], Why::Growth);
-        tell(&mut flows, 2, (1000.0, 1000.0), known[1], Why::Growth);
-        tell(&mut flows, 0, (1000.0, 500.0), None, Why::Loss);
+        tell(&mut flows, 1, (1000.0, 1000.0), known[0], ChangeReason::Growth);
+        tell(&mut flows, 2, (1000.0, 1000.0), known[1], ChangeReason::Growth);
+        tell(&mut flows, 0, (1000.0, 500.0), None, ChangeReason::Loss);
         flows.at_ms(expiry - 1);
-        tell(&mut flows, 1, (500.0, 800.0), known[0], Why::Growth);
+        tell(&mut flows, 1, (500.0, 800.0), known[0], ChangeReason::Growth);
         flows.shared_among(&[(0, 500.0), (1, 500.0), (2, 500.0)], 1500.0);
         flows.at_ms(expiry);
-        tell(&mut flows, 1, (500.0, 800.0), known[0], Why::Growth);
+        tell(&mut flows, 1, (500.0, 800.0), known[0], ChangeReason::Growth);
         flows.shared_among(&[(0, 600.0), (1, 600.0), (2, 600.0)], 1800.0);
     }
 }
@@ -159,7 +165,13 @@ fn the_timer_of_a_flow_without_a_round_trip_time_takes_the_longest_known() {
 fn one_flow_is_coupled_with_nobody() {
     for config in all_forms() {
         let mut flows = Flows::at(config, &[(0.3, 300.0)]);
-        let reasons = [Why::Loss, Why::Timeout, Why::Application, Why::Ceiling, Why::Growth];
+        let reasons = [
+            ChangeReason::Loss,
+            ChangeReason::Timeout,
+            ChangeReason::Application,
+            ChangeReason::Ceiling,
+            ChangeReason::Growth,
+        ];
         for (ms, rate) in [(0, 301.0), (10, 150.5), (20, 3.0), (30, 3000.0), (40, 12.3456)] {
             for why in reasons {
                 flows.at_ms(ms).computes(0, rate, why);
@@ -192,9 +204,9 @@ fn a_silent_flow_has_paused_and_its_next_update_brings_it_back() {
     }
     assert_eq!(flows.fse.next_timeout(), Some(SendTime::from_millis(5000)));
     flows.at_ms(4999).fse.on_timeout(SendTime::from_millis(4999));
-    assert!(flows.fse.aggregate(Member(1)).is_some());
+    assert!(flows.fse.aggregate(FlowId(1)).is_some());
     flows.at_ms(5000).fse.on_timeout(SendTime::from_millis(5000));
-    assert_eq!(flows.fse.aggregate(Member(1)), None);
+    assert_eq!(flows.fse.aggregate(FlowId(1)), None);
     assert_eq!(flows.fse.next_timeout(), Some(SendTime::from_millis(9900)));
     // Its rate is inherited …
     flows.at_ms(5010).grows(0, 650.0).shared_among(&[(0, 1300.0)], 1300.0);
@@ -207,10 +219,10 @@ fn a_silent_flow_has_paused_and_its_next_update_brings_it_back() {
 #[test]
 fn any_word_keeps_a_flow_alive_and_rare_updates_are_waited_for() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 300.0), (1.0, 300.0)]);
-    flows.at_ms(3000).say(1, Word::Wishes(greedy(1.0))).unwrap();
+    flows.at_ms(3000).say(1, CouplingMessage::FlowParameters(greedy(1.0))).unwrap();
     flows.at_ms(5500).fse.on_timeout(SendTime::from_millis(5500));
-    assert_eq!(flows.fse.aggregate(Member(0)), None);
-    assert!(flows.fse.aggregate(Member(1)).is_some());
+    assert_eq!(flows.fse.aggregate(FlowId(0)), None);
+    assert!(flows.fse.aggregate(FlowId(1)).is_some());
     assert_eq!(flows.fse.next_timeout(), Some(SendTime::from_millis(8000)));
 
     // Each 3 s: the mean interval comes to 3 s · (1 − (7/8)^20) = 2.79 s, of which 20 are 55.8 s.
@@ -220,9 +232,9 @@ fn any_word_keeps_a_flow_alive_and_rare_updates_are_waited_for() {
         flows.fse.on_timeout(flows.now);
     }
     flows.at_ms(60_000 + 55_000).fse.on_timeout(SendTime::from_millis(115_000));
-    assert!(flows.fse.aggregate(Member(0)).is_some());
+    assert!(flows.fse.aggregate(FlowId(0)).is_some());
     flows.fse.on_timeout(SendTime::from_millis(60_000 + 56_000));
-    assert_eq!(flows.fse.aggregate(Member(0)), None);
+    assert_eq!(flows.fse.aggregate(FlowId(0)), None);
 }
 
 #[test]
@@ -231,7 +243,7 @@ fn a_flow_that_was_alone_and_silent_goes_on_as_it_was() {
         let mut flows = Flows::at(config, &[(1.0, 300.0)]);
         flows.grows(0, 900.0);
         flows.at_ms(9000).fse.on_timeout(SendTime::from_millis(9000));
-        assert_eq!(flows.fse.aggregate(Member(0)), None);
+        assert_eq!(flows.fse.aggregate(FlowId(0)), None);
         flows.grows(0, 950.0).are(950.0, &[950.0]);
         assert!(flows.orders.is_empty(), "{config:?}");
     }
@@ -243,7 +255,7 @@ fn orders_are_numbered_on_when_a_flow_comes_again() {
     for _ in 0..3 {
         flows.grows(0, 1100.0 + flows.taken[0].0);
         let newest = flows.taken[1].1;
-        flows.say(1, Word::Leave).unwrap();
+        flows.say(1, CouplingMessage::Leave).unwrap();
         flows.say(1, join(greedy(1.0), 300.0, 300.0)).unwrap();
         flows.grows(0, 1100.0 + flows.taken[0].0);
         assert!(newest > 0 && flows.taken[1].1 > newest);
@@ -254,8 +266,8 @@ fn orders_are_numbered_on_when_a_flow_comes_again() {
 fn a_timer_of_who_joined_without_a_window_is_answered() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0), (1.0, 1000.0)]);
     let window = Window { cwnd: 10.0, ssthresh: 5.0 };
-    let news = WindowNews {
-        told: Told::TimedOut,
+    let news = CwndUpdate {
+        event: WindowEvent::TimedOut,
         before: window,
         after: window,
         acked: 0.0,
@@ -265,6 +277,6 @@ fn a_timer_of_who_joined_without_a_window_is_answered() {
         base_rtt: None,
     };
     flows.orders.clear();
-    flows.say(1, Word::Window(news)).unwrap();
-    assert_eq!(flows.orders, [(1, Order::Reduce)]);
+    flows.say(1, CouplingMessage::Window(news)).unwrap();
+    assert_eq!(flows.orders, [(1, CouplerAction::Reduce)]);
 }

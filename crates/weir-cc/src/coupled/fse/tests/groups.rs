@@ -8,7 +8,7 @@ fn two(config: Config) -> Flows {
 
 /// `S_CR` in kbit/s and the number of a flow's group.
 fn group(flows: &Flows, flow: u32) -> Option<(f64, u32)> {
-    flows.fse.aggregate(Member(flow)).map(|told| ((told.sum / 1e3).round(), told.group))
+    flows.fse.aggregate(FlowId(flow)).map(|told| ((told.sum / 1e3).round(), told.group))
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn it_may_have_its_share_at_once() {
 #[test]
 fn a_flow_that_leaves_leaves_its_rate_to_the_others() {
     for config in [Config::rtp_2014_active(), Config::rfc8699_conservative(), Config::rfc8699_active()] {
-        for word in [Word::Leave, Word::Pause] {
+        for word in [CouplingMessage::Leave, CouplingMessage::Pause] {
             let mut flows = two(config);
             flows.say(1, word).unwrap();
             flows.grows(0, 2000.0).shared_among(&[(0, 4000.0)], 4000.0);
@@ -45,11 +45,11 @@ fn a_flow_that_leaves_leaves_its_rate_to_the_others() {
 fn a_flow_that_goes_on_by_itself_takes_its_rate_along_and_brings_it_back() {
     for config in [Config::rtp_2014_active(), Config::rfc8699_conservative(), Config::rfc8699_active()] {
         let mut flows = two(config);
-        flows.say(1, Word::Withdraw).unwrap();
+        flows.say(1, CouplingMessage::Withdraw).unwrap();
         flows.shared_among(&[(0, 2000.0)], 2000.0);
         assert_eq!(group(&flows, 1), None);
-        let unknown = flows.say(1, Word::Withdraw);
-        assert_eq!(unknown, Err(Refusal::UnknownFlow(Member(1))));
+        let unknown = flows.say(1, CouplingMessage::Withdraw);
+        assert_eq!(unknown, Err(Refusal::UnknownFlow(FlowId(1))));
         flows.loses(0, 1000.0).shared_among(&[(0, 1000.0)], 1000.0);
         flows.say(1, join(greedy(1.0), 600.0, 600.0)).unwrap();
         assert_eq!(group(&flows, 1), Some((1600.0, 0)));
@@ -63,7 +63,7 @@ fn what_a_flow_cut_in_the_ten_seconds_before_it_withdraws_is_taken_back() {
         // It cuts the sum to a fifth, and once more to a half.
         flows.at_ms(1000).loses(1, 400.0).are(800.0, &[400.0; 2]);
         flows.at_ms(6000).loses(1, 200.0).are(400.0, &[200.0; 2]);
-        flows.at_ms(1000 + ms).say(1, Word::Withdraw).unwrap();
+        flows.at_ms(1000 + ms).say(1, CouplingMessage::Withdraw).unwrap();
         // What the other flow tells next is answered with what it has again.
         flows.grows(0, 210.0);
         flows.taken[0].0
@@ -76,18 +76,18 @@ fn what_a_flow_cut_in_the_ten_seconds_before_it_withdraws_is_taken_back() {
 fn a_flow_that_resumes_beside_others_is_ordered_to_its_start_rate() {
     for config in all_forms() {
         let mut flows = two(config);
-        flows.say(1, Word::Pause).unwrap();
+        flows.say(1, CouplingMessage::Pause).unwrap();
         let unheard = flows.fse.on_word(
             flows.now,
-            Member(1),
-            &Word::Update(Update {
-                decision: Decision { rate: kbps(9.0), base: kbps(9.0), why: Why::Growth, rtt: None },
+            FlowId(1),
+            &CouplingMessage::Update(Update {
+                decision: Decision { rate: kbps(9.0), base: kbps(9.0), why: ChangeReason::Growth, rtt: None },
                 window: None,
                 epoch: 0,
                 heard: true,
             }),
         );
-        assert_eq!(unheard, Err(Refusal::UnknownFlow(Member(1))), "it has paused");
+        assert_eq!(unheard, Err(Refusal::UnknownFlow(FlowId(1))), "it has paused");
         flows.grows(0, 2000.0);
         let alone = flows.taken[0].0;
         flows.orders.clear();
@@ -103,7 +103,7 @@ fn a_flow_that_resumes_alone_is_ordered_nothing() {
     for config in all_forms() {
         let mut flows = Flows::at(config, &[(1.0, 300.0)]);
         flows.grows(0, 2000.0);
-        flows.say(0, Word::Pause).unwrap();
+        flows.say(0, CouplingMessage::Pause).unwrap();
         flows.say(0, join(greedy(1.0), 300.0, 2000.0)).unwrap();
         flows.are(2000.0, &[2000.0]);
         assert!(flows.orders.is_empty());
@@ -114,8 +114,8 @@ fn a_flow_that_resumes_alone_is_ordered_nothing() {
 fn the_last_flow_ends_its_group_and_its_number_is_never_used_again() {
     let mut flows = two(Config::rfc8699_conservative());
     flows.loses(0, 1000.0);
-    flows.say(0, Word::Leave).unwrap();
-    flows.say(1, Word::Leave).unwrap();
+    flows.say(0, CouplingMessage::Leave).unwrap();
+    flows.say(1, CouplingMessage::Leave).unwrap();
     assert_eq!(group(&flows, 0), None);
     flows.taken.clear();
     flows.joins(greedy(1.0), 300.0);
@@ -128,12 +128,12 @@ fn the_last_flow_ends_its_group_and_its_number_is_never_used_again() {
 #[test]
 fn orders_to_a_flow_that_has_left_are_not_given() {
     let mut flows = two(Config::rfc8699_active());
-    let word = Word::Wishes(greedy(3.0));
-    flows.fse.on_word(flows.now, Member(0), &word).unwrap();
-    let decision = Decision { rate: kbps(2100.0), base: kbps(2000.0), why: Why::Growth, rtt: None };
-    let update = Word::Update(Update { decision, window: None, epoch: 0, heard: true });
-    flows.fse.on_word(flows.now, Member(0), &update).unwrap();
-    flows.fse.on_word(flows.now, Member(1), &Word::Leave).unwrap();
+    let word = CouplingMessage::FlowParameters(greedy(3.0));
+    flows.fse.on_word(flows.now, FlowId(0), &word).unwrap();
+    let decision = Decision { rate: kbps(2100.0), base: kbps(2000.0), why: ChangeReason::Growth, rtt: None };
+    let update = CouplingMessage::Update(Update { decision, window: None, epoch: 0, heard: true });
+    flows.fse.on_word(flows.now, FlowId(0), &update).unwrap();
+    flows.fse.on_word(flows.now, FlowId(1), &CouplingMessage::Leave).unwrap();
     flows.poll();
     assert_eq!(flows.ordered_to(), [0]);
 }
@@ -142,7 +142,7 @@ fn orders_to_a_flow_that_has_left_are_not_given() {
 fn another_priority_counts_from_the_next_update_on_or_at_once() {
     for at_once in [false, true] {
         let mut flows = two(Config { distribute_on_change: at_once, ..Config::rfc8699_active() });
-        flows.say(0, Word::Wishes(greedy(3.0))).unwrap();
+        flows.say(0, CouplingMessage::FlowParameters(greedy(3.0))).unwrap();
         flows.are(4000.0, if at_once { &[3000.0, 1000.0] } else { &[2000.0, 2000.0] });
         let present = flows.taken[1].0;
         flows.grows(1, present).are(4000.0, &[3000.0, 1000.0]);
@@ -157,31 +157,31 @@ fn without_a_group_a_flow_is_not_coupled() {
     flows.grows(0, 1000.0);
     assert_eq!((group(&flows, 0), flows.orders.len()), (None, 0));
     for flow in [0, 1] {
-        flows.fse.set_group(Member(flow), Some(7)).unwrap();
+        flows.fse.set_group(FlowId(flow), Some(7)).unwrap();
     }
     flows.are(1300.0, &[1000.0, 300.0]);
     flows.grows(0, 1000.0).are(1300.0, &[650.0, 650.0]);
-    flows.fse.set_group(Member(1), None).unwrap();
+    flows.fse.set_group(FlowId(1), None).unwrap();
     flows.orders.clear();
     flows.poll();
-    assert_eq!(flows.orders, [(1, Order::Uncoupled)]);
+    assert_eq!(flows.orders, [(1, CouplerAction::Uncoupled)]);
     flows.grows(0, 700.0).shared_among(&[(0, 700.0)], 700.0);
 }
 
 #[test]
 fn a_flow_that_changes_groups_takes_its_rate_along_but_no_timer() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 2000.0); 3]);
-    flows.fse.set_group(Member(2), Some(1)).unwrap();
+    flows.fse.set_group(FlowId(2), Some(1)).unwrap();
     flows.shared_among(&[(0, 2000.0), (1, 2000.0)], 4000.0);
     flows.shared_among(&[(2, 2000.0)], 2000.0);
     flows.loses(0, 1000.0).shared_among(&[(0, 1000.0), (1, 1000.0)], 2000.0);
-    flows.at_ms(10).fse.set_group(Member(1), Some(1)).unwrap();
+    flows.at_ms(10).fse.set_group(FlowId(1), Some(1)).unwrap();
     flows.shared_among(&[(0, 1000.0)], 1000.0);
     // The mover is not blocked where it comes to.
     flows.at_ms(20).grows(1, 1200.0).shared_among(&[(1, 1600.0), (2, 1600.0)], 3200.0);
     // And back, while a timer of the one runs.
     flows.loses(2, 800.0).shared_among(&[(1, 800.0), (2, 800.0)], 1600.0);
-    flows.at_ms(30).fse.set_group(Member(1), Some(0)).unwrap();
+    flows.at_ms(30).fse.set_group(FlowId(1), Some(0)).unwrap();
     flows.shared_among(&[(0, 1000.0), (1, 800.0)], 1800.0);
     flows.grows(1, 900.0).shared_among(&[(0, 900.0), (1, 900.0)], 1800.0);
     flows.at_ms(200).grows(1, 1000.0).shared_among(&[(0, 950.0), (1, 950.0)], 1900.0);
@@ -193,17 +193,17 @@ fn a_group_never_has_less_than_its_flows_go_by() {
     flows.joins(wanting(1.0, 500.0), 2000.0);
     flows.joins(greedy(1.0), 2000.0);
     flows.grows(1, 2200.0).are(4200.0, &[500.0, 2100.0]);
-    flows.fse.set_group(Member(1), Some(1)).unwrap();
+    flows.fse.set_group(FlowId(1), Some(1)).unwrap();
     flows.shared_among(&[(0, 500.0)], 2100.0);
-    flows.fse.set_group(Member(0), Some(1)).unwrap();
+    flows.fse.set_group(FlowId(0), Some(1)).unwrap();
     flows.are(2600.0, &[500.0, 2100.0]);
 }
 
 #[test]
 fn the_place_of_a_paused_flow_is_kept_by_its_group() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0); 3]);
-    flows.say(2, Word::Pause).unwrap();
-    flows.fse.set_group(Member(2), Some(5)).unwrap();
+    flows.say(2, CouplingMessage::Pause).unwrap();
+    flows.fse.set_group(FlowId(2), Some(5)).unwrap();
     assert_eq!(group(&flows, 2), None);
     flows.say(2, join(greedy(1.0), 300.0, 1000.0)).unwrap();
     flows.shared_among(&[(2, 1000.0)], 1000.0);
@@ -213,7 +213,7 @@ fn the_place_of_a_paused_flow_is_kept_by_its_group() {
 fn merged_groups_have_one_sum_and_the_later_timer() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 2000.0); 4]);
     for flow in [2, 3] {
-        flows.fse.set_group(Member(flow), Some(1)).unwrap();
+        flows.fse.set_group(FlowId(flow), Some(1)).unwrap();
     }
     flows.loses(0, 1000.0);
     flows.at_ms(100).loses(2, 1000.0);
@@ -230,7 +230,7 @@ fn merged_groups_have_one_sum_and_the_later_timer() {
 fn both_parts_of_a_split_group_keep_the_timer() {
     let mut flows = Flows::at(Config::rtp_2014_conservative(), &[(1.0, 2000.0); 4]);
     flows.loses(0, 1000.0).are(4000.0, &[1000.0; 4]);
-    flows.fse.split(0, 1, |Member(flow)| flow >= 2);
+    flows.fse.split(0, 1, |FlowId(flow)| flow >= 2);
     flows.shared_among(&[(0, 1000.0), (1, 1000.0)], 2000.0);
     flows.shared_among(&[(2, 1000.0), (3, 1000.0)], 2000.0);
     for flow in [1, 3] {

@@ -11,24 +11,24 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, Fse, Grouping};
 use crate::coupled::coupler::{Coupler, Refusal};
-use crate::coupled::word::{Join, Member, Order, Update, Wishes, Word};
-use crate::decision::{Decision, Why};
+use crate::coupled::message::{CouplerAction, CouplingMessage, FlowId, FlowParameters, Join, Update};
+use crate::decision::{ChangeReason, Decision};
 use crate::time::SendTime;
 
 fn kbps(rate: f64) -> DataRate {
     DataRate::from_bps_f64(rate * 1e3)
 }
 
-fn greedy(priority: f64) -> Wishes {
-    Wishes { priority, desired: None, least: DataRate::ZERO }
+fn greedy(priority: f64) -> FlowParameters {
+    FlowParameters { priority, desired: None, least: DataRate::ZERO }
 }
 
-fn wanting(priority: f64, desired: f64) -> Wishes {
-    Wishes { desired: Some(kbps(desired)), ..greedy(priority) }
+fn wanting(priority: f64, desired: f64) -> FlowParameters {
+    FlowParameters { desired: Some(kbps(desired)), ..greedy(priority) }
 }
 
-fn join(wishes: Wishes, start: f64, present: f64) -> Word {
-    Word::Join(Join { wishes, start: kbps(start), present: kbps(present), window: None })
+fn join(parameters: FlowParameters, start: f64, present: f64) -> CouplingMessage {
+    CouplingMessage::Join(Join { parameters, start: kbps(start), present: kbps(present), window: None })
 }
 
 /// An exchange, and the hosts of its flows, which take orders at once.
@@ -37,7 +37,7 @@ struct Flows {
     now: SendTime,
     /// The rate that each flow goes by, in kbit/s, and the newest order it took.
     taken: Vec<(f64, u32)>,
-    orders: Vec<(u32, Order)>,
+    orders: Vec<(u32, CouplerAction)>,
     /// Flows that heard that there is nothing new.
     heard: Vec<u32>,
 }
@@ -62,27 +62,29 @@ impl Flows {
     }
 
     /// The next flow begins.
-    fn joins(&mut self, wishes: Wishes, rate: f64) -> u32 {
+    fn joins(&mut self, parameters: FlowParameters, rate: f64) -> u32 {
         let flow = self.taken.len() as u32;
         self.taken.push((rate, 0));
-        self.say(flow, join(wishes, rate, rate)).unwrap();
+        self.say(flow, join(parameters, rate, rate)).unwrap();
         flow
     }
 
-    fn say(&mut self, flow: u32, word: Word) -> Result<(), Refusal> {
-        let taken = self.fse.on_word(self.now, Member(flow), &word);
+    fn say(&mut self, flow: u32, word: CouplingMessage) -> Result<(), Refusal> {
+        let taken = self.fse.on_word(self.now, FlowId(flow), &word);
         self.poll();
         taken
     }
 
     fn poll(&mut self) {
-        while let Some((Member(flow), order)) = self.fse.poll_order() {
-            if matches!(order, Order::Rate { epoch: 0, .. }) {
+        while let Some((FlowId(flow), order)) = self.fse.poll_action() {
+            if matches!(order, CouplerAction::Rate { epoch: 0, .. }) {
                 self.heard.push(flow);
                 continue;
             }
             self.orders.push((flow, order));
-            if let (Order::Rate { rate, epoch }, Some(taken)) = (order, self.taken.get_mut(flow as usize)) {
+            if let (CouplerAction::Rate { rate, epoch }, Some(taken)) =
+                (order, self.taken.get_mut(flow as usize))
+            {
                 assert!(epoch > taken.1, "orders are numbered");
                 *taken = (rate.bps_f64() / 1e3, epoch);
             }
@@ -95,27 +97,28 @@ impl Flows {
     }
 
     /// A flow's law computes a rate from what it took last.
-    fn computes(&mut self, flow: u32, rate: f64, why: Why) -> &mut Self {
+    fn computes(&mut self, flow: u32, rate: f64, why: ChangeReason) -> &mut Self {
         let (base, epoch) = self.taken[flow as usize];
         self.computes_from(flow, base, epoch, rate, why)
     }
 
-    fn computes_from(&mut self, flow: u32, base: f64, epoch: u32, rate: f64, why: Why) -> &mut Self {
+    fn computes_from(&mut self, flow: u32, base: f64, epoch: u32, rate: f64, why: ChangeReason) -> &mut Self {
         self.orders.clear();
         self.heard.clear();
         let rtt = Some(TimeDelta::from_millis(100));
         let decision = Decision { rate: kbps(rate), base: kbps(base), why, rtt };
         self.taken[flow as usize].0 = rate;
-        self.say(flow, Word::Update(Update { decision, window: None, epoch, heard: true })).unwrap();
+        self.say(flow, CouplingMessage::Update(Update { decision, window: None, epoch, heard: true }))
+            .unwrap();
         self
     }
 
     fn grows(&mut self, flow: u32, rate: f64) -> &mut Self {
-        self.computes(flow, rate, Why::Growth)
+        self.computes(flow, rate, ChangeReason::Growth)
     }
 
     fn loses(&mut self, flow: u32, rate: f64) -> &mut Self {
-        self.computes(flow, rate, Why::Loss)
+        self.computes(flow, rate, ChangeReason::Loss)
     }
 
     /// Checks `S_CR` of the first flow's group, and each flow's rate.
@@ -129,12 +132,12 @@ impl Flows {
     /// Checks the group of these flows: its sum and their shares.
     #[track_caller]
     fn shared_among(&self, shares: &[(u32, f64)], sum: f64) {
-        let told = self.fse.aggregate(Member(shares[0].0)).unwrap();
+        let told = self.fse.aggregate(FlowId(shares[0].0)).unwrap();
         assert!((told.sum / 1e3 - sum).abs() < 0.01, "S_CR is {} and not {sum}", told.sum / 1e3);
         for &(flow, share) in shares {
-            let is = self.fse.share(Member(flow)).unwrap() / 1e3;
+            let is = self.fse.share(FlowId(flow)).unwrap() / 1e3;
             assert!((is - share).abs() < 0.01, "flow {flow} has {is} and not {share}");
-            assert_eq!(self.fse.aggregate(Member(flow)), Some(told));
+            assert_eq!(self.fse.aggregate(FlowId(flow)), Some(told));
         }
     }
 

@@ -5,7 +5,7 @@ use weir_units::DataSize;
 
 use super::*;
 use crate::coupled::fse::Algorithm;
-use crate::coupled::word::{Told, WindowNews, Windowed};
+use crate::coupled::message::{CwndUpdate, WindowEvent, Windowed};
 use crate::window::Window;
 
 const MEMBERS: u32 = 5;
@@ -13,7 +13,7 @@ const MEMBERS: u32 = 5;
 /// What an arbitrary host may do.
 #[derive(Clone, Debug)]
 enum Act {
-    Say(u32, Word),
+    Say(u32, CouplingMessage),
     Group(u32, Option<u32>),
     Merge(u32, u32),
     Split(u32, u32),
@@ -25,10 +25,10 @@ fn rate() -> impl Strategy<Value = DataRate> {
     prop_oneof![8 => usual, 1 => Just(DataRate::ZERO), 1 => Just(DataRate::MAX)]
 }
 
-fn wishes() -> impl Strategy<Value = Wishes> {
+fn parameters() -> impl Strategy<Value = FlowParameters> {
     let priority = prop_oneof![8 => 0.05..8.0, 1 => Just(-1.0), 1 => Just(f64::NAN), 1 => Just(1e300)];
     let least = prop_oneof![Just(DataRate::ZERO), (0_u64..300).prop_map(DataRate::from_kbps)];
-    (priority, prop::option::of(rate()), least).prop_map(|(priority, desired, least)| Wishes {
+    (priority, prop::option::of(rate()), least).prop_map(|(priority, desired, least)| FlowParameters {
         priority,
         desired,
         least,
@@ -53,41 +53,53 @@ fn windowed() -> impl Strategy<Value = Windowed> {
     })
 }
 
-fn told() -> impl Strategy<Value = Told> {
+fn event() -> impl Strategy<Value = WindowEvent> {
     prop::sample::select(vec![
-        Told::Acknowledged,
-        Told::Repairing,
-        Told::RecoveryEntered,
-        Told::RecoveryLeft,
-        Told::TimedOut,
-        Told::Reduced,
-        Told::Marked,
-        Told::Idle,
+        WindowEvent::Acknowledged,
+        WindowEvent::Repairing,
+        WindowEvent::RecoveryEntered,
+        WindowEvent::RecoveryLeft,
+        WindowEvent::TimedOut,
+        WindowEvent::Reduced,
+        WindowEvent::Marked,
+        WindowEvent::Idle,
     ])
 }
 
-fn word() -> impl Strategy<Value = Word> {
-    let join = (wishes(), rate(), rate(), prop::option::of(windowed()))
-        .prop_map(|(wishes, start, present, window)| Word::Join(Join { wishes, start, present, window }));
-    let update = (rate(), rate(), prop::sample::select(&Why::ALL[..]), rtt(), 0_u32..40).prop_map(
+fn word() -> impl Strategy<Value = CouplingMessage> {
+    let join = (parameters(), rate(), rate(), prop::option::of(windowed())).prop_map(
+        |(parameters, start, present, window)| {
+            CouplingMessage::Join(Join { parameters, start, present, window })
+        },
+    );
+    let update = (rate(), rate(), prop::sample::select(&ChangeReason::ALL[..]), rtt(), 0_u32..40).prop_map(
         |(rate, base, why, rtt, epoch)| {
             let decision = Decision { rate, base, why, rtt };
-            Word::Update(Update { decision, window: None, epoch, heard: true })
+            CouplingMessage::Update(Update { decision, window: None, epoch, heard: true })
         },
     );
     let news =
-        (told(), window(), window(), rtt(), rtt()).prop_map(|(told, before, after, srtt, base_rtt)| {
+        (event(), window(), window(), rtt(), rtt()).prop_map(|(event, before, after, srtt, base_rtt)| {
             let (acked, flight, window_limited) = (1.0, before.cwnd, true);
-            Word::Window(WindowNews { told, before, after, acked, flight, window_limited, srtt, base_rtt })
+            CouplingMessage::Window(CwndUpdate {
+                event,
+                before,
+                after,
+                acked,
+                flight,
+                window_limited,
+                srtt,
+                base_rtt,
+            })
         });
     prop_oneof![
         3 => join,
         8 => update,
         4 => news,
-        1 => wishes().prop_map(Word::Wishes),
-        1 => Just(Word::Pause),
-        1 => Just(Word::Withdraw),
-        1 => Just(Word::Leave),
+        1 => parameters().prop_map(CouplingMessage::FlowParameters),
+        1 => Just(CouplingMessage::Pause),
+        1 => Just(CouplingMessage::Withdraw),
+        1 => Just(CouplingMessage::Leave),
     ]
 }
 
@@ -116,42 +128,46 @@ fn config() -> impl Strategy<Value = Config> {
 }
 
 /// What a flow's host wished for last and was not refused.
-type Wished = [Option<Wishes>; MEMBERS as usize];
+type Wished = [Option<FlowParameters>; MEMBERS as usize];
 
 fn live(fse: &mut Fse, now: SendTime, act: &Act, wished: &mut Wished) {
     match act {
         Act::Say(member, word) => {
-            let taken = fse.on_word(now, Member(*member), word).is_ok();
+            let taken = fse.on_word(now, FlowId(*member), word).is_ok();
             match word {
-                Word::Join(join) if taken => wished[*member as usize] = Some(join.wishes),
-                Word::Wishes(wishes) if taken => wished[*member as usize] = Some(*wishes),
+                CouplingMessage::Join(join) if taken => wished[*member as usize] = Some(join.parameters),
+                CouplingMessage::FlowParameters(parameters) if taken => {
+                    wished[*member as usize] = Some(*parameters);
+                }
                 _ => {}
             }
         }
-        Act::Group(member, label) => _ = fse.set_group(Member(*member), *label),
+        Act::Group(member, label) => _ = fse.set_group(FlowId(*member), *label),
         Act::Merge(into, from) => fse.merge(*into, *from),
-        Act::Split(from, into) => fse.split(*from, *into, |Member(member)| member % 2 == 0),
+        Act::Split(from, into) => fse.split(*from, *into, |FlowId(member)| member % 2 == 0),
         Act::Timeout => fse.on_timeout(now),
     }
     let mut orders = 0;
-    while let Some((_, order)) = fse.poll_order() {
+    while let Some((_, order)) = fse.poll_action() {
         orders += 1;
         assert!(orders <= 4 * MEMBERS, "it never stops ordering");
-        if let Order::Window(window) = order {
+        if let CouplerAction::Window(window) = order {
             assert!(window.cwnd >= 1.0 && window.cwnd.is_finite() && window.ssthresh > 0.0, "{window:?}");
         }
     }
 }
 
-fn check(fse: &Fse, config: &Config, told: Option<u32>, wished: &Wished) {
-    for member in (0..MEMBERS).map(Member) {
-        let (Some(share), Some(wishes)) = (fse.share(member), wished[member.0 as usize]) else { continue };
+fn check(fse: &Fse, config: &Config, event: Option<u32>, wished: &Wished) {
+    for member in (0..MEMBERS).map(FlowId) {
+        let (Some(share), Some(parameters)) = (fse.share(member), wished[member.0 as usize]) else {
+            continue;
+        };
         let sum = fse.aggregate(member).unwrap().sum;
         assert!(share.is_finite() && share >= 0.0, "{member:?} has {share}");
         assert!(sum.is_finite() && sum >= 0.0, "S_CR is {sum}");
-        if told == Some(member.0) {
-            let desired = wishes.desired.map_or(f64::INFINITY, DataRate::bps_f64);
-            let most = desired.max(wishes.least.bps_f64());
+        if event == Some(member.0) {
+            let desired = parameters.desired.map_or(f64::INFINITY, DataRate::bps_f64);
+            let most = desired.max(parameters.least.bps_f64());
             assert!(share <= most, "{config:?}: {member:?} has {share} and wants {most}");
             let starves = share == 0.0 && most > 0.0 && sum > 1.0;
             assert!(!starves, "{config:?}: {member:?} of {sum}");
@@ -172,11 +188,11 @@ proptest! {
         for (ms, act) in &acts {
             now += TimeDelta::from_millis(*ms);
             live(&mut fse, now, act, &mut wished);
-            let told = match act {
-                Act::Say(member, Word::Update(_)) => Some(*member),
+            let event = match act {
+                Act::Say(member, CouplingMessage::Update(_)) => Some(*member),
                 _ => None,
             };
-            check(&fse, &config, told, &wished);
+            check(&fse, &config, event, &wished);
         }
     }
 
@@ -192,20 +208,20 @@ proptest! {
         let mut all = Flows::new(Config { reconcile_s_cr, ..form });
         let (mut least, mut most) = (0.0, 0.0);
         for &(priority, desired, needs) in &flows {
-            let wishes = Wishes { least: kbps(needs), priority, desired: desired.map(kbps) };
-            all.joins(wishes, 1000.0);
-            let needs = wishes.least.bps_f64();
+            let parameters = FlowParameters { least: kbps(needs), priority, desired: desired.map(kbps) };
+            all.joins(parameters, 1000.0);
+            let needs = parameters.least.bps_f64();
             least += needs;
-            most += wishes.desired.map_or(f64::INFINITY, |desired| desired.bps_f64().max(needs));
+            most += parameters.desired.map_or(f64::INFINITY, |desired| desired.bps_f64().max(needs));
         }
         for &(flow, factor, ms) in &updates {
             all.now += TimeDelta::from_millis(ms);
             let flow = (flow % flows.len()) as u32;
             let (present, _) = all.taken[flow as usize];
-            let why = if factor < 1.0 { Why::Loss } else { Why::Growth };
+            let why = if factor < 1.0 { ChangeReason::Loss } else { ChangeReason::Growth };
             all.computes(flow, present * factor, why);
-            let sum = all.fse.aggregate(Member(0)).unwrap().sum;
-            let shares: f64 = (0..flows.len()).map(|flow| all.fse.share(Member(flow as u32)).unwrap()).sum();
+            let sum = all.fse.aggregate(FlowId(0)).unwrap().sum;
+            let shares: f64 = (0..flows.len()).map(|flow| all.fse.share(FlowId(flow as u32)).unwrap()).sum();
             let expected = if reconcile_s_cr { sum } else { sum.min(most).max(least) };
             prop_assert!((shares - expected).abs() <= 1.0, "{} of {}", shares, expected);
             prop_assert!(shares >= least - 1.0 && shares <= most + 1.0);
@@ -221,16 +237,16 @@ proptest! {
         let mut all = Flows::new(Config::rtp_2014_conservative());
         for &(priority, desired) in &weights {
             let least = DataRate::from_bps(1);
-            all.joins(Wishes { least, desired: desired.map(kbps), priority }, 1000.0);
+            all.joins(FlowParameters { least, desired: desired.map(kbps), priority }, 1000.0);
         }
         let total: f64 = weights.iter().map(|weight| weight.0).sum();
         for &(flow, factor, ms) in &updates {
             all.now += TimeDelta::from_millis(ms);
             let flow = (flow % weights.len()) as u32;
             let (present, _) = all.taken[flow as usize];
-            let why = if factor < 1.0 { Why::Loss } else { Why::Growth };
+            let why = if factor < 1.0 { ChangeReason::Loss } else { ChangeReason::Growth };
             all.computes(flow, present * factor, why);
-            let sum = all.fse.aggregate(Member(0)).unwrap().sum;
+            let sum = all.fse.aggregate(FlowId(0)).unwrap().sum;
             // Of less, least rates are a part that shows.
             if sum < 1e3 {
                 return Ok(());
@@ -238,7 +254,7 @@ proptest! {
             for (flow, (weight, desired)) in (0..).zip(&weights) {
                 let part = sum * weight / total;
                 let expected = desired.map_or(part, |desired| part.min(kbps(desired).bps_f64()));
-                let share = all.fse.share(Member(flow)).unwrap();
+                let share = all.fse.share(FlowId(flow)).unwrap();
                 prop_assert!((share - expected).abs() <= 5.0, "{} of {}", share, expected);
             }
         }

@@ -4,12 +4,12 @@ use super::*;
 
 /// What a flow of two at 2000 kbit/s that falls to 1000 for this reason makes of them, and then a second later when it
 /// grows by 100.
-fn falls(config: Config, why: Why) -> [(f64, f64, f64); 2] {
+fn falls(config: Config, why: ChangeReason) -> [(f64, f64, f64); 2] {
     let mut flows = Flows::at(config, &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.computes(0, 1000.0, why);
     let is = |flows: &Flows| {
-        let share = |flow| flows.fse.share(Member(flow)).unwrap() / 1e3;
-        (flows.fse.aggregate(Member(1)).unwrap().sum / 1e3, share(0), share(1))
+        let share = |flow| flows.fse.share(FlowId(flow)).unwrap() / 1e3;
+        (flows.fse.aggregate(FlowId(1)).unwrap().sum / 1e3, share(0), share(1))
     };
     let first = is(&flows);
     let present = flows.taken[0].0;
@@ -24,11 +24,15 @@ const BOUNDED: [(f64, f64, f64); 2] = [(3000.0, 1000.0, 2000.0), (3100.0, 1100.0
 #[test]
 fn only_congestion_cuts_the_others() {
     let [active, conservative] = [Config::rfc8699_active(), Config::rfc8699_conservative()];
-    for why in Why::ALL {
+    for why in ChangeReason::ALL {
         let expected = match why {
-            Why::Delay | Why::Loss | Why::Mark | Why::Timeout => [MOVED, CUT],
-            Why::Ceiling | Why::Application | Why::Limits => [BOUNDED, BOUNDED],
-            Why::Start | Why::Growth | Why::Probe | Why::Route => [MOVED, MOVED],
+            ChangeReason::Delay | ChangeReason::Loss | ChangeReason::Mark | ChangeReason::Timeout => {
+                [MOVED, CUT]
+            }
+            ChangeReason::Ceiling | ChangeReason::Application | ChangeReason::Limits => [BOUNDED, BOUNDED],
+            ChangeReason::Start | ChangeReason::Growth | ChangeReason::Probe | ChangeReason::Route => {
+                [MOVED, MOVED]
+            }
         };
         assert_eq!([falls(active, why), falls(conservative, why)], expected, "{why:?}");
     }
@@ -37,7 +41,7 @@ fn only_congestion_cuts_the_others() {
 #[test]
 fn what_rises_counts_whatever_the_reason() {
     for config in [Config::rfc8699_active(), Config::rfc8699_conservative()] {
-        for why in Why::ALL {
+        for why in ChangeReason::ALL {
             let mut flows = Flows::at(config, &[(1.0, 2000.0), (1.0, 2000.0)]);
             flows.computes(0, 3000.0, why).are(5000.0, &[2500.0, 2500.0]);
         }
@@ -47,7 +51,7 @@ fn what_rises_counts_whatever_the_reason() {
 #[test]
 fn a_bound_goes_once_the_share_is_below_it() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 2000.0), (1.0, 2000.0)]);
-    flows.computes(0, 1800.0, Why::Application).are(3800.0, &[1800.0, 2000.0]);
+    flows.computes(0, 1800.0, ChangeReason::Application).are(3800.0, &[1800.0, 2000.0]);
     flows.at_ms(100).loses(1, 1000.0).are(1900.0, &[950.0, 950.0]);
     // It is still noted, until the flow itself tells that it does not bind.
     flows.at_ms(1000).grows(0, 950.0);
@@ -58,15 +62,15 @@ fn a_bound_goes_once_the_share_is_below_it() {
 fn bounds_are_noted_while_the_timer_runs() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.loses(1, 1000.0).are(2000.0, &[1000.0, 1000.0]);
-    flows.at_ms(10).computes(0, 400.0, Why::Application).are(1400.0, &[400.0, 1000.0]);
-    flows.at_ms(20).computes(0, 300.0, Why::Route).are(1400.0, &[400.0, 1000.0]);
+    flows.at_ms(10).computes(0, 400.0, ChangeReason::Application).are(1400.0, &[400.0, 1000.0]);
+    flows.at_ms(20).computes(0, 300.0, ChangeReason::Route).are(1400.0, &[400.0, 1000.0]);
 }
 
 #[test]
 fn a_new_wish_lifts_a_bound() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 2000.0), (1.0, 2000.0)]);
-    flows.computes(0, 500.0, Why::Application).are(2500.0, &[500.0, 2000.0]);
-    flows.say(0, Word::Wishes(wanting(1.0, 1500.0))).unwrap();
+    flows.computes(0, 500.0, ChangeReason::Application).are(2500.0, &[500.0, 2000.0]);
+    flows.say(0, CouplingMessage::FlowParameters(wanting(1.0, 1500.0))).unwrap();
     flows.grows(1, 2000.0).are(2500.0, &[1250.0, 1250.0]);
 }
 
@@ -77,13 +81,13 @@ fn feedback_that_one_flow_misses_alone_pauses_it() {
         for ms in (0..3000).step_by(100) {
             flows.at_ms(ms).grows(1, 2000.0);
         }
-        flows.at_ms(3000).computes(0, 1000.0, Why::Timeout);
-        assert_eq!(flows.fse.aggregate(Member(0)), None);
+        flows.at_ms(3000).computes(0, 1000.0, ChangeReason::Timeout);
+        assert_eq!(flows.fse.aggregate(FlowId(0)), None);
         assert!(flows.orders.is_empty(), "it goes on by itself");
         flows.at_ms(3100).grows(1, 2000.0).shared_among(&[(1, 4000.0)], 4000.0);
         // Another timeout is no comeback; news of the path are.
-        flows.at_ms(4000).computes(0, 500.0, Why::Timeout);
-        assert_eq!(flows.fse.aggregate(Member(0)), None);
+        flows.at_ms(4000).computes(0, 500.0, ChangeReason::Timeout);
+        assert_eq!(flows.fse.aggregate(FlowId(0)), None);
         flows.at_ms(5000).grows(0, 550.0).are(4550.0, &[2275.0, 2275.0]);
     }
 }
@@ -92,19 +96,19 @@ fn feedback_that_one_flow_misses_alone_pauses_it() {
 fn feedback_that_all_miss_cuts_once_whatever_timer_runs() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.at_ms(5).grows(1, 2000.0);
-    flows.at_ms(2950).computes_from(0, 2000.0, 0, 2000.0, Why::Growth);
-    flows.at_ms(2960).computes_from(1, 2000.0, 0, 1000.0, Why::Loss).are(2000.0, &[1000.0, 1000.0]);
+    flows.at_ms(2950).computes_from(0, 2000.0, 0, 2000.0, ChangeReason::Growth);
+    flows.at_ms(2960).computes_from(1, 2000.0, 0, 1000.0, ChangeReason::Loss).are(2000.0, &[1000.0, 1000.0]);
     // Both have heard nothing for 3 s. The first timeout comes at once, and the other's tells of the same.
-    flows.at_ms(5950).computes(0, 500.0, Why::Timeout).are(1000.0, &[500.0, 500.0]);
-    flows.at_ms(5960).computes(1, 250.0, Why::Timeout).are(1000.0, &[500.0, 500.0]);
-    flows.at_ms(6950).computes(0, 250.0, Why::Timeout).are(500.0, &[250.0, 250.0]);
+    flows.at_ms(5950).computes(0, 500.0, ChangeReason::Timeout).are(1000.0, &[500.0, 500.0]);
+    flows.at_ms(5960).computes(1, 250.0, ChangeReason::Timeout).are(1000.0, &[500.0, 500.0]);
+    flows.at_ms(6950).computes(0, 250.0, ChangeReason::Timeout).are(500.0, &[250.0, 250.0]);
 
     let mut flows = Flows::at(
         Config { timer_rtts: 100.0, ..Config::rfc8699_conservative() },
         &[(1.0, 2000.0), (1.0, 2000.0)],
     );
     flows.loses(1, 1000.0).are(2000.0, &[1000.0, 1000.0]);
-    flows.at_ms(3000).computes(0, 500.0, Why::Timeout).are(1000.0, &[500.0, 500.0]);
+    flows.at_ms(3000).computes(0, 500.0, ChangeReason::Timeout).are(1000.0, &[500.0, 500.0]);
 }
 
 #[test]
@@ -113,7 +117,7 @@ fn a_timeout_of_a_flow_that_heard_within_its_round_trip_is_a_loss() {
     flows.at_ms(100).grows(1, 2000.0);
     flows.at_ms(150).loses(0, 1000.0).are(2000.0, &[1000.0, 1000.0]);
     // The timer holds: neither is it a silence of the path, nor has the flow paused.
-    flows.at_ms(200).computes(0, 500.0, Why::Timeout).are(2000.0, &[1000.0, 1000.0]);
+    flows.at_ms(200).computes(0, 500.0, ChangeReason::Timeout).are(2000.0, &[1000.0, 1000.0]);
 }
 
 #[test]
@@ -121,7 +125,10 @@ fn what_one_flow_is_not_allowed_and_grows_to_again_inflates_nothing() {
     for config in [Config::rfc8699_active(), Config::rfc8699_conservative()] {
         let mut flows = Flows::at(config, &[(1.0, 2000.0), (1.0, 2000.0)]);
         for round in 1..100 {
-            flows.at_ms(500 * round).computes(0, 1500.0, Why::Ceiling).are(3500.0, &[1500.0, 2000.0]);
+            flows
+                .at_ms(500 * round)
+                .computes(0, 1500.0, ChangeReason::Ceiling)
+                .are(3500.0, &[1500.0, 2000.0]);
             flows.at_ms(500 * round + 250).grows(0, 2000.0).are(4000.0, &[2000.0, 2000.0]);
         }
     }

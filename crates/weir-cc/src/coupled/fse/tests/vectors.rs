@@ -116,10 +116,10 @@ fn the_example_of_appendix_c() {
     flows.loses(0, 8000.0).are(9000.0, &[6000.0, 1000.0]);
     assert_eq!(flows.ordered_to(), [0], "only who tells is answered");
     flows.grows(1, 2000.0).are(10_000.0, &[6000.0, 3333.33]);
-    flows.say(0, Word::Wishes(wanting(1.0, 2000.0))).unwrap();
+    flows.say(0, CouplingMessage::FlowParameters(wanting(1.0, 2000.0))).unwrap();
     flows.grows(0, 7000.0).are(11_000.0, &[2000.0, 3333.33]);
     flows.grows(1, 4333.33).are(12_000.0, &[2000.0, 9333.33]);
-    flows.say(0, Word::Leave).unwrap();
+    flows.say(0, CouplingMessage::Leave).unwrap();
     flows.loses(1, 7333.33).shared_among(&[(1, 9333.33)], 9333.33);
 }
 
@@ -130,7 +130,7 @@ fn what_is_left_over_in_appendix_c_does_not_pile_up() {
     flows.joins(wanting(1.0, 1000.0), 5000.0);
     flows.joins(greedy(1.0), 5000.0);
     for _ in 0..3 {
-        flows.computes_from(0, 5000.0, 0, 5000.0, Why::Growth);
+        flows.computes_from(0, 5000.0, 0, 5000.0, ChangeReason::Growth);
     }
     flows.grows(1, 5000.0).are(10_000.0, &[1000.0, 9000.0]);
 }
@@ -157,7 +157,7 @@ fn desired_rates_read_literally_uncouple() {
     let of = |literal_dr| {
         let config = Config { literal_dr, reconcile_s_cr: false, ..Config::rfc8699_active() };
         let mut flows = Flows::at(config, &[(1.0, 10_000.0), (1.0, 1000.0)]);
-        flows.computes(0, 8000.0, Why::Loss);
+        flows.computes(0, 8000.0, ChangeReason::Loss);
         flows
     };
     of(true).are(9000.0, &[8000.0, 1000.0]);
@@ -177,9 +177,9 @@ fn without_redistribution_the_sum_inflates() {
             flows.grows(1, (present + 50.0).min(8000.0 + 50.0));
         }
     }
-    let sum = flows.fse.aggregate(Member(0)).unwrap().sum / 1e3;
+    let sum = flows.fse.aggregate(FlowId(0)).unwrap().sum / 1e3;
     assert!((sum - 48_000.0).abs() < 100.0, "{sum}");
-    flows.say(0, Word::Wishes(greedy(1.0))).unwrap();
+    flows.say(0, CouplingMessage::FlowParameters(greedy(1.0))).unwrap();
     flows.grows(1, 8001.0);
     assert!(flows.taken[0].0 > 39_900.0, "{:?}", flows.taken);
 }
@@ -188,7 +188,7 @@ fn without_redistribution_the_sum_inflates() {
 fn priorities_of_the_paper() {
     let mut flows = Flows::at(Config::rtp_2014_conservative(), &[(1.0, 5000.0), (1.0, 5000.0)]);
     for (priority, share) in [(0.66, 0.3976), (0.42, 0.2958), (0.25, 0.2), (0.11, 0.0991)] {
-        flows.say(0, Word::Wishes(greedy(priority))).unwrap();
+        flows.say(0, CouplingMessage::FlowParameters(greedy(priority))).unwrap();
         let present = flows.taken[1].0;
         flows.grows(1, present);
         let (one, other) = (flows.taken[0].0, flows.taken[1].0);

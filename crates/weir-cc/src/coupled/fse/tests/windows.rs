@@ -3,8 +3,8 @@
 use weir_units::DataSize;
 
 use super::*;
-use crate::coupled::word::{Told, WindowNews, Windowed};
-use crate::window::{Ack, Congestion, Cubic, NewReno, Window, WindowLaw};
+use crate::coupled::message::{CwndUpdate, WindowEvent, Windowed};
+use crate::window::{Ack, Congestion, Cubic, NewReno, Window, WindowAlgorithm};
 
 const RTT: TimeDelta = TimeDelta::from_millis(100);
 const FIRST: Window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
@@ -17,14 +17,14 @@ fn join_windowed(flows: &mut Flows, base_rtt: Option<TimeDelta>) -> u32 {
     let flow = flows.taken.len() as u32;
     flows.taken.push((1000.0, 0));
     let (start, window) = (kbps(1000.0), Some(windowed(base_rtt)));
-    let word = Word::Join(Join { wishes: greedy(1.0), start, present: start, window });
+    let word = CouplingMessage::Join(Join { parameters: greedy(1.0), start, present: start, window });
     flows.say(flow, word).unwrap();
     flow
 }
 
-fn news(told: Told, before: Window, after: Window) -> WindowNews {
-    WindowNews {
-        told,
+fn news(event: WindowEvent, before: Window, after: Window) -> CwndUpdate {
+    CwndUpdate {
+        event,
         before,
         after,
         acked: 1.0,
@@ -35,9 +35,9 @@ fn news(told: Told, before: Window, after: Window) -> WindowNews {
     }
 }
 
-fn tell(flows: &mut Flows, flow: u32, told: Told, before: Window, after: Window) {
+fn tell(flows: &mut Flows, flow: u32, event: WindowEvent, before: Window, after: Window) {
     flows.orders.clear();
-    flows.say(flow, Word::Window(news(told, before, after))).unwrap();
+    flows.say(flow, CouplingMessage::Window(news(event, before, after))).unwrap();
 }
 
 fn window(cwnd: f64, ssthresh: f64) -> Window {
@@ -47,7 +47,7 @@ fn window(cwnd: f64, ssthresh: f64) -> Window {
 /// The window that a flow was ordered to.
 fn ordered(flows: &Flows, flow: u32) -> Option<Window> {
     flows.orders.iter().find_map(|&(to, order)| match order {
-        Order::Window(window) if to == flow => Some(window),
+        CouplerAction::Window(window) if to == flow => Some(window),
         _ => None,
     })
 }
@@ -65,7 +65,7 @@ fn a_window_shares_with_a_rate() {
     let tcp = join_windowed(&mut flows, Some(RTT));
     flows.shared_among(&[(0, 3000.0), (tcp, 1000.0)], 4000.0);
     // A segment more is 100 kbit/s more for both; before any congestion it goes on to start slowly.
-    tell(&mut flows, tcp, Told::Acknowledged, FIRST, window(11.0, f64::INFINITY));
+    tell(&mut flows, tcp, WindowEvent::Acknowledged, FIRST, window(11.0, f64::INFINITY));
     flows.shared_among(&[(0, 2050.0), (tcp, 2050.0)], 4100.0);
     assert_eq!(flows.taken[0].0, 2050.0);
     near(ordered(&flows, tcp), 20.5, f64::INFINITY);
@@ -75,7 +75,7 @@ fn a_window_shares_with_a_rate() {
 fn congestion_of_anybody_ends_a_slow_start() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 3000.0)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
-    flows.computes(0, 1500.0, Why::Delay);
+    flows.computes(0, 1500.0, ChangeReason::Delay);
     flows.shared_among(&[(0, 1000.0), (tcp, 1000.0)], 2000.0);
     assert_eq!(ordered(&flows, tcp), None, "it goes by that already");
     flows.at_ms(1000).grows(0, 1400.0);
@@ -88,25 +88,25 @@ fn each_recovery_is_one_cut_and_hears_no_order() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 1000.0)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
     // The transport inflates its window; the law wants half.
-    tell(&mut flows, tcp, Told::RecoveryEntered, FIRST, window(8.0, 5.0));
+    tell(&mut flows, tcp, WindowEvent::RecoveryEntered, FIRST, window(8.0, 5.0));
     flows.shared_among(&[(0, 500.0), (tcp, 500.0)], 1000.0);
     assert_eq!(flows.taken[0].0, 500.0, "the others yield at once");
-    tell(&mut flows, tcp, Told::RecoveryEntered, window(8.0, 5.0), window(9.0, 5.0));
+    tell(&mut flows, tcp, WindowEvent::RecoveryEntered, window(8.0, 5.0), window(9.0, 5.0));
     flows.at_ms(300).grows(0, 700.0);
     flows.shared_among(&[(0, 600.0), (tcp, 600.0)], 1200.0);
     assert_eq!(ordered(&flows, tcp), None);
-    tell(&mut flows, tcp, Told::Repairing, window(8.0, 5.0), window(8.0, 5.0));
-    tell(&mut flows, tcp, Told::RecoveryLeft, window(8.0, 5.0), window(5.0, 5.0));
+    tell(&mut flows, tcp, WindowEvent::Repairing, window(8.0, 5.0), window(8.0, 5.0));
+    tell(&mut flows, tcp, WindowEvent::RecoveryLeft, window(8.0, 5.0), window(5.0, 5.0));
     flows.shared_among(&[(0, 600.0), (tcp, 600.0)], 1200.0);
     near(ordered(&flows, tcp), 6.0, 5.0);
 }
 
 #[test]
 fn a_mark_is_a_cut_and_a_fall_without_one_is_delay() {
-    for told in [Told::Marked, Told::Acknowledged] {
+    for event in [WindowEvent::Marked, WindowEvent::Acknowledged] {
         let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 1000.0)]);
         let tcp = join_windowed(&mut flows, Some(RTT));
-        tell(&mut flows, tcp, told, FIRST, window(8.0, 8.0));
+        tell(&mut flows, tcp, event, FIRST, window(8.0, 8.0));
         flows.shared_among(&[(0, 800.0), (tcp, 800.0)], 1600.0);
     }
 }
@@ -115,23 +115,23 @@ fn a_mark_is_a_cut_and_a_fall_without_one_is_delay() {
 fn a_timer_that_runs_out_reduces_only_where_nobody_is_acknowledged() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 1000.0)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
-    tell(&mut flows, tcp, Told::Acknowledged, FIRST, FIRST);
+    tell(&mut flows, tcp, WindowEvent::Acknowledged, FIRST, FIRST);
     // The other hears: the timer retransmits, one loss is told, and the window is the share.
     flows.at_ms(900).grows(0, 1000.0);
     flows.at_ms(1000);
-    tell(&mut flows, tcp, Told::TimedOut, FIRST, FIRST);
+    tell(&mut flows, tcp, WindowEvent::TimedOut, FIRST, FIRST);
     flows.shared_among(&[(0, 500.0), (tcp, 500.0)], 1000.0);
     near(ordered(&flows, tcp), 5.0, 5.0);
-    assert!(!flows.orders.contains(&(tcp, Order::Reduce)));
+    assert!(!flows.orders.contains(&(tcp, CouplerAction::Reduce)));
     // Nobody has heard for long.
     flows.at_ms(5000);
-    tell(&mut flows, tcp, Told::TimedOut, window(5.0, 5.0), window(5.0, 5.0));
-    assert_eq!(flows.orders, [(tcp, Order::Reduce)]);
+    tell(&mut flows, tcp, WindowEvent::TimedOut, window(5.0, 5.0), window(5.0, 5.0));
+    assert_eq!(flows.orders, [(tcp, CouplerAction::Reduce)]);
     // Reduced to one segment of five, and the sum with it; half of it may start slowly.
-    tell(&mut flows, tcp, Told::Reduced, window(5.0, 5.0), window(1.0, 2.5));
+    tell(&mut flows, tcp, WindowEvent::Reduced, window(5.0, 5.0), window(1.0, 2.5));
     flows.shared_among(&[(0, 100.0), (tcp, 100.0)], 200.0);
     flows.at_ms(5500);
-    tell(&mut flows, tcp, Told::Acknowledged, window(1.0, 2.5), window(2.0, 2.5));
+    tell(&mut flows, tcp, WindowEvent::Acknowledged, window(1.0, 2.5), window(2.0, 2.5));
     // 500 kbit/s of the sum, of which it has half.
     near(ordered(&flows, tcp), 1.5, 2.5);
 }
@@ -140,10 +140,10 @@ fn a_timer_that_runs_out_reduces_only_where_nobody_is_acknowledged() {
 fn a_timeout_in_recovery_tells_no_second_loss() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
-    tell(&mut flows, tcp, Told::RecoveryEntered, FIRST, window(5.0, 5.0));
+    tell(&mut flows, tcp, WindowEvent::RecoveryEntered, FIRST, window(5.0, 5.0));
     flows.at_ms(900).grows(0, 750.0);
     flows.at_ms(1000);
-    tell(&mut flows, tcp, Told::TimedOut, window(5.0, 5.0), window(5.0, 5.0));
+    tell(&mut flows, tcp, WindowEvent::TimedOut, window(5.0, 5.0), window(5.0, 5.0));
     flows.shared_among(&[(0, 750.0), (tcp, 750.0)], 1500.0);
     near(ordered(&flows, tcp), 7.5, 7.5);
 }
@@ -152,11 +152,11 @@ fn a_timeout_in_recovery_tells_no_second_loss() {
 fn a_timer_without_a_coupling_reduces() {
     let mut flows = Flows::new(Config::rfc8699_active());
     flows.orders.clear();
-    flows.say(9, Word::Window(news(Told::TimedOut, FIRST, FIRST))).unwrap_err();
-    assert_eq!(flows.orders, [(9, Order::Reduce)]);
+    flows.say(9, CouplingMessage::Window(news(WindowEvent::TimedOut, FIRST, FIRST))).unwrap_err();
+    assert_eq!(flows.orders, [(9, CouplerAction::Reduce)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
-    tell(&mut flows, tcp, Told::TimedOut, FIRST, FIRST);
-    assert_eq!(flows.orders, [(tcp, Order::Reduce)], "alone");
+    tell(&mut flows, tcp, WindowEvent::TimedOut, FIRST, FIRST);
+    assert_eq!(flows.orders, [(tcp, CouplerAction::Reduce)], "alone");
 }
 
 #[test]
@@ -165,13 +165,13 @@ fn rates_are_measured_anew_with_the_smallest_round_trip_time() {
     let tcp = join_windowed(&mut flows, None);
     flows.orders.clear();
     // 20 segments of 100 kbit/s, where its start rate stood; nothing has grown.
-    tell(&mut flows, tcp, Told::Acknowledged, window(20.0, 20.0), window(20.0, 20.0));
+    tell(&mut flows, tcp, WindowEvent::Acknowledged, window(20.0, 20.0), window(20.0, 20.0));
     flows.shared_among(&[(0, 2000.0), (tcp, 2000.0)], 4000.0);
-    let half = WindowNews {
+    let half = CwndUpdate {
         base_rtt: Some(TimeDelta::from_millis(50)),
-        ..news(Told::Acknowledged, window(20.0, 20.0), window(20.0, 20.0))
+        ..news(WindowEvent::Acknowledged, window(20.0, 20.0), window(20.0, 20.0))
     };
-    flows.say(tcp, Word::Window(half)).unwrap();
+    flows.say(tcp, CouplingMessage::Window(half)).unwrap();
     flows.shared_among(&[(0, 3000.0), (tcp, 3000.0)], 6000.0);
     near(ordered(&flows, tcp), 15.0, 15.0);
 }
@@ -185,51 +185,56 @@ fn a_window_that_is_none_is_refused_or_ignored() {
         Windowed { window: window(f64::NAN, 1.0), ..windowed(None) },
     ] {
         let start = kbps(1000.0);
-        let word = Word::Join(Join { wishes: greedy(1.0), start, present: start, window: Some(window) });
-        assert_eq!(flows.say(0, word), Err(Refusal::Amount(Member(0))));
+        let word = CouplingMessage::Join(Join {
+            parameters: greedy(1.0),
+            start,
+            present: start,
+            window: Some(window),
+        });
+        assert_eq!(flows.say(0, word), Err(Refusal::Amount(FlowId(0))));
     }
     let tcp = join_windowed(&mut flows, Some(RTT));
-    tell(&mut flows, tcp, Told::Acknowledged, FIRST, window(f64::NAN, 1.0));
+    tell(&mut flows, tcp, WindowEvent::Acknowledged, FIRST, window(f64::NAN, 1.0));
     flows.shared_among(&[(tcp, 1000.0)], 1000.0);
 }
 
 /// Five minutes of acknowledgements, recoveries and timeouts by which a law goes alone. It is never told anything.
-fn lives_alone(config: Config, mut law: impl WindowLaw) {
+fn lives_alone(config: Config, mut law: impl WindowAlgorithm) {
     let mut flows = Flows::new(config);
     let tcp = join_windowed(&mut flows, None);
     let mut now = FIRST;
     for step in 0..3000_i64 {
         flows.at_ms(100 * step);
         let before = now;
-        let told = match step % 250 {
+        let event = match step % 250 {
             200 => {
                 law.on_congestion(&mut now, flows.now, Congestion::Loss, before.cwnd);
                 now.cwnd = now.ssthresh + 3.0;
-                Told::RecoveryEntered
+                WindowEvent::RecoveryEntered
             }
-            201 | 202 => Told::Repairing,
+            201 | 202 => WindowEvent::Repairing,
             203 => {
                 now.cwnd = now.ssthresh * 0.9;
-                Told::RecoveryLeft
+                WindowEvent::RecoveryLeft
             }
             240 if step > 1000 => {
-                tell(&mut flows, tcp, Told::TimedOut, now, now);
-                assert_eq!(flows.orders, [(tcp, Order::Reduce)]);
+                tell(&mut flows, tcp, WindowEvent::TimedOut, now, now);
+                assert_eq!(flows.orders, [(tcp, CouplerAction::Reduce)]);
                 law.on_congestion(&mut now, flows.now, Congestion::Timeout, before.cwnd);
                 now.cwnd = 1.0;
-                Told::Reduced
+                WindowEvent::Reduced
             }
             _ => {
                 let min_rtt = TimeDelta::from_micros(100_000 - step);
                 let ack = Ack { now: flows.now, acked: 1.7, srtt: RTT, min_rtt, window_limited: true };
                 law.on_ack(&mut now, &ack);
-                Told::Acknowledged
+                WindowEvent::Acknowledged
             }
         };
         let min_rtt = TimeDelta::from_micros(100_000 - step);
-        let news = WindowNews { base_rtt: Some(min_rtt), ..news(told, before, now) };
+        let news = CwndUpdate { base_rtt: Some(min_rtt), ..news(event, before, now) };
         flows.orders.clear();
-        flows.say(tcp, Word::Window(news)).unwrap();
+        flows.say(tcp, CouplingMessage::Window(news)).unwrap();
         assert!(flows.orders.is_empty(), "{config:?} at {step}: {:?}", flows.orders);
     }
 }
@@ -244,19 +249,19 @@ fn a_window_that_is_alone_is_as_if_it_were_not_coupled() {
 
 #[test]
 fn a_silent_window_comes_back_with_an_acknowledgement_and_not_with_a_timeout() {
-    for (told, comes_back) in [
-        (Told::TimedOut, false),
-        (Told::Reduced, false),
-        (Told::Idle, false),
-        (Told::Acknowledged, true),
-        (Told::Marked, true),
+    for (event, comes_back) in [
+        (WindowEvent::TimedOut, false),
+        (WindowEvent::Reduced, false),
+        (WindowEvent::Idle, false),
+        (WindowEvent::Acknowledged, true),
+        (WindowEvent::Marked, true),
     ] {
         let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0)]);
         let tcp = join_windowed(&mut flows, Some(RTT));
         flows.at_ms(4900).grows(0, 1000.0);
         flows.at_ms(5000).fse.on_timeout(SendTime::from_millis(5000));
-        assert_eq!(flows.fse.aggregate(Member(tcp)), None, "it is silent");
-        tell(&mut flows, tcp, told, FIRST, FIRST);
-        assert_eq!(flows.fse.aggregate(Member(tcp)).is_some(), comes_back, "{told:?}");
+        assert_eq!(flows.fse.aggregate(FlowId(tcp)), None, "it is silent");
+        tell(&mut flows, tcp, event, FIRST, FIRST);
+        assert_eq!(flows.fse.aggregate(FlowId(tcp)).is_some(), comes_back, "{event:?}");
     }
 }

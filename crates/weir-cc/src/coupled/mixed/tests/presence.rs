@@ -3,8 +3,8 @@
 use super::*;
 
 /// What the coupler orders a flow now.
-fn orders_of(mixed: &mut Mixed, member: Member) -> Vec<Order> {
-    let orders = core::iter::from_fn(|| mixed.poll_order());
+fn orders_of(mixed: &mut Mixed, member: FlowId) -> Vec<CouplerAction> {
+    let orders = core::iter::from_fn(|| mixed.poll_action());
     orders.filter_map(|(of, order)| (of == member).then_some(order)).collect()
 }
 
@@ -14,61 +14,61 @@ fn media_without_feedback_takes_no_part_while_data_is_acknowledged() {
     let (mut window, mut rate) = (10.0, 1000);
     for ack in 0..400 {
         let now = 1100 + 10 * ack;
-        call.tell(now, DATA, news(Told::Acknowledged, window, window + 0.1, 100));
+        call.tell(now, DATA, news(WindowEvent::Acknowledged, window, window + 0.1, 100));
         window = call.windows[2].unwrap_or(window);
         if ack % 100 == 50 {
-            call.tell(now + 5, MEDIA, update(rate, rate / 2, Why::Timeout));
+            call.tell(now + 5, MEDIA, update(rate, rate / 2, ChangeReason::Timeout));
             rate /= 2;
         }
     }
     assert!(call.sum() > 2200.0, "data has what media left, and grows: {}", call.sum());
     // It hears again, and begins with no more than its start rate.
     let before = call.sum();
-    call.tell(5200, MEDIA, update(rate, rate + 1, Why::Growth));
+    call.tell(5200, MEDIA, update(rate, rate + 1, ChangeReason::Growth));
     assert!(call.sum() >= before && call.sum() < before + 2001.0);
-    call.tell(5400, MEDIA, update(rate, rate, Why::Growth));
+    call.tell(5400, MEDIA, update(rate, rate, ChangeReason::Growth));
     assert!(call.rates[1].unwrap() > 62.0);
 }
 
 #[test]
 fn where_nobody_hears_missing_feedback_is_a_cut_of_all() {
     let mut call = Call::with_sum(Config::default(), 2000);
-    call.tell(2000, MEDIA, update(1000, 500, Why::Timeout));
+    call.tell(2000, MEDIA, update(1000, 500, ChangeReason::Timeout));
     call.close(1000.0);
 }
 
 #[test]
 fn a_timer_that_reduces_leaves_no_window_behind() {
     let mut call = Call::with_sum(Config::default(), 2000);
-    call.mixed.on_word(MS(2500), DATA, &news(Told::TimedOut, 10.0, 10.0, 100)).unwrap();
-    assert_eq!(orders_of(&mut call.mixed, DATA), [Order::Reduce]);
+    call.mixed.on_word(MS(2500), DATA, &news(WindowEvent::TimedOut, 10.0, 10.0, 100)).unwrap();
+    assert_eq!(orders_of(&mut call.mixed, DATA), [CouplerAction::Reduce]);
     // Nor does another flow's decision lift the window before the reduction is told.
-    call.mixed.on_word(MS(2501), MEDIA, &update(500, 450, Why::Delay)).unwrap();
+    call.mixed.on_word(MS(2501), MEDIA, &update(500, 450, ChangeReason::Delay)).unwrap();
     assert_eq!(orders_of(&mut call.mixed, DATA), []);
 }
 
 #[test]
 fn what_falls_without_congestion_bounds_one_flow_and_cuts_no_other() {
-    for why in Why::ALL {
+    for why in ChangeReason::ALL {
         let mut call = Call::with_sum(Config::default(), 2000);
         // Data is not heard of any more: a timeout is one of all.
         call.tell(2000, MEDIA, update(1000, 600, why));
-        let bounds = matches!(why, Why::Ceiling | Why::Application | Why::Limits);
+        let bounds = matches!(why, ChangeReason::Ceiling | ChangeReason::Application | ChangeReason::Limits);
         call.close(if bounds { 2000.0 } else { 1200.0 });
         assert_eq!(call.rates[1], Some(600.0), "{why:?}");
         // It stays as it is, and may rise by the flow's own rate.
-        call.tell(2100, MEDIA, update(600, 600, Why::Growth));
+        call.tell(2100, MEDIA, update(600, 600, ChangeReason::Growth));
         assert_eq!(call.rates[1], Some(600.0), "{why:?}");
-        call.tell(2800, MEDIA, update(600, 660, Why::Growth));
+        call.tell(2800, MEDIA, update(600, 660, ChangeReason::Growth));
         assert_eq!(call.rates[1], Some(660.0), "{why:?}");
     }
 }
 
 #[test]
 fn alone_a_flow_follows_its_law_whatever_moved_it() {
-    for why in Why::ALL {
+    for why in ChangeReason::ALL {
         let mut call = Call::by(Config::default());
-        call.tell(0, MEDIA, media(1000, Wishes { least: KBPS(300), ..wishes(0.3, None) }));
+        call.tell(0, MEDIA, media(1000, FlowParameters { least: KBPS(300), ..parameters(0.3, None) }));
         for (step, (base, rate)) in
             [(1000, 600), (600, 600), (600, 200), (200, 900), (900, 899)].into_iter().enumerate()
         {
@@ -81,17 +81,17 @@ fn alone_a_flow_follows_its_law_whatever_moved_it() {
 #[test]
 fn a_timer_is_answered_whoever_tells_of_it() {
     let mut mixed = Mixed::new(Config::default()).unwrap();
-    let timer = news(Told::TimedOut, 10.0, 10.0, 100);
+    let timer = news(WindowEvent::TimedOut, 10.0, 10.0, 100);
     assert!(mixed.on_word(MS(0), DATA, &timer).is_err());
-    assert_eq!(orders_of(&mut mixed, DATA), [Order::Reduce], "it has not joined");
-    mixed.on_word(MS(0), DATA, &data(10.0, wishes(1.0, None))).unwrap();
+    assert_eq!(orders_of(&mut mixed, DATA), [CouplerAction::Reduce], "it has not joined");
+    mixed.on_word(MS(0), DATA, &data(10.0, parameters(1.0, None))).unwrap();
     orders_of(&mut mixed, DATA);
-    assert!(mixed.on_word(MS(1), DATA, &news(Told::TimedOut, f64::NAN, 10.0, 100)).is_err());
-    assert_eq!(orders_of(&mut mixed, DATA), [Order::Reduce], "it tells of no window");
-    mixed.on_word(MS(2), MEDIA, &media(300, wishes(1.0, None))).unwrap();
+    assert!(mixed.on_word(MS(1), DATA, &news(WindowEvent::TimedOut, f64::NAN, 10.0, 100)).is_err());
+    assert_eq!(orders_of(&mut mixed, DATA), [CouplerAction::Reduce], "it tells of no window");
+    mixed.on_word(MS(2), MEDIA, &media(300, parameters(1.0, None))).unwrap();
     orders_of(&mut mixed, MEDIA);
-    assert!(mixed.on_word(MS(3), MEDIA, &update(0, 1, Why::Growth)).is_err());
-    assert!(matches!(orders_of(&mut mixed, MEDIA)[..], [Order::Rate { .. }]));
+    assert!(mixed.on_word(MS(3), MEDIA, &update(0, 1, ChangeReason::Growth)).is_err());
+    assert!(matches!(orders_of(&mut mixed, MEDIA)[..], [CouplerAction::Rate { .. }]));
 }
 
 #[test]
@@ -99,13 +99,13 @@ fn orders_are_numbered_on_when_a_flow_joins_again() {
     let mut mixed = Mixed::new(Config::default()).unwrap();
     let mut newest = 0;
     for joined in 0..3 {
-        mixed.on_word(MS(joined), MEDIA, &media(300, wishes(1.0, None))).unwrap();
-        mixed.on_word(MS(joined), MEDIA, &update(300, 310, Why::Growth)).unwrap();
+        mixed.on_word(MS(joined), MEDIA, &media(300, parameters(1.0, None))).unwrap();
+        mixed.on_word(MS(joined), MEDIA, &update(300, 310, ChangeReason::Growth)).unwrap();
         for order in orders_of(&mut mixed, MEDIA) {
             assert!(order.epoch() > newest, "{} after {newest}", order.epoch());
             newest = order.epoch();
         }
-        mixed.on_word(MS(joined), MEDIA, &Word::Pause).unwrap();
+        mixed.on_word(MS(joined), MEDIA, &CouplingMessage::Pause).unwrap();
     }
 }
 
@@ -114,7 +114,7 @@ fn who_tells_nothing_for_long_has_paused_until_it_tells_something() {
     let mut call = Call::with_sum(Config::default(), 2000);
     let mut window = 10.0;
     for ack in 0..60 {
-        call.tell(1100 + 100 * ack, DATA, news(Told::Acknowledged, window, window, 100));
+        call.tell(1100 + 100 * ack, DATA, news(WindowEvent::Acknowledged, window, window, 100));
         window = call.windows[2].unwrap_or(window);
         let now = MS(1101 + 100 * ack);
         if call.mixed.next_timeout().is_some_and(|due| due <= now) {
@@ -124,7 +124,7 @@ fn who_tells_nothing_for_long_has_paused_until_it_tells_something() {
     }
     assert!(window > 18.0, "all is data's: {window}");
     let before = call.sum();
-    call.tell(7500, MEDIA, update(1000, 1001, Why::Growth));
+    call.tell(7500, MEDIA, update(1000, 1001, ChangeReason::Growth));
     assert!(call.sum() >= before);
     assert!(call.windows[2].unwrap() < window, "and yields when media is back");
 }
@@ -132,46 +132,52 @@ fn who_tells_nothing_for_long_has_paused_until_it_tells_something() {
 #[test]
 fn round_trips_of_no_time_and_of_ages_are_bounded() {
     let mut call = Call::with_sum(Config::default(), 2000);
-    let Word::Window(lost) = news(Told::RecoveryEntered, 10.0, 5.0, 100) else { unreachable!() };
+    let CouplingMessage::Window(lost) = news(WindowEvent::RecoveryEntered, 10.0, 5.0, 100) else {
+        unreachable!()
+    };
     let ages = Some(TimeDelta::from_secs(1_000_000));
-    call.tell(1100, DATA, Word::Window(WindowNews { srtt: ages, base_rtt: ages, ..lost }));
+    call.tell(1100, DATA, CouplingMessage::Window(CwndUpdate { srtt: ages, base_rtt: ages, ..lost }));
     call.close(1000.0);
-    call.tell(22_000, MEDIA, update(500, 400, Why::Delay));
+    call.tell(22_000, MEDIA, update(500, 400, ChangeReason::Delay));
     assert!(call.sum() < 1000.0, "the loss is not answered for ever: {}", call.sum());
     let mut call = Call::with_sum(Config::by_base_rtt(), 20_000);
-    let Word::Window(heard) = news(Told::Acknowledged, 10.0, 10.0, 100) else { unreachable!() };
+    let CouplingMessage::Window(heard) = news(WindowEvent::Acknowledged, 10.0, 10.0, 100) else {
+        unreachable!()
+    };
     let none = Some(TimeDelta::from_nanos(1));
-    call.tell(1100, MEDIA, Word::Pause);
-    call.tell(1100, DATA, Word::Window(WindowNews { srtt: none, base_rtt: none, ..heard }));
+    call.tell(1100, MEDIA, CouplingMessage::Pause);
+    call.tell(1100, DATA, CouplingMessage::Window(CwndUpdate { srtt: none, base_rtt: none, ..heard }));
     assert!(call.sum() <= 1e6, "a window of two segments is no petabit: {}", call.sum());
 }
 
 #[test]
 fn a_bound_that_does_not_bind_any_more_is_forgotten() {
     let mut call = Call::with_sum(Config::default(), 2000);
-    call.tell(1100, MEDIA, update(1000, 500, Why::Ceiling));
+    call.tell(1100, MEDIA, update(1000, 500, ChangeReason::Ceiling));
     assert_eq!(call.rates[1], Some(500.0));
     // Two losses leave 250 each, which is less than the bound; a half more is 375.
-    call.tell(1300, DATA, news(Told::RecoveryEntered, 10.0, 5.0, 100));
-    call.tell(1600, DATA, news(Told::RecoveryEntered, 10.0, 5.0, 100));
+    call.tell(1300, DATA, news(WindowEvent::RecoveryEntered, 10.0, 5.0, 100));
+    call.tell(1600, DATA, news(WindowEvent::RecoveryEntered, 10.0, 5.0, 100));
     assert_eq!(call.rates[1], Some(250.0));
-    call.tell(1900, MEDIA, update(250, 375, Why::Growth));
+    call.tell(1900, MEDIA, update(250, 375, ChangeReason::Growth));
     // What the other leaves is 750 together, of which it takes half as much again as it had.
-    call.tell(2500, DATA, Word::Leave);
+    call.tell(2500, DATA, CouplingMessage::Leave);
     assert_eq!(call.rates[1], Some(562.5));
 }
 
 #[test]
 fn a_flow_may_use_half_as_much_again_as_it_has_in_flight() {
     let mut call = Call::with_sum(Config::default(), 8000);
-    let Word::Window(unused) = news(Told::Acknowledged, 40.0, 40.0, 100) else { unreachable!() };
-    let unused = Word::Window(WindowNews { window_limited: false, flight: 15.0, ..unused });
+    let CouplingMessage::Window(unused) = news(WindowEvent::Acknowledged, 40.0, 40.0, 100) else {
+        unreachable!()
+    };
+    let unused = CouplingMessage::Window(CwndUpdate { window_limited: false, flight: 15.0, ..unused });
     call.tell(1100, DATA, unused);
     assert_eq!(call.rates[1], Some(4000.0), "not before it has left some for a round trip");
     call.tell(1200, DATA, unused);
     // 1.5 · (15 + 1) segments are 2400 kbit/s.
     assert_eq!(call.rates[1], Some(5600.0));
-    let limited = news(Told::Acknowledged, 40.0, 40.0, 100);
+    let limited = news(WindowEvent::Acknowledged, 40.0, 40.0, 100);
     call.tell(1300, DATA, limited);
     assert_eq!(call.rates[1], Some(4000.0), "and all of its share again");
 }

@@ -27,7 +27,7 @@ impl Course {
     fn of(flows: u32) -> Self {
         let mut detector = Detector::new(nine_tenths()).unwrap();
         (0..flows).for_each(|flow| {
-            detector.join(Member(flow), None);
+            detector.join(FlowId(flow), None);
         });
         Self { detector, interval: 0, changes: Vec::new() }
     }
@@ -41,10 +41,10 @@ impl Course {
         for _ in 0..intervals {
             for flow in 0..self.detector.flows.len() {
                 if let Some(told) = told(self.interval, flow) {
-                    self.detector.on_statistics(Member(flow as u32), &told);
+                    self.detector.on_statistics(FlowId(flow as u32), &told);
                 }
             }
-            while let Some((Member(flow), group)) = self.detector.poll() {
+            while let Some((FlowId(flow), group)) = self.detector.poll() {
                 self.changes.push((self.interval, flow, group));
             }
             self.interval += 1;
@@ -52,7 +52,7 @@ impl Course {
     }
 
     fn groups(&self) -> Vec<u32> {
-        (0..self.detector.flows.len()).filter_map(|flow| self.detector.group(Member(flow as u32))).collect()
+        (0..self.detector.flows.len()).filter_map(|flow| self.detector.group(FlowId(flow as u32))).collect()
     }
 }
 
@@ -62,8 +62,8 @@ fn flows_of_one_bottleneck_are_coupled_after_the_start_up() {
     // Of interval 0 flow 0 alone tells in time: who has not told anything yet is not waited for.
     course.pass(60, &[Some(0), Some(0), Some(1)]);
     assert_eq!(course.groups(), [1, 2, 3]);
-    assert!(course.detector.grouped_now(Member(0), Member(1)));
-    assert!(!course.detector.grouped_now(Member(0), Member(2)));
+    assert!(course.detector.grouped_now(FlowId(0), FlowId(1)));
+    assert!(!course.detector.grouped_now(FlowId(0), FlowId(2)));
     course.pass(1, &[Some(0), Some(0), Some(1)]);
     assert_eq!(course.groups(), [1, 1, 3], "2 M = 60 intervals after the start");
     course.pass(200, &[Some(0), Some(0), Some(1)]);
@@ -124,8 +124,8 @@ fn a_flow_changes_its_group_once_in_ten_seconds() {
     };
     let mut course = Course::of(2);
     course.detector = Detector::new(Config { stability, ..Config::default() }).unwrap();
-    course.detector.join(Member(0), None);
-    course.detector.join(Member(1), None);
+    course.detector.join(FlowId(0), None);
+    course.detector.join(FlowId(1), None);
     course.pass_with(300, |interval, flow| {
         let together = interval / 3 % 2 == 0;
         Some(at(interval, Some(if together { 0 } else { flow as u32 })))
@@ -141,7 +141,7 @@ fn by_default_half_of_what_says_something_joins_and_less_than_a_quarter_parts() 
     let mut course = Course::of(2);
     course.detector = Detector::new(Config::default()).unwrap();
     (0..2).for_each(|flow| {
-        course.detector.join(Member(flow), None);
+        course.detector.join(FlowId(flow), None);
     });
     course.pass(60, &[None, None]);
     course.pass(11, &[Some(0), Some(2)]);
@@ -160,7 +160,7 @@ fn by_default_half_of_what_says_something_joins_and_less_than_a_quarter_parts() 
 
 #[test]
 fn a_report_that_comes_late_does_not_take_the_place_of_one_that_waits() {
-    let mut flow = Flow::new(Member(0), 0);
+    let mut flow = Flow::new(FlowId(0), 0);
     flow.tell(&at(5, None));
     flow.tell(&at(2, None));
     assert!(flow.told(5).is_some() && flow.told(2).is_none());
@@ -170,21 +170,21 @@ fn a_report_that_comes_late_does_not_take_the_place_of_one_that_waits() {
 fn flows_of_one_five_tuple_are_one_from_the_start() {
     let mut detector = Detector::new(nine_tenths()).unwrap();
     let groups: Vec<u32> = [(0, Some(7)), (1, None), (2, Some(7)), (3, Some(8))]
-        .map(|(flow, of)| detector.join(Member(flow), of))
+        .map(|(flow, of)| detector.join(FlowId(flow), of))
         .into();
     assert_eq!(groups, [1, 2, 1, 3]);
     for interval in 0..61 {
         // What the one samples more counts more: together they are as flow 1.
-        detector.on_statistics(Member(0), &Statistics { samples: 90, skew: 0.05, ..at(interval, Some(0)) });
-        detector.on_statistics(Member(2), &Statistics { samples: 10, skew: -0.45, ..at(interval, Some(0)) });
-        detector.on_statistics(Member(1), &at(interval, Some(0)));
+        detector.on_statistics(FlowId(0), &Statistics { samples: 90, skew: 0.05, ..at(interval, Some(0)) });
+        detector.on_statistics(FlowId(2), &Statistics { samples: 10, skew: -0.45, ..at(interval, Some(0)) });
+        detector.on_statistics(FlowId(1), &at(interval, Some(0)));
     }
     let changes: Vec<_> = core::iter::from_fn(|| detector.poll()).collect();
-    assert_eq!(changes, [(Member(1), 1)], "more units, or rate, or the lower number");
-    detector.on_rate(Member(1), 1e6);
-    assert_eq!(detector.group(Member(2)), Some(1));
-    detector.leave(Member(0));
-    assert_eq!(detector.join(Member(0), Some(7)), 1);
+    assert_eq!(changes, [(FlowId(1), 1)], "more units, or rate, or the lower number");
+    detector.on_rate(FlowId(1), 1e6);
+    assert_eq!(detector.group(FlowId(2)), Some(1));
+    detector.leave(FlowId(0));
+    assert_eq!(detector.join(FlowId(0), Some(7)), 1);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_flow_that_is_pushed_beyond_its_own_bottleneck_parts_the_pair() {
     for _ in 0..120 {
         let coupled = course.groups()[0] == course.groups()[1];
         let rates = if coupled { [1.5e6, 1.5e6] } else { [1e6, 2e6] };
-        (0..2).for_each(|flow| course.detector.on_rate(Member(flow), rates[flow as usize]));
+        (0..2).for_each(|flow| course.detector.on_rate(FlowId(flow), rates[flow as usize]));
         course.pass_with(1, |interval, flow| {
             let queuing = if coupled && flow == 0 { 0.06 } else { 0.02 };
             Some(Statistics { queuing, ..at(interval, Some(0)) })
@@ -230,7 +230,7 @@ fn a_flow_that_is_pushed_beyond_its_own_bottleneck_parts_the_pair() {
 fn suffer_when_coupled(course: &mut Course, rate: impl Fn(bool) -> f64) {
     for _ in 0..450 {
         let coupled = course.groups()[0] == course.groups()[1];
-        (0..3).for_each(|flow| course.detector.on_rate(Member(flow), rate(coupled)));
+        (0..3).for_each(|flow| course.detector.on_rate(FlowId(flow), rate(coupled)));
         course.pass_with(1, |interval, flow| {
             let queuing = if coupled && flow < 2 { 0.05 } else { 0.02 };
             Some(Statistics { queuing, ..at(interval, Some(0)) })
@@ -267,15 +267,15 @@ fn who_falls_silent_holds_nobody_up_for_more_than_two_intervals() {
 #[test]
 fn what_is_impossible_or_old_or_unknown_is_not_taken() {
     let mut detector = Detector::new(nine_tenths()).unwrap();
-    detector.join(Member(0), None);
-    assert!(detector.on_statistics(Member(0), &at(5, Some(0))));
-    assert!(!detector.on_statistics(Member(1), &at(6, Some(0))));
-    assert!(!detector.on_statistics(Member(0), &at(4, Some(0))));
-    assert!(!detector.on_statistics(Member(0), &at(u64::MAX, Some(0))));
-    assert!(!detector.on_statistics(Member(0), &Statistics { skew: f64::NAN, ..at(6, None) }));
-    assert!(!detector.on_statistics(Member(0), &Statistics { loss: 1.5, ..at(6, None) }));
-    assert!(!detector.on_statistics(Member(0), &Statistics { variability: f64::INFINITY, ..at(6, None) }));
-    assert!(detector.on_statistics(Member(0), &at(6, None)));
+    detector.join(FlowId(0), None);
+    assert!(detector.on_statistics(FlowId(0), &at(5, Some(0))));
+    assert!(!detector.on_statistics(FlowId(1), &at(6, Some(0))));
+    assert!(!detector.on_statistics(FlowId(0), &at(4, Some(0))));
+    assert!(!detector.on_statistics(FlowId(0), &at(u64::MAX, Some(0))));
+    assert!(!detector.on_statistics(FlowId(0), &Statistics { skew: f64::NAN, ..at(6, None) }));
+    assert!(!detector.on_statistics(FlowId(0), &Statistics { loss: 1.5, ..at(6, None) }));
+    assert!(!detector.on_statistics(FlowId(0), &Statistics { variability: f64::INFINITY, ..at(6, None) }));
+    assert!(detector.on_statistics(FlowId(0), &at(6, None)));
 }
 
 #[derive(Clone, Debug)]
@@ -311,9 +311,9 @@ proptest! {
         let mut interval = 0_u64;
         for call in calls {
             match call {
-                Call::Join(of, bundle) => known[of as usize] = Some(detector.join(Member(of), bundle)),
+                Call::Join(of, bundle) => known[of as usize] = Some(detector.join(FlowId(of), bundle)),
                 Call::Leave(of) => {
-                    detector.leave(Member(of));
+                    detector.leave(FlowId(of));
                     known[of as usize] = None;
                 }
                 Call::Tell(of, ahead, skew, variability, passes) => {
@@ -321,16 +321,16 @@ proptest! {
                         interval += 1;
                     }
                     let told = Statistics { skew, variability, ..at(interval.saturating_add(ahead), passes.then_some(0)) };
-                    detector.on_statistics(Member(of), &told);
+                    detector.on_statistics(FlowId(of), &told);
                 }
-                Call::Rate(of, rate) => detector.on_rate(Member(of), rate),
+                Call::Rate(of, rate) => detector.on_rate(FlowId(of), rate),
             }
-            while let Some((Member(of), group)) = detector.poll() {
+            while let Some((FlowId(of), group)) = detector.poll() {
                 prop_assert!(known[of as usize].is_some());
                 known[of as usize] = Some(group);
             }
             for (of, group) in known.iter().enumerate() {
-                prop_assert_eq!(*group, detector.group(Member(of as u32)));
+                prop_assert_eq!(*group, detector.group(FlowId(of as u32)));
             }
         }
     }

@@ -48,7 +48,7 @@ impl Path {
     }
 
     fn poll(&mut self) {
-        if let Some(LawReport::Nada(report)) = self.observer.report(ArrivalTime::from_millis(self.now)) {
+        if let Some(NativeReport::Nada(report)) = self.observer.report(ArrivalTime::from_millis(self.now)) {
             self.last = Some(report);
             self.reports += 1;
         }

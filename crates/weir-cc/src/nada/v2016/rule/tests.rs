@@ -3,7 +3,7 @@ use weir_units::{DataRate, DataSize};
 use super::*;
 use crate::controller::LimitingFactor;
 use crate::controller::{Controller, Pacing, PathEvent, Target};
-use crate::decision::{Decision, Why};
+use crate::decision::{ChangeReason, Decision};
 use crate::nada::NadaPacing;
 use crate::packet::{SendState, SentPacket};
 use crate::report::{Feedback, NadaReport};
@@ -34,7 +34,7 @@ fn report(x_n: i64, receive_rate: u64) -> NadaReport {
 }
 
 fn tell_with(sender: &mut Nada2016, at: i64, report: NadaReport, rtt: Option<i64>, queued: u64) -> Decision {
-    let feedback = Feedback::Law { report: LawReport::Nada(report), rtt: rtt.map(ms) };
+    let feedback = Feedback::Native { report: NativeReport::Nada(report), rtt: rtt.map(ms) };
     let state = SendState { queued: DataSize::from_bytes(queued), ..SendState::default() };
     sender.on_feedback(SendTime::from_millis(at), &feedback, &state).unwrap()
 }
@@ -57,7 +57,7 @@ fn ramp_up_follows_the_receive_rate_even_downwards() {
     // γ = min(0.2, 50/(300 + 100)) = 0.125: 480·1.125 = 540; 50/(100 + 100) = 0.25 > 0.2: 600·1.2 = 720.
     assert_eq!(tell_with(&mut sender, 100, report(9, 480), Some(300), 0).rate, kbps(540));
     let decision = tell(&mut sender, 200, report(9, 600));
-    assert_eq!((decision.base, decision.rate, decision.why), (kbps(540), kbps(720), Why::Growth));
+    assert_eq!((decision.base, decision.rate, decision.why), (kbps(540), kbps(720), ChangeReason::Growth));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
     // No maximum with the old rate: 300·1.2 = 360.
     assert_eq!(tell(&mut sender, 300, report(0, 300)).rate, kbps(360));
@@ -73,7 +73,7 @@ fn gradual_update_is_that_of_the_paper() {
     // x_d = 110 − 0, x_o = 110 − 20·2500/500 = 10; K1 = 0.5·100/500² = 2e-4, K2 = 0.5·2/500 = 2e-3:
     // 500·(1 − 2e-4·10 − 2e-3·110) = 500·(1 − 0.002 − 0.22) = 389.
     let decision = tell(&mut sender, 100, report(110, 500));
-    assert_eq!((decision.rate, decision.why), (kbps(389), Why::Delay));
+    assert_eq!((decision.rate, decision.why), (kbps(389), ChangeReason::Delay));
     assert_eq!(sender.found(), LimitingFactor::Delay);
     let [x_n, x_o, x_d, r_n] = signals(&sender);
     assert_eq!((x_n, x_d), (110.0, 110.0));

@@ -45,7 +45,7 @@ fn a_loss_lowers_window_and_rate_once_per_round_trip() {
     assert_eq!(bench.signal("cwnd"), 8000.0);
     let decision = bench.tell(0, &[None, ARRIVED]).unwrap();
     // 0.8·8000; 0.9·500.
-    assert_eq!((decision.base, decision.rate, decision.why), (kbps(500), kbps(450), Why::Loss));
+    assert_eq!((decision.base, decision.rate, decision.why), (kbps(500), kbps(450), ChangeReason::Loss));
     assert_eq!(bench.law.target().limiting_factor, LimitingFactor::Loss);
     assert_eq!((bench.signal("cwnd"), bench.signal("in_fast_increase")), (6400.0, 0.0));
     assert_eq!(bench.tell(0, &[None, ARRIVED]), None, "within the same round trip");
@@ -60,7 +60,7 @@ fn a_mark_lowers_window_and_rate_by_a_tenth() {
     bench.send(0, 10);
     bench.tell(0, &[ARRIVED; 5]);
     let decision = bench.tell(0, &[Some(Ecn::Ce)]).unwrap();
-    assert_eq!((decision.rate, decision.why), (kbps(450), Why::Mark));
+    assert_eq!((decision.rate, decision.why), (kbps(450), ChangeReason::Mark));
     assert_eq!(bench.law.target().limiting_factor, LimitingFactor::Delay);
     assert_eq!(bench.signal("cwnd"), 7200.0);
 }
@@ -124,7 +124,7 @@ fn silence_halves_rate_and_window_and_leaves_a_trickle() {
     }
     let before = bench.law.target().media_rate;
     let decision = bench.law.on_timeout(ms(1160), &state()).unwrap();
-    assert_eq!((decision.rate, decision.why), (before.scale(0.5), Why::Timeout));
+    assert_eq!((decision.rate, decision.why), (before.scale(0.5), ChangeReason::Timeout));
     let target = bench.law.target();
     assert_eq!(target.limiting_factor, LimitingFactor::Silence);
     // RATE_PACE_MIN is below the lowest rate.
@@ -148,7 +148,7 @@ fn silence_begins_although_feedback_told_of_some_of_what_was_sent() {
     bench.tell(0, &[ARRIVED; 3]);
     // The window may be closed: nothing more leaves, and of seven packets nothing is heard since 50 ms.
     let halved = (100..=1050).filter_map(|at| bench.law.on_timeout(ms(at), &state())).last();
-    assert_eq!(halved.map(|decision| decision.why), Some(Why::Timeout));
+    assert_eq!(halved.map(|decision| decision.why), Some(ChangeReason::Timeout));
     assert_eq!(bench.law.target().limiting_factor, LimitingFactor::Silence);
     assert_eq!(bench.law.target().window, None, "the window is open for what is to notice the end of it");
 }
@@ -170,17 +170,17 @@ fn a_source_without_data_is_not_taken_for_a_silent_path() {
 fn events_and_coupling_become_the_laws_own_state() {
     let mut bench = bench();
     bench.flow(0, 160, 16, 1);
-    assert_eq!(bench.law.adopt(ms(160), Share { rate: kbps(1600) }), kbps(1600));
+    assert_eq!(bench.law.apply_allocation(ms(160), AllocatedRate { rate: kbps(1600) }), kbps(1600));
     let target = bench.law.target();
     assert_eq!((target.media_rate, target.limiting_factor), (kbps(1600), LimitingFactor::RampUp));
     // 3000 · 1600/500.
     assert_eq!(bench.signal("cwnd"), 9_600.0);
     let narrower = RateLimits::new(kbps(100), kbps(300), kbps(900)).unwrap();
     let decision = bench.law.on_event(ms(170), PathEvent::Limits(narrower)).unwrap();
-    assert_eq!((decision.base, decision.rate, decision.why), (kbps(1600), kbps(900), Why::Limits));
+    assert_eq!((decision.base, decision.rate, decision.why), (kbps(1600), kbps(900), ChangeReason::Limits));
     assert_eq!(bench.law.target().limiting_factor, LimitingFactor::Maximum);
     let decision = bench.law.on_event(ms(180), PathEvent::RouteChanged).unwrap();
-    assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(300), Why::Route, None));
+    assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(300), ChangeReason::Route, None));
     assert_eq!((bench.signal("cwnd"), bench.signal("in_fast_increase")), (3000.0, 1.0));
     assert_eq!(bench.law.on_event(ms(190), PathEvent::Resumed), None);
 }

@@ -32,7 +32,7 @@ fn it_begins_at_the_start_rate_without_a_window() {
 #[test]
 fn marks_are_those_of_l4s_once_packets_come_as_ect_1() {
     let mut l4s = bench();
-    l4s.law.adopt(ms(0), Share { rate: kbps(2000) });
+    l4s.law.apply_allocation(ms(0), AllocatedRate { rate: kbps(2000) });
     l4s.send(0, 20);
     l4s.tell(0, &[L4S; 20]);
     l4s.send(100, 20);
@@ -41,7 +41,7 @@ fn marks_are_those_of_l4s_once_packets_come_as_ect_1() {
     assert!(l4s.signal("l4s_alpha") > 0.0);
     assert!(l4s.signal("ref_wnd") > 0.9 * before, "an eighth of a quarter, halved");
     let mut classic = bench();
-    classic.law.adopt(ms(0), Share { rate: kbps(2000) });
+    classic.law.apply_allocation(ms(0), AllocatedRate { rate: kbps(2000) });
     classic.send(0, 20);
     classic.tell(0, &[Some(Ecn::Ect0); 20]);
     classic.send(100, 20);
@@ -54,7 +54,7 @@ fn marks_are_those_of_l4s_once_packets_come_as_ect_1() {
 #[test]
 fn silence_halves_rate_and_window_and_leaves_a_trickle() {
     let mut bench = bench();
-    bench.law.adopt(ms(0), Share { rate: kbps(1600) });
+    bench.law.apply_allocation(ms(0), AllocatedRate { rate: kbps(1600) });
     bench.send(0, 10);
     bench.tell(0, &[ARRIVED; 10]);
     let (rate, window) = (bench.law.target().media_rate, bench.signal("ref_wnd"));
@@ -62,7 +62,10 @@ fn silence_halves_rate_and_window_and_leaves_a_trickle() {
     assert_eq!(bench.law.next_timeout(), Some(ms(1100)));
     let decision = bench.law.on_timeout(ms(1100), &state()).unwrap();
     near(decision.rate.bps_f64(), rate.bps_f64() / 2.0);
-    assert_eq!((decision.why, bench.law.target().limiting_factor), (Why::Timeout, LimitingFactor::Silence));
+    assert_eq!(
+        (decision.why, bench.law.target().limiting_factor),
+        (ChangeReason::Timeout, LimitingFactor::Silence)
+    );
     near(bench.signal("ref_wnd"), window / 2.0);
     let target = bench.law.target();
     assert_eq!((target.window, target.pacing), (None, Pacing::Exact(kbps(100))));
@@ -80,7 +83,10 @@ fn silence_begins_although_feedback_told_of_some_of_what_was_sent() {
     bench.tell(0, &[ARRIVED; 3]);
     assert_eq!(bench.law.next_timeout(), Some(ms(1050)));
     let decision = bench.law.on_timeout(ms(1050), &state()).unwrap();
-    assert_eq!((decision.why, bench.law.target().limiting_factor), (Why::Timeout, LimitingFactor::Silence));
+    assert_eq!(
+        (decision.why, bench.law.target().limiting_factor),
+        (ChangeReason::Timeout, LimitingFactor::Silence)
+    );
 }
 
 #[test]
@@ -90,10 +96,10 @@ fn events_become_the_laws_own_state() {
     bench.tell(0, &[ARRIVED; 2]);
     let narrower = RateLimits::new(kbps(100), kbps(200), kbps(400)).unwrap();
     let decision = bench.law.on_event(ms(60), PathEvent::Limits(narrower)).unwrap();
-    assert_eq!((decision.rate, decision.why), (kbps(400), Why::Limits));
+    assert_eq!((decision.rate, decision.why), (kbps(400), ChangeReason::Limits));
     assert_eq!(bench.law.target().limiting_factor, LimitingFactor::Maximum);
     let decision = bench.law.on_event(ms(70), PathEvent::RouteChanged).unwrap();
-    assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(200), Why::Route, None));
+    assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(200), ChangeReason::Route, None));
     assert_eq!(bench.law.target().window, None);
     assert_eq!(bench.law.on_event(ms(80), PathEvent::Paused), None);
     assert_eq!(bench.law.next_timeout(), None);
@@ -161,11 +167,12 @@ fn rare_losses_change_nothing_and_frequent_ones_are_the_cause_for_two_hundred_ro
         let mut last = None;
         for at in (20_610..21_000).step_by(10) {
             frequent.send(at, 1);
-            last = frequent.tell(0, &[ARRIVED]).filter(|decision| decision.why == Why::Loss).or(last);
+            last =
+                frequent.tell(0, &[ARRIVED]).filter(|decision| decision.why == ChangeReason::Loss).or(last);
         }
         last.expect("a loss event")
     };
-    assert_eq!((why, frequent.law.standing.found()), (Why::Loss, LimitingFactor::Loss));
+    assert_eq!((why, frequent.law.standing.found()), (ChangeReason::Loss, LimitingFactor::Loss));
     frequent.flow(21_000, 25_000, 50, 2);
     assert_eq!(frequent.law.standing.found(), LimitingFactor::Loss);
     frequent.flow(25_000, 33_000, 50, 2);

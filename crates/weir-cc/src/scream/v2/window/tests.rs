@@ -52,7 +52,7 @@ fn window() -> RefWindow {
     window
 }
 
-const CLEAN: FeedbackOutcome = FeedbackOutcome {
+const CLEAN: AckOutcome = AckOutcome {
     acked: Acknowledged {
         bytes: Some(10_000),
         received: 10_000,
@@ -63,21 +63,15 @@ const CLEAN: FeedbackOutcome = FeedbackOutcome {
     },
     loss_event: false,
 };
-const LOST: FeedbackOutcome = FeedbackOutcome { loss_event: true, ..CLEAN };
+const LOST: AckOutcome = AckOutcome { loss_event: true, ..CLEAN };
 
-fn marked(bytes: u64) -> FeedbackOutcome {
+fn marked(bytes: u64) -> AckOutcome {
     let acked = Acknowledged { marked_bytes: bytes, marked: (bytes / 1000) as u32, ..CLEAN.acked };
-    FeedbackOutcome { acked, ..CLEAN }
+    AckOutcome { acked, ..CLEAN }
 }
 
 /// The window's answer to feedback at `at` ms with so much in flight before it.
-fn feed(
-    window: &mut RefWindow,
-    at: i64,
-    path: &Path,
-    standing: &Standing,
-    outcome: &FeedbackOutcome,
-) -> Update {
+fn feed(window: &mut RefWindow, at: i64, path: &Path, standing: &Standing, outcome: &AckOutcome) -> Update {
     window.on_feedback(ms(at), &config(), path, standing, outcome, 20_000)
 }
 
@@ -87,10 +81,13 @@ fn a_loss_event_and_a_classic_mark_cut_by_their_factors_and_then_it_grows() {
     // What was acknowledged grows by the distance before the cut, at once after congestion by no share of itself:
     // 10 000·0.05·1.
     let mut lost = window();
-    assert_eq!(feed(&mut lost, 1000, &path, &STANDING, &LOST), Update::Reduced(Why::Loss));
+    assert_eq!(feed(&mut lost, 1000, &path, &STANDING, &LOST), Update::Reduced(ChangeReason::Loss));
     near(lost.ref_wnd(), 14_000.0 + 500.0);
     let mut classic = window();
-    assert_eq!(feed(&mut classic, 1000, &path, &STANDING, &marked(2000)), Update::Reduced(Why::Mark));
+    assert_eq!(
+        feed(&mut classic, 1000, &path, &STANDING, &marked(2000)),
+        Update::Reduced(ChangeReason::Mark)
+    );
     near(classic.ref_wnd(), 16_000.0 + 400.0);
 }
 
@@ -104,11 +101,11 @@ fn a_loss_is_answered_once_in_a_round_trip_and_a_mark_once_in_30_ms() {
         Update::Grown,
         "an update without a reaction"
     );
-    assert_eq!(feed(&mut window, 1051, &path, &STANDING, &LOST), Update::Reduced(Why::Loss));
+    assert_eq!(feed(&mut window, 1051, &path, &STANDING, &LOST), Update::Reduced(ChangeReason::Loss));
     assert_eq!(feed(&mut window, 1079, &path, &STANDING, &marked(1000)), Update::Kept);
-    assert_eq!(feed(&mut window, 1081, &path, &STANDING, &marked(1000)), Update::Reduced(Why::Mark));
+    assert_eq!(feed(&mut window, 1081, &path, &STANDING, &marked(1000)), Update::Reduced(ChangeReason::Mark));
     for at in (2000..9000).step_by(100) {
-        feed(&mut window, at, &path, &STANDING, &FeedbackOutcome { acked: Acknowledged::default(), ..LOST });
+        feed(&mut window, at, &path, &STANDING, &AckOutcome { acked: Acknowledged::default(), ..LOST });
     }
     near(window.ref_wnd(), 2000.0);
 }
@@ -133,7 +130,7 @@ fn a_queue_above_half_of_the_target_counts_as_marks() {
     let path = path(2000, |at| if at == 0 { 0.0 } else { 0.045 }, Ecn::NotEct);
     near(path.averages().average(), 0.045);
     let mut delayed = window();
-    assert_eq!(feed(&mut delayed, 1000, &path, &STANDING, &CLEAN), Update::Reduced(Why::Delay));
+    assert_eq!(feed(&mut delayed, 1000, &path, &STANDING, &CLEAN), Update::Reduced(ChangeReason::Delay));
     let cut = 0.25 * 0.36;
     let grown = 10_000.0 * 0.05 * path.averages().evenness(&config()).max(0.1);
     near(delayed.ref_wnd(), libm::floor(20_000.0 * (1.0 - cut)) + libm::floor(grown + 0.5));
@@ -147,7 +144,7 @@ fn a_queue_above_half_of_the_target_counts_as_marks() {
 #[test]
 fn it_grows_by_a_packet_per_round_trip_and_a_share_of_itself() {
     let path = empty_queue();
-    let grown = |change: &dyn Fn(&mut RefWindow), standing: &Standing, outcome: &FeedbackOutcome| {
+    let grown = |change: &dyn Fn(&mut RefWindow), standing: &Standing, outcome: &AckOutcome| {
         let mut window = window();
         window.updated_at = Some(ms(0));
         change(&mut window);
@@ -225,8 +222,8 @@ fn near_the_maximum_rate_the_window_is_what_that_rate_needs() {
 fn the_window_of_the_last_congestion_is_kept_until_the_window_grows() {
     let path = empty_queue();
     let mut window = window();
-    feed(&mut window, 1000, &path, &STANDING, &FeedbackOutcome { acked: Acknowledged::default(), ..LOST });
-    feed(&mut window, 1060, &path, &STANDING, &FeedbackOutcome { acked: Acknowledged::default(), ..LOST });
+    feed(&mut window, 1000, &path, &STANDING, &AckOutcome { acked: Acknowledged::default(), ..LOST });
+    feed(&mut window, 1060, &path, &STANDING, &AckOutcome { acked: Acknowledged::default(), ..LOST });
     near(window.ref_wnd_i(), 20_000.0);
     feed(&mut window, 1100, &path, &STANDING, &CLEAN);
     feed(&mut window, 1200, &path, &STANDING, &LOST);

@@ -2,7 +2,7 @@
 
 use core::mem;
 
-use weir_cc::{Controller, LimitingFactor, Why};
+use weir_cc::{ChangeReason, Controller, LimitingFactor};
 use weir_net::Time;
 use weir_units::DataRate;
 
@@ -122,7 +122,11 @@ impl DecisionRecorder {
         }
     }
 
-    fn evidence(&mut self, why: Why, controller: &dyn Controller) -> [Option<DecidingSignal>; MOST_SIGNALS] {
+    fn evidence(
+        &mut self,
+        why: ChangeReason,
+        controller: &dyn Controller,
+    ) -> [Option<DecidingSignal>; MOST_SIGNALS] {
         let signals = controller.signals();
         self.values.clear();
         self.values.resize(signals.len(), f64::NAN);

@@ -1,7 +1,9 @@
 //! The window laws of TCP by name.
 
 use weir_cc::window::hystart::{Config, HyStart};
-use weir_cc::window::{Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowLaw, highspeed, westwood};
+use weir_cc::window::{
+    Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowAlgorithm, highspeed, westwood,
+};
 
 use crate::advice::advice;
 use crate::error::RegistryError;
@@ -9,14 +11,14 @@ use crate::tcp_profile::TcpProfile;
 
 /// The description of a window law of TCP.
 #[derive(Clone, Copy, Debug)]
-pub struct WindowLawInfo {
+pub struct WindowAlgorithmInfo {
     /// Its name in scenarios.
     pub name: &'static str,
     /// Its principle, in a sentence.
     pub summary: &'static str,
     /// The RFC or paper that it implements.
     pub source: &'static str,
-    build: fn(&Stack) -> Box<dyn WindowLaw>,
+    build: fn(&Stack) -> Box<dyn WindowAlgorithm>,
 }
 
 /// The sender that a window law is for.
@@ -26,50 +28,50 @@ struct Stack {
     pacing: bool,
 }
 
-static WINDOW_LAWS: [WindowLawInfo; 8] = [
-    WindowLawInfo {
+static WINDOW_ALGORITHMS: [WindowAlgorithmInfo; 8] = [
+    WindowAlgorithmInfo {
         name: "newreno",
         summary: "one segment more per round trip, half after a loss",
         source: "RFC 5681, RFC 6582",
         build: |stack| Box::new(NewReno::with_rules(stack.rules())),
     },
-    WindowLawInfo {
+    WindowAlgorithmInfo {
         name: "cubic",
         summary: "growth by the cube of the time since the last loss, 70 % after a loss",
         source: "RFC 9438",
         build: |stack| Box::new(stack.cubic(None)),
     },
-    WindowLawInfo {
+    WindowAlgorithmInfo {
         name: "cubic-hystart",
         summary: "CUBIC whose slow start ends when the round-trip time rises or acknowledgements fill half of it",
         source: "RFC 9438; Ha and Rhee 2011, as in Linux",
         build: |stack| Box::new(stack.cubic(Some(stack.hystart()))),
     },
-    WindowLawInfo {
+    WindowAlgorithmInfo {
         name: "highspeed",
         summary: "faster growth and smaller reductions the larger the window is",
         source: "RFC 3649",
         build: |stack| Box::new(stack.high_speed()),
     },
-    WindowLawInfo {
+    WindowAlgorithmInfo {
         name: "westwood-plus",
         summary: "after a loss as much as the path has carried",
         source: "Grieco and Mascolo 2004, as in Linux",
         build: |stack| Box::new(Westwood::with_rules(stack.westwood(), stack.rules())),
     },
-    WindowLawInfo {
+    WindowAlgorithmInfo {
         name: "westwood",
         summary: "the same with a sample per acknowledgement, over the time since the last one",
         source: "Mascolo et al. 2001, as in ns-3.37 and in ns-3 before 3.25",
         build: |stack| Box::new(Westwood::with_rules(westwood::Estimator::Ns3AckSpacing, stack.rules())),
     },
-    WindowLawInfo {
+    WindowAlgorithmInfo {
         name: "westwood-per-ack",
         summary: "the same with a sample per acknowledgement, over the round trip: nearly always ends at two segments",
         source: "ns-3 from 3.25 on, until its commit 0e685cb",
         build: |stack| Box::new(Westwood::with_rules(westwood::Estimator::Ns3PerAck, stack.rules())),
     },
-    WindowLawInfo {
+    WindowAlgorithmInfo {
         name: "dctcp",
         summary: "gives way by half the share of marked segments; for L4S",
         source: "RFC 8257",
@@ -78,8 +80,8 @@ static WINDOW_LAWS: [WindowLawInfo; 8] = [
 ];
 
 /// Every window law of TCP.
-pub fn window_laws() -> &'static [WindowLawInfo] {
-    &WINDOW_LAWS
+pub fn window_algorithms() -> &'static [WindowAlgorithmInfo] {
+    &WINDOW_ALGORITHMS
 }
 
 impl Stack {
@@ -130,30 +132,30 @@ impl Stack {
 ///
 /// # Errors
 /// An unknown name.
-pub fn window_law(
+pub fn window_algorithm(
     name: &str,
     profile: TcpProfile,
     pacing: bool,
-) -> Result<Box<dyn WindowLaw>, RegistryError> {
+) -> Result<Box<dyn WindowAlgorithm>, RegistryError> {
     Ok((find(name)?.build)(&Stack { profile, pacing }))
 }
 
-fn find(name: &str) -> Result<&'static WindowLawInfo, RegistryError> {
-    window_laws().iter().find(|law| law.name == name).ok_or_else(|| {
-        let advice = advice(name, window_laws().iter().map(|law| law.name));
+fn find(name: &str) -> Result<&'static WindowAlgorithmInfo, RegistryError> {
+    window_algorithms().iter().find(|law| law.name == name).ok_or_else(|| {
+        let advice = advice(name, window_algorithms().iter().map(|law| law.name));
         RegistryError::Unknown { what: "window law", name: name.to_owned(), advice }
     })
 }
 
-/// A maker of window laws as those of [`window_law`], for flows of many connections.
+/// A maker of window laws as those of [`window_algorithm`], for flows of many connections.
 ///
 /// # Errors
 /// An unknown name.
-pub fn window_law_factory(
+pub fn window_algorithm_factory(
     name: &str,
     profile: TcpProfile,
     pacing: bool,
-) -> Result<impl Fn() -> Box<dyn WindowLaw> + Send + Sync + 'static, RegistryError> {
+) -> Result<impl Fn() -> Box<dyn WindowAlgorithm> + Send + Sync + 'static, RegistryError> {
     let law = find(name)?;
     Ok(move || (law.build)(&Stack { profile, pacing }))
 }
@@ -163,7 +165,7 @@ mod tests {
     use super::*;
 
     fn built(name: &str, profile: TcpProfile, pacing: bool) -> String {
-        format!("{:?}", window_law(name, profile, pacing).unwrap())
+        format!("{:?}", window_algorithm(name, profile, pacing).unwrap())
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(crate) const FACTOR: f64 = 0.5;
 /// The clock of missing feedback. It runs while something is on its way of which nothing was heard; who sends nothing
 /// is not taken for a silent path.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Silence {
+pub(crate) struct FeedbackTimeout {
     timeout: TimeDelta,
     /// How often a step is over once the silence has begun.
     again: TimeDelta,
@@ -22,7 +22,7 @@ pub(crate) struct Silence {
     silent: bool,
 }
 
-impl Silence {
+impl FeedbackTimeout {
     /// Silence begins to count `timeout` after the first packet that no feedback followed.
     pub(crate) fn new(timeout: TimeDelta) -> Self {
         Self::with_step(timeout, STEP)
@@ -87,8 +87,8 @@ mod tests {
         SendTime::from_millis(ms)
     }
 
-    fn silence(timeout: i64) -> Silence {
-        Silence::new(TimeDelta::from_millis(timeout))
+    fn silence(timeout: i64) -> FeedbackTimeout {
+        FeedbackTimeout::new(TimeDelta::from_millis(timeout))
     }
 
     #[test]
@@ -130,7 +130,8 @@ mod tests {
 
     #[test]
     fn a_law_may_have_times_of_its_own() {
-        let mut silence = Silence::with_step(TimeDelta::from_millis(400), TimeDelta::from_millis(100));
+        let mut silence =
+            FeedbackTimeout::with_step(TimeDelta::from_millis(400), TimeDelta::from_millis(100));
         silence.on_sent(ms(0));
         assert!(!silence.step(ms(399)) && silence.step(ms(400)));
         silence.on_sent(ms(450));

@@ -2,7 +2,7 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{CoupledSpec, Desired, RunSpec, Traffic};
 
-use crate::build::{Run, RunOptions};
+use crate::compile::{Run, RunOptions};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 use weir_measure::metrics::CouplingPlan;

@@ -12,7 +12,7 @@ use crate::scenario::{
 
 impl Problems<'_> {
     pub(super) fn tcp(&mut self, tcp: &Tcp, path: &KeyPath) {
-        self.window_law(tcp.law(), path);
+        self.window_algorithm(tcp.law(), path);
         if tcp.size.is_some_and(|size| size == DataSize::ZERO) {
             self.value(&path.with("size"), format!("`{}` is nothing", path.with("size")))
                 .push_str("write a size above 0B, or leave it out for a flow without end");
@@ -28,7 +28,7 @@ impl Problems<'_> {
     }
 
     pub(super) fn web(&mut self, web: &Web, path: &KeyPath) {
-        self.window_law(&web.law, path);
+        self.window_algorithm(&web.law, path);
         self.some_rate(&path.with("load"), web.load);
         self.not_negative(&path.with("think"), Some(web.think));
         if let Some(DelayRange { min, max }) = web.extra_delay {
@@ -56,8 +56,8 @@ impl Problems<'_> {
         self.tcp_options(web.options.unwrap_or_default(), web.profile, &web.law, path);
     }
 
-    fn window_law(&mut self, name: &str, path: &KeyPath) {
-        let laws = || registry::window_laws().iter().map(|law| law.name);
+    fn window_algorithm(&mut self, name: &str, path: &KeyPath) {
+        let laws = || registry::window_algorithms().iter().map(|law| law.name);
         if !laws().any(|known| known == name) {
             let advice = advice(name, laws());
             self.value(&path.with("law"), format!("there is no window law `{name}`")).push_str(&advice);

@@ -3,7 +3,7 @@
 use weir_units::TimeDelta;
 
 use super::Problems;
-use crate::build::traffic::has_window;
+use crate::compile::traffic::has_window;
 use crate::form::{KeyPath, advice, list};
 use crate::registry::{self, CouplerInfo, CouplerSetting, Steers, TcpProfile};
 use crate::scenario::{Carried, Coupling, Detection, Flow, NO_COUPLER, PriorityStep, Scenario};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weir_measure::metrics::{MeasurePlan, Witness};
+use weir_measure::metrics::{MeasurePlan, NetworkObserver};
 use weir_units::TimeDelta;
 use weir_world::{FlowSpec, Traffic};
 
@@ -18,7 +18,7 @@ pub(super) fn show(
     network: &Network<'_>,
     plan: &MeasurePlan,
     flows: &mut [FlowSpec],
-) -> Result<Option<Arc<Witness>>, Problem> {
+) -> Result<Option<Arc<NetworkObserver>>, Problem> {
     let omniscient = |(index, planned): (usize, &PlannedFlow<'_>)| match &planned.flow.carried {
         Carried::Media(media) if media.controller == NAME => {
             Some((index, media.clone(), planned.path.clone()))

@@ -41,7 +41,7 @@ impl RefusedReports {
 
 /// What comes in about a flow, and what of it is read.
 #[derive(Debug)]
-pub(crate) struct Inbox {
+pub(crate) struct RtcpFilter {
     /// Who reports on the flow; anybody where nobody is named.
     reporters: Vec<u32>,
     format: PacketFormat,
@@ -54,7 +54,7 @@ pub(crate) struct Inbox {
     unread: u64,
 }
 
-impl Inbox {
+impl RtcpFilter {
     pub(crate) fn new(config: &MediaConfig) -> Self {
         Self {
             reporters: Vec::new(),
@@ -95,7 +95,7 @@ impl Inbox {
         (!foreign).then_some(about)
     }
 
-    /// What `message`, which is about the flow of `streams` and came at `now`, reports, and whether the law `hears` it. `None` if
+    /// What `message`, which is about the flow of `streams` and came at `now`, reports, and whether the law `accepts` it. `None` if
     /// nobody reads it, or it cannot be.
     pub(crate) fn read(
         &mut self,
@@ -103,7 +103,7 @@ impl Inbox {
         streams: &mut Streams,
         history: &SendHistory,
         message: &Message<'_>,
-        hears: impl Fn(ReportKind) -> bool,
+        accepts: impl Fn(ReportKind) -> bool,
     ) -> Option<(Report<'_>, bool)> {
         let (kind, form) = match message {
             Message::SenderReport(_) | Message::ReceiverReport(_) => (ReportKind::Reception, None),
@@ -117,8 +117,8 @@ impl Inbox {
             Message::Own(_) => (ReportKind::Own, None),
             _ => return None,
         };
-        let agreed = kind != ReportKind::Ceiling || self.remb || !hears(ReportKind::Packets);
-        let heard = agreed && hears(kind);
+        let agreed = kind != ReportKind::Ceiling || self.remb || !accepts(ReportKind::Packets);
+        let heard = agreed && accepts(kind);
         // Receiver reports measure round trips, whatever the law goes by.
         let read = heard || kind == ReportKind::Reception || (kind == ReportKind::Packets && self.witness);
         if !read || form.is_some_and(|form| form != self.format) {

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use weir_cc::coupled::{Member, sbd};
+use weir_cc::coupled::{FlowId, sbd};
 use weir_world::{CoupledSpec, CouplingSpec, Desired};
 
 use super::context::{Context, time};
@@ -69,7 +69,7 @@ pub(super) fn setting(coupling: &Coupling, members: &[usize], network: &Network<
     let tenant = |&flow: &usize| {
         let name = network.flows[flow].flow.tenant.as_deref()?;
         let place = coupling.tenants.names().position(|tenant| tenant == name)?;
-        Some((Member(flow as u32), place))
+        Some((FlowId(flow as u32), place))
     };
     CouplerSetting {
         testbed: coupling.testbed,

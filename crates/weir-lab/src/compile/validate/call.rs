@@ -1,7 +1,7 @@
 //! Flows of one call.
 
 use super::Problems;
-use crate::build::topology::{LEFT, RIGHT};
+use crate::compile::topology::{LEFT, RIGHT};
 use crate::form::KeyPath;
 use crate::scenario::{Flow, Scenario};
 

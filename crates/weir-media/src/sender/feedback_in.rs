@@ -8,14 +8,14 @@ use super::MediaSender;
 use crate::alarm::Alarm;
 use crate::breakers::Breaker;
 use crate::detection::StatisticsReader;
-use crate::heard::Heard;
-use crate::inbox::RefusedReports;
-use crate::trust::Trust;
+use crate::feedback_trust::FeedbackTrust;
+use crate::rtcp_filter::RefusedReports;
+use crate::rtcp_outcome::RtcpOutcome;
 
 impl MediaSender {
     /// An RTCP compound packet has come; parts that cannot be read are skipped.
-    pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> Heard {
-        let mut heard = Heard::default();
+    pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> RtcpOutcome {
+        let mut heard = RtcpOutcome::default();
         for message in rtcp::messages(bytes).filter_map(Result::ok) {
             let Some(news) = self.on_message(now, &message) else { continue };
             heard.rtt = news.rtt.or(heard.rtt);
@@ -28,25 +28,25 @@ impl MediaSender {
 
     /// An RTCP packet has come; `None` if it is not about this flow. [`Self::on_messages_read`] belongs behind the last
     /// one of a compound.
-    pub(crate) fn on_message(&mut self, now: SendTime, message: &Message<'_>) -> Option<Heard> {
+    pub(crate) fn on_message(&mut self, now: SendTime, message: &Message<'_>) -> Option<RtcpOutcome> {
         self.started?;
         match self.inbox.is_about(&self.streams, message) {
             Some(true) => {}
             Some(false) => return None,
-            None => return Some(Heard::default()),
+            None => return Some(RtcpOutcome::default()),
         }
         match message {
             Message::Pli(_) => self.encoder.request_key_frame(),
             Message::Sbd(report) => {
                 let reader = self.statistics_reports.as_mut();
                 let statistics = reader.and_then(|reader| reader.read(now, report));
-                return Some(Heard { statistics, ..Heard::default() });
+                return Some(RtcpOutcome { statistics, ..RtcpOutcome::default() });
             }
             Message::SenderReport(report) => return Some(self.on_blocks(now, message, report.blocks())),
             Message::ReceiverReport(report) => return Some(self.on_blocks(now, message, report.blocks())),
             _ => return Some(self.on_report(now, message).unwrap_or_default()),
         }
-        Some(Heard::default())
+        Some(RtcpOutcome::default())
     }
 
     /// A receiver report on this flow has come: circuit breakers go by each, however old.
@@ -55,7 +55,7 @@ impl MediaSender {
         now: SendTime,
         message: &Message<'_>,
         blocks: impl Iterator<Item = ReportBlock>,
-    ) -> Heard {
+    ) -> RtcpOutcome {
         let read = self.on_report(now, message);
         let is_read = read.is_some();
         let mut heard = read.unwrap_or_default();
@@ -79,10 +79,10 @@ impl MediaSender {
     }
 
     /// A report on this flow has come; `None` if nobody reads it, or it says nothing new.
-    fn on_report(&mut self, now: SendTime, message: &Message<'_>) -> Option<Heard> {
+    fn on_report(&mut self, now: SendTime, message: &Message<'_>) -> Option<RtcpOutcome> {
         let (state, controller) = (self.state(), &mut self.controller);
-        let hears = |kind| controller.hears(kind);
-        let (report, heard) = self.inbox.read(now, &mut self.streams, &self.history, message, hears)?;
+        let accepts = |kind| controller.accepts(kind);
+        let (report, heard) = self.inbox.read(now, &mut self.streams, &self.history, message, accepts)?;
         let feedback = self.history.join(now, &report);
         let rtt = feedback.as_ref().and_then(Feedback::rtt);
         let decision = feedback.as_ref().filter(|_| heard).and_then(|feedback| {
@@ -104,7 +104,7 @@ impl MediaSender {
         // What a witness tells is not what the law goes by.
         let distrust = if heard { self.weigh_reports(now) } else { None };
         let decision = Decision::merged(decision, distrust);
-        Some(Heard { rtt, decision, statistics })
+        Some(RtcpOutcome { rtt, decision, statistics })
     }
 
     /// A circuit breaker stops media.
@@ -118,14 +118,14 @@ impl MediaSender {
     /// none of them.
     fn weigh_reports(&mut self, now: SendTime) -> Option<Decision> {
         let trust = match self.trust {
-            _ if self.history.receiver_lies() => Trust::None,
-            doubt @ Trust::UpTo { .. } if self.history.is_contested(now) => doubt,
+            _ if self.history.receiver_lies() => FeedbackTrust::None,
+            doubt @ FeedbackTrust::UpTo { .. } if self.history.is_contested(now) => doubt,
             _ if self.history.is_contested(now) => {
-                Trust::UpTo { rate: self.usual.rate(), maximum: self.configured_limits.max() }
+                FeedbackTrust::UpTo { rate: self.usual.rate(), maximum: self.configured_limits.max() }
             }
-            _ => Trust::Whole,
+            _ => FeedbackTrust::Whole,
         };
-        if trust == Trust::Whole {
+        if trust == FeedbackTrust::Whole {
             self.usual.on_rate(now, self.target.media_rate);
         }
         let before = core::mem::replace(&mut self.trust, trust);
@@ -133,11 +133,11 @@ impl MediaSender {
             return None;
         }
         self.doubt = Some(match trust {
-            Trust::None => Alarm::ReceiverLies,
-            Trust::UpTo { .. } => Alarm::ReportsContradict,
-            Trust::Whole => Alarm::ReportsAgree,
+            FeedbackTrust::None => Alarm::ReceiverLies,
+            FeedbackTrust::UpTo { .. } => Alarm::ReportsContradict,
+            FeedbackTrust::Whole => Alarm::ReportsAgree,
         });
-        let doubts = trust != Trust::Whole;
+        let doubts = trust != FeedbackTrust::Whole;
         if doubts {
             // A probe that was asked for by what is doubted now would leave above the new maximum.
             self.prober.clear();
@@ -147,7 +147,7 @@ impl MediaSender {
         let decision = self.controller.on_event(now, PathEvent::Limits(self.limits()));
         // Some laws probe for a maximum that rises. This one is what it was, and the path has just been filled by what was believed.
         let regained =
-            matches!(before, Trust::UpTo { maximum, .. } if self.configured_limits.max() <= maximum);
+            matches!(before, FeedbackTrust::UpTo { maximum, .. } if self.configured_limits.max() <= maximum);
         if doubts || regained {
             while self.controller.poll_probe().is_some() {}
         }
@@ -158,9 +158,9 @@ impl MediaSender {
     pub(super) fn limits(&self) -> RateLimits {
         let limits = self.configured_limits;
         let most = match self.trust {
-            Trust::Whole => limits.max(),
-            Trust::UpTo { rate, .. } => limits.clamp(rate),
-            Trust::None => limits.min(),
+            FeedbackTrust::Whole => limits.max(),
+            FeedbackTrust::UpTo { rate, .. } => limits.clamp(rate),
+            FeedbackTrust::None => limits.min(),
         };
         RateLimits::new(limits.min(), limits.start().min(most), most).unwrap_or(limits)
     }

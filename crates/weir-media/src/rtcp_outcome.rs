@@ -6,7 +6,7 @@ use weir_units::TimeDelta;
 
 /// What a sender learnt of the reports that came together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Heard {
+pub struct RtcpOutcome {
     /// The round-trip time that they measured; the last of several.
     pub rtt: Option<TimeDelta>,
     /// What the controller decided; of several decisions one, from where the first began to where the last came.

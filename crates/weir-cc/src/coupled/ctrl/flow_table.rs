@@ -2,24 +2,24 @@
 
 use alloc::vec::Vec;
 
-use crate::coupled::word::Member;
+use crate::coupled::message::FlowId;
 
 /// What is known of each member, in the order of their numbers.
 #[derive(Clone, Debug)]
-pub(super) struct Roster<T> {
-    members: Vec<Member>,
+pub(super) struct FlowTable<T> {
+    members: Vec<FlowId>,
     known: Vec<T>,
 }
 
-impl<T> Default for Roster<T> {
+impl<T> Default for FlowTable<T> {
     fn default() -> Self {
         Self { members: Vec::new(), known: Vec::new() }
     }
 }
 
-impl<T> Roster<T> {
+impl<T> FlowTable<T> {
     /// The place of a member. Where their numbers follow each other, as they mostly do, nothing is searched.
-    pub(super) fn place(&self, member: Member) -> Option<usize> {
+    pub(super) fn place(&self, member: FlowId) -> Option<usize> {
         let first = self.members.first()?;
         let likely = member.0.wrapping_sub(first.0) as usize;
         if self.members.get(likely) == Some(&member) {
@@ -29,7 +29,7 @@ impl<T> Roster<T> {
     }
 
     /// Takes a member in, or in the place of what was known of it; returns its place.
-    pub(super) fn insert(&mut self, member: Member, known: T) -> usize {
+    pub(super) fn insert(&mut self, member: FlowId, known: T) -> usize {
         match self.members.binary_search(&member) {
             Ok(place) => {
                 self.known[place] = known;
@@ -49,7 +49,7 @@ impl<T> Roster<T> {
         self.known.remove(place)
     }
 
-    pub(super) fn member(&self, place: usize) -> Member {
+    pub(super) fn member(&self, place: usize) -> FlowId {
         self.members[place]
     }
 
@@ -72,7 +72,7 @@ impl<T> Roster<T> {
     }
 }
 
-impl<T> core::ops::Index<usize> for Roster<T> {
+impl<T> core::ops::Index<usize> for FlowTable<T> {
     type Output = T;
 
     fn index(&self, place: usize) -> &T {
@@ -80,7 +80,7 @@ impl<T> core::ops::Index<usize> for Roster<T> {
     }
 }
 
-impl<T> core::ops::IndexMut<usize> for Roster<T> {
+impl<T> core::ops::IndexMut<usize> for FlowTable<T> {
     fn index_mut(&mut self, place: usize) -> &mut T {
         &mut self.known[place]
     }
@@ -92,19 +92,19 @@ mod tests {
 
     #[test]
     fn members_stand_in_the_order_of_their_numbers() {
-        let mut roster = Roster::default();
+        let mut roster = FlowTable::default();
         for number in [5, 1, 3] {
-            roster.insert(Member(number), number * 10);
+            roster.insert(FlowId(number), number * 10);
         }
         assert_eq!(roster.all(), [10, 30, 50]);
-        assert_eq!((roster.place(Member(3)), roster.place(Member(2))), (Some(1), None));
+        assert_eq!((roster.place(FlowId(3)), roster.place(FlowId(2))), (Some(1), None));
         assert_eq!(
-            (roster.place(Member(1)), roster.place(Member(5)), roster.place(Member(0))),
+            (roster.place(FlowId(1)), roster.place(FlowId(5)), roster.place(FlowId(0))),
             (Some(0), Some(2), None)
         );
-        assert_eq!(Roster::<u32>::default().place(Member(0)), None);
-        assert_eq!(roster.insert(Member(3), 31), 1);
+        assert_eq!(FlowTable::<u32>::default().place(FlowId(0)), None);
+        assert_eq!(roster.insert(FlowId(3), 31), 1);
         assert_eq!(roster.remove(0), 10);
-        assert_eq!((roster.member(0), roster[0], roster.len()), (Member(3), 31, 2));
+        assert_eq!((roster.member(0), roster[0], roster.len()), (FlowId(3), 31, 2));
     }
 }

@@ -14,7 +14,7 @@ const SPACING: TimeDelta = TimeDelta::from_millis(20);
 /// on the scale of then: multiplied by [`Self::since`] it says what it would have been on that of now, and pulls nothing
 /// back. Without a word all factors are exactly 1.
 #[derive(Clone, Debug)]
-pub(crate) struct Rescaling {
+pub(crate) struct AllocationHistory {
     /// The scale of now; 1 before the first word.
     scale: f64,
     /// Since when which scale held, the oldest first; before the first of them `before`. Who is not coupled has none.
@@ -22,7 +22,7 @@ pub(crate) struct Rescaling {
     before: f64,
 }
 
-impl Rescaling {
+impl AllocationHistory {
     pub(crate) const NONE: Self = Self { scale: 1.0, since: Vec::new(), before: 1.0 };
 
     /// Coupling scales the flow by `factor`, above 0.
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_left_before_a_word_counts_on_the_scale_of_now() {
-        let mut words = Rescaling::NONE;
+        let mut words = AllocationHistory::NONE;
         assert_eq!((words.since(ms(0), NOW), words.over(ms(0), ms(9), NOW)), (1.0, 1.0));
         words.on_word(ms(1000), 2.0);
         words.on_word(ms(2000), 0.5);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn of_many_words_those_of_a_second_are_told_apart() {
-        let mut words = Rescaling::NONE;
+        let mut words = AllocationHistory::NONE;
         (0..3000).for_each(|n| words.on_word(ms(n), 1.001));
         for age in [0, 100, 500, 1200] {
             let ratio = words.since(ms(2999 - age), NOW) / libm::pow(1.001, age as f64);
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn extreme_words_leave_ratios_as_they_are() {
-        let mut words = Rescaling::NONE;
+        let mut words = AllocationHistory::NONE;
         for n in 0..20 {
             words.on_word(ms(100 * n), 1e-3);
             assert!((words.since(ms(100 * n - 1), NOW) * 1e3 - 1.0).abs() < 1e-9);
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_was_set_back_forgets_the_words_ahead() {
-        let mut words = Rescaling::NONE;
+        let mut words = AllocationHistory::NONE;
         words.on_word(ms(20_000), 0.001);
         assert_eq!(words.since(ms(8000), ms(8010)), 1.0);
         assert_eq!(words.since(ms(19_990), ms(20_010)), 1.0, "they do not come back");

@@ -5,21 +5,28 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use crate::decision::Decision;
 use crate::window::Window;
 
-/// A flow as its coupler knows it: a number that whoever couples gives it, and that no other flow of the coupler has.
+/// The number of a flow within a session or a coupler. A session counts up from 0 and uses none again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Member(pub u32);
+pub struct FlowId(pub u32);
+
+impl FlowId {
+    /// The number, as an index.
+    pub const fn number(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// What a flow's host tells.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Word {
+pub enum CouplingMessage {
     /// The flow begins, or goes on after a pause: it registers (RFC 8699 §5.1).
     Join(Join),
     /// It wishes for another share from now on.
-    Wishes(Wishes),
+    FlowParameters(FlowParameters),
     /// Its law computed a rate: UPDATE (RFC 8699 §5.3).
     Update(Update),
     /// Something happened to its window.
-    Window(WindowNews),
+    Window(CwndUpdate),
     /// Statistics of its one-way delay and loss over the last interval (RFC 8382 §3.2).
     Statistics(Statistics),
     /// It stops sending on purpose, and may join again.
@@ -36,7 +43,7 @@ pub enum Word {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Join {
     /// What it wishes for.
-    pub wishes: Wishes,
+    pub parameters: FlowParameters,
     /// The rate a law of its kind begins with: what it brings into a group of others.
     pub start: DataRate,
     /// The rate it would go on with if it were alone; the start rate the first time.
@@ -47,7 +54,7 @@ pub struct Join {
 
 /// What a flow wishes for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wishes {
+pub struct FlowParameters {
     /// `P`: its weight against the others'; positive and finite. Only ratios matter.
     pub priority: f64,
     /// `DR`: the most it can use; `None` for a greedy flow.
@@ -74,7 +81,7 @@ pub struct Update {
     pub decision: Decision,
     /// The window that belongs to it; `None` for a law without one.
     pub window: Option<Windowed>,
-    /// The newest order that the flow had taken when it computed ([`Order::epoch`]); 0 before the first.
+    /// The newest order that the flow had taken when it computed ([`CouplerAction::epoch`]); 0 before the first.
     pub epoch: u32,
     /// Whether feedback has come since the update before: laws compute by the clock, too.
     pub heard: bool,
@@ -82,9 +89,9 @@ pub struct Update {
 
 /// Something happened to the window of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WindowNews {
+pub struct CwndUpdate {
     /// What.
-    pub told: Told,
+    pub event: WindowEvent,
     /// The window before.
     pub before: Window,
     /// The window that its own law made of it.
@@ -103,7 +110,7 @@ pub struct WindowNews {
 
 /// What happened to a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Told {
+pub enum WindowEvent {
     /// New data was acknowledged outside of fast recovery, also while a timeout's losses are sent again: the law may have
     /// grown the window.
     Acknowledged,
@@ -162,7 +169,7 @@ impl Statistics {
 
 /// What a coupler wants a flow to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Order {
+pub enum CouplerAction {
     /// Send at this rate: `FSE_R`.
     Rate {
         /// The rate.
@@ -181,7 +188,7 @@ pub enum Order {
     Uncoupled,
 }
 
-impl Order {
+impl CouplerAction {
     /// The number of an order of a rate; 0 for others.
     pub const fn epoch(&self) -> u32 {
         if let Self::Rate { epoch, .. } = self { *epoch } else { 0 }

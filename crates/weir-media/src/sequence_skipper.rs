@@ -13,7 +13,7 @@ const IN_DOUBT: TimeDelta = TimeDelta::from_secs(1);
 
 /// One number in so many, by chance.
 #[derive(Debug)]
-pub(crate) struct LeavingOut {
+pub(crate) struct SequenceSkipper {
     /// In so many on average.
     mean: u32,
     /// So many packets leave before the next.
@@ -23,13 +23,13 @@ pub(crate) struct LeavingOut {
     rng: Pcg64Mcg,
 }
 
-impl LeavingOut {
+impl SequenceSkipper {
     /// `None` where numbers are not left out, or a receiver would take a gap for a loss ([`MediaConfig::leave_out`]).
     pub(crate) fn new(config: &MediaConfig, controller: &dyn Controller, seed: u64) -> Option<Self> {
         use ReportKind::{Dccc, Nada, NadaDelay, Own, Packets, Tfrc};
-        let at_receiver = [Nada, Dccc, Tfrc, NadaDelay, Own].into_iter().any(|kind| controller.hears(kind));
+        let at_receiver = [Nada, Dccc, Tfrc, NadaDelay, Own].into_iter().any(|kind| controller.accepts(kind));
         let counted = config.detection.is_some_and(|detection| detection.at(Place::Receiver).is_some());
-        let told = controller.hears(Packets) && config.packet_format == PacketFormat::TransportWide;
+        let told = controller.accepts(Packets) && config.packet_format == PacketFormat::TransportWide;
         let mean = config.leave_out.filter(|_| told && !at_receiver && !counted)?.max(2);
         let mut leaving_out = Self { mean, left: 0, due: None, rng: Pcg64Mcg::seed_from_u64(seed ^ SALT) };
         leaving_out.draw();
@@ -70,7 +70,8 @@ mod tests {
     #[test]
     fn in_doubt_a_number_is_left_out_each_half_second_whatever_the_rate() {
         let left_out = |in_doubt: bool, packets_a_second: i64| {
-            let mut numbers = LeavingOut { mean: 500, left: 500, due: None, rng: Pcg64Mcg::seed_from_u64(1) };
+            let mut numbers =
+                SequenceSkipper { mean: 500, left: 500, due: None, rng: Pcg64Mcg::seed_from_u64(1) };
             let sent = (0..60 * packets_a_second).map(|n| 1000 * n / packets_a_second);
             sent.filter(|&ms| numbers.next(SendTime::from_millis(ms), in_doubt)).count()
         };

@@ -13,7 +13,7 @@ use super::trace_use::TraceUse;
 use crate::form::{Problem, ScenarioError};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
-use weir_measure::metrics::{MeasurePlan, Witness};
+use weir_measure::metrics::{MeasurePlan, NetworkObserver};
 
 /// What distinguishes one run of a scenario from another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub struct Run {
     /// The traces in use.
     pub traces: Vec<TraceUse>,
     /// Who has to see the run, where some flow goes by what can be seen.
-    pub witness: Option<Arc<Witness>>,
+    pub witness: Option<Arc<NetworkObserver>>,
 }
 
 impl Scenario {

@@ -5,7 +5,7 @@ use weir_units::{DataRate, TimeDelta};
 
 /// How far reports are believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trust {
+pub(crate) enum FeedbackTrust {
     /// What they say holds.
     Whole,
     /// They contradict each other.
@@ -43,7 +43,7 @@ impl Refusals {
 
 /// The rate of the last seconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Usual {
+pub(crate) struct RecentRate {
     bps: f64,
     at: Option<SendTime>,
 }
@@ -51,7 +51,7 @@ pub(crate) struct Usual {
 /// So long it takes to follow.
 const MEMORY: TimeDelta = TimeDelta::from_secs(5);
 
-impl Usual {
+impl RecentRate {
     /// It begins at `rate`.
     pub(crate) fn at(rate: DataRate) -> Self {
         Self { bps: rate.bps_f64(), at: None }
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn the_usual_rate_follows_within_five_seconds() {
         let kbps = DataRate::from_kbps;
-        let mut usual = Usual::at(kbps(300));
+        let mut usual = RecentRate::at(kbps(300));
         assert_eq!(usual.rate(), kbps(300));
         let mut after = |ms, rate| {
             usual.on_rate(SendTime::from_millis(ms), kbps(rate));
