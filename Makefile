@@ -17,6 +17,8 @@ quick: ## format check, clippy and tests of the crates that changed
 # trip; ten parking lots; the bound of the omniscient sender. Each controller's figures are printed.
 test-long: ## the properties of every controller over two hours; some two minutes
 	WEIR_LONG=1 cargo test --locked --quiet -p weir-lab --test lab -- --nocapture --test-threads 1 every_law:: parking_lots:: omniscient:: attack::
+	cargo build --locked --quiet -p weir-cli --profile test
+	WEIR_LONG=1 tests/newcomer/run.sh
 
 lint: ## format, clippy, links of documents, packages, builds without std, licences
 	cargo fmt --all --check

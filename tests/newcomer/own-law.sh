@@ -1,4 +1,4 @@
-# A law of one's own beside `gcc`, in a crate outside of the repository, with a report of its own.
+# A controller of one's own beside `gcc`, in a crate outside of the repository, with a report of its own.
 weir new controller my-law --weir "$CLONE"
 cd my-law
 # What is not Weir's is there already, built by `cargo test`.
@@ -7,6 +7,11 @@ sed -n '/^\[profile.test\]/,/^\[profile.bench\]/p' "$CLONE/Cargo.toml" | sed '$d
     awk '/^\[/ { weir = /profile.dev\]|weir-/ } weir && /^opt-level/ { $0 = "opt-level = 0" } { print }' > profile
 sed -i '/^# Some of the tests/,$d' Cargo.toml
 cat profile >> Cargo.toml
+# Checking takes a fraction of the time of building; `make test-long` also builds and runs it.
+if [ -z "${WEIR_LONG:-}" ]; then
+    cargo check --offline --quiet --all-targets
+    exit
+fi
 cargo build --offline --quiet
 mine="$CARGO_TARGET_DIR/debug/my-law"
 "$mine" list controllers | grep --quiet my-law

@@ -283,7 +283,10 @@ fn a_trace_that_is_none_is_answered_with_its_own_form() {
             "a.csv",
             "times from which rates hold, increasing; after a last rate of 0 the trace ends, after another one as long as the one before lasted",
         ),
-        ("a.up", "one line per delivery opportunity: its time in whole milliseconds, never falling"),
+        (
+            "a.up",
+            "one line per delivery opportunity: its time in whole milliseconds, never falling; the name of a table ends in .csv",
+        ),
     ] {
         let text = format!(
             "title = \"x\"\nduration = \"1s\"\n[links.a]\nfrom = \"l\"\nto = \"r\"\ntrace = \"{name}\"\n\
