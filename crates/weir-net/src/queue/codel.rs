@@ -94,7 +94,7 @@ impl Control {
         (Some(place), due)
     }
 
-    /// A packet has not waited at all.
+    /// The delay is below the target: a packet has not waited at all.
     #[inline]
     pub(super) fn rest(&mut self) {
         (self.first_above, self.dropping) = (0, false);
@@ -208,7 +208,8 @@ mod tests {
         Tested::new(CoDelQueue::new(config, DataRate::from_mbps(10)))
     }
 
-    /// One packet of 1000 bytes arrives each millisecond, one is served each two; each drop's or mark's time in ms.
+    /// One packet of 1000 bytes arrives each millisecond, and one is served each two. Returns the time of each
+    /// drop or mark in ms.
     fn signals(ect: bool, until: u64) -> Vec<u64> {
         let mut queue = queue(CoDel::default());
         let mut times = Vec::new();

@@ -24,7 +24,7 @@ pub struct Pie {
     pub alpha: f64,
     /// beta, per second, at least 0: weight of the delay's change; 1.25 (RFC 8033 §4.2).
     pub beta: f64,
-    /// `MAX_BURST`: how long a burst is let pass after a calm; 150 ms (RFC 8033 §4.4).
+    /// `MAX_BURST`: how long a burst passes unharmed after a calm; 150 ms (RFC 8033 §4.4).
     pub max_burst: TimeDelta,
     /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
@@ -112,7 +112,7 @@ impl Controller {
         self.burst = (self.burst - self.config.update.nanos()).max(0);
     }
 
-    /// Whether a packet that meets `backlog` bytes should be dropped (RFC 8033 §4.1 and §4.4).
+    /// Whether a packet that arrives at `backlog` bytes should be dropped (RFC 8033 §4.1 and §4.4).
     #[inline]
     fn drops(&mut self, backlog: u64, rng: &mut Pcg64) -> bool {
         let half = self.target / 2.0;

@@ -62,13 +62,13 @@ impl Red {
     }
 }
 
-/// What becomes of an arriving packet.
+/// Action on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Pass,
-    /// Mark it, or drop it if it cannot be marked.
+    /// Mark the packet, or drop it if it cannot be marked.
     Signal,
-    /// Drop it in any case.
+    /// Drop the packet in any case.
     Drop,
 }
 
@@ -109,7 +109,7 @@ impl RedQueue {
         }
     }
 
-    /// The average as a packet arrives: while the queue was empty, as if typical packets had met an empty queue.
+    /// The average as a packet arrives: an idle period counts as if typical packets had met an empty queue.
     #[inline]
     fn average_at(&self, now: u64) -> f64 {
         let weight = self.config.weight;

@@ -81,7 +81,7 @@ impl Server {
         if let Curve::Constant(constant) = &mut self.curve {
             return Some(constant.serve(arrival, start, size));
         }
-        // Field by field, lest the common case return its slot by way of memory, too.
+        // Field by field, so that the common case does not return its slot through memory.
         let Slot { departure, wait, position } = self.offer_variable(arrival, start, size)?;
         Some(Slot { departure, wait, position })
     }
@@ -92,7 +92,7 @@ impl Server {
             Curve::Constant(constant) => Some(constant.serve(arrival, start, size)),
             Curve::Steps(steps) => steps.serve(arrival, start, work(size)),
             Curve::Opportunities(opportunities) => {
-                // An opportunity that came after the packet may still have room for it.
+                // An opportunity that came after the packet may still have capacity for it.
                 let used = if self.free_at > arrival { self.position } else { opportunities.past(arrival) };
                 opportunities.serve(arrival, used, size)
             }

@@ -19,7 +19,7 @@ impl Steps {
         Self { steps: steps.into(), current: 0 }
     }
 
-    /// `None` if the rate stays zero before the work is done.
+    /// The slot, or `None` if the rate stays zero before the work is done.
     pub(super) fn serve(&mut self, arrival: u64, start: u64, work: u64) -> Option<Slot> {
         while self.beginning(self.current + 1).is_some_and(|at| at <= start) {
             self.current += 1;

@@ -18,8 +18,8 @@ const LONGEST_PPDU: u64 = 5_484_000;
 /// Most retries and slots that may be asked for.
 const MOST: u32 = 32_767;
 
-/// What all links of a cell have in common. The default is 802.11n with 20 MHz in the 5 GHz band, best effort, without
-/// aggregation.
+/// Parameters common to all links of a cell. The default is 802.11n with 20 MHz in the 5 GHz band, best effort,
+/// without aggregation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WifiConfig {
     /// Frames in a transmission, 1 to 64. With 1 a frame goes alone and gets an ACK, with more it goes in an A-MPDU and
@@ -52,10 +52,10 @@ impl Default for WifiConfig {
 }
 
 impl WifiConfig {
-    /// Whether a cell can be like this.
+    /// Whether the values are valid.
     ///
     /// # Errors
-    /// [`ConfigError::OutOfRange`] names what is not.
+    /// [`ConfigError::OutOfRange`] names the value that is not.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let block = BLOCK as u32;
         in_range("number of frames in a transmission", (1..=block).contains(&self.frames), "from 1 to 64")?;
@@ -79,11 +79,11 @@ fn in_range(name: &'static str, is: bool, must: &'static str) -> Result<(), Conf
 /// A link of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WifiLink {
-    /// Who sends over it: links of the same transmitter take turns, transmitters contend. Below the number of links.
+    /// The transmitter: its links take turns, and transmitters contend. An index below the number of links.
     pub transmitter: usize,
     /// Its PHY rate, above 0.
     pub rate: DataRate,
-    /// What is lost of the frames that are sent, by chance, at each attempt.
+    /// Random loss of frames at each attempt.
     pub loss: LossModel,
     /// Drop-tail, without marks and without a limit that follows the rate. `limit_time` is a lifetime.
     pub queue: QueueConfig,

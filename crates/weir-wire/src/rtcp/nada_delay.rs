@@ -32,7 +32,7 @@ pub(super) const SUBTYPE: u8 = 1;
 /// The report at the resolution of the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NadaDelay {
-    /// Who reports.
+    /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// The source reported on.
     pub source: u32,
@@ -79,7 +79,7 @@ impl NadaDelay {
     /// Writes the report to the start of `buffer` and returns its length.
     ///
     /// # Errors
-    /// If the buffer is shorter than [`Self::WIRE_LEN`]. Nothing is written then.
+    /// If the buffer is shorter than [`Self::WIRE_LEN`]. The buffer stays unchanged then.
     pub fn write(&self, buffer: &mut [u8]) -> Result<usize, BufferTooSmall> {
         let mut writer = start(buffer, Self::WIRE_LEN, SUBTYPE, APPLICATION)?;
         writer.u32(self.ssrc);
