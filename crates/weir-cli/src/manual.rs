@@ -1,4 +1,4 @@
-//! `weir completions` and `weir man`: what shells and readers want to know of the command.
+//! `weir completions` and `weir man`: scripts for shells and pages for readers.
 
 use std::io::Write;
 

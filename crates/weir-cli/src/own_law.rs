@@ -1,4 +1,4 @@
-//! A law of one's own is known to the commands that go by names.
+//! The commands that take names accept a controller of one's own.
 
 use std::collections::BTreeMap;
 use std::fs;

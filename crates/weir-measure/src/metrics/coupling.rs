@@ -1,4 +1,4 @@
-//! What the flows of a coupling got of what they had together, and what they were to get.
+//! Shares of the flows of a coupling in their aggregate, measured and by weight.
 
 use super::plan::{CouplingPlan, FlowPlan};
 use super::span::{Stretches, pieces};

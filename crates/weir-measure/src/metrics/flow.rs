@@ -1,4 +1,4 @@
-//! What became of a flow's packets.
+//! Counters of a flow's packets.
 
 use core::mem::take;
 
@@ -67,14 +67,14 @@ pub(super) struct FlowRecorder {
     whole_wait: Histogram,
     /// Bytes received, per bin.
     pub(super) receipts: Counts,
-    /// Payload bytes of frames received, per bin, where they are wanted.
+    /// Payload bytes of frames received, per bin, if recorded.
     pub(super) media_receipts: Option<Counts>,
     pub(super) frames: Option<Box<Frames>>,
     /// Sent in the window.
     pub(super) sent: Counted,
-    /// Bytes of data sent, per bin, where they are wanted.
+    /// Bytes of data sent, per bin, if recorded.
     pub(super) sends: Option<Counts>,
-    /// Words to its coupler that were refused in the window.
+    /// Messages to its coupler that were refused in the window.
     refused_words: u64,
     /// Sent in the window and lost ever.
     pub(super) lost: Counted,
@@ -140,12 +140,12 @@ impl FlowRecorder {
         Self { media_receipts: Some(Counts::new(grid.len())), ..self }
     }
 
-    /// How many words to its coupler were refused.
+    /// Number of its messages to the coupler that were refused.
     pub(super) fn refused_words(&self) -> u64 {
         self.refused_words
     }
 
-    /// A word to its coupler was refused, within the window or not.
+    /// A message to its coupler was refused, within the window or not.
     pub(super) fn refused_word(&mut self, in_window: bool) {
         self.refused_words += u64::from(in_window);
     }
@@ -167,7 +167,8 @@ impl FlowRecorder {
         }
     }
 
-    /// A data packet has arrived with this excess of its one-way delay. Returns what it tells of its frame, if it is of one.
+    /// A data packet has arrived with this excess of its one-way delay. Returns its [`Arrived`] if it belongs to a
+    /// frame.
     #[inline]
     pub(super) fn delivered(
         &mut self,
@@ -200,7 +201,7 @@ impl FlowRecorder {
         }
     }
 
-    /// One-way delay less propagation.
+    /// The one-way delay minus the propagation delay.
     #[inline]
     pub(super) fn excess(&self, now: Time, packet: &PacketMeta) -> TimeDelta {
         now - packet.sent_at - self.propagation
@@ -345,7 +346,7 @@ impl FlowRecorder {
 }
 
 impl CountedTransfers {
-    /// What became of the transfers of a flow of this kind.
+    /// The metrics of the transfers of a flow of this kind.
     fn measures(&self, kind: FlowKind) -> Transfers<Value> {
         let seconds = |ms: f64| ms / 1e3;
         Transfers {

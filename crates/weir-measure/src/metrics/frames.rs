@@ -46,7 +46,7 @@ pub(super) struct Frames {
     viewed_from: Time,
 }
 
-/// What the arrival of a packet tells of its frame.
+/// The effect of a packet's arrival on its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrived {
     /// When the frame was captured.
@@ -119,7 +119,7 @@ impl Frames {
         *self.slot(number) = OpenFrame { captured: now, number, bytes, missing: packets, key, lost: false };
     }
 
-    /// A packet has arrived, in this bin; `None` if it is of no frame, or of one given up long ago.
+    /// A packet has arrived, in this bin; Returns `None` if it belongs to no frame, or to one given up long ago.
     #[inline(never)]
     pub(super) fn arrived(&mut self, now: Time, bin: usize, packet: &PacketMeta) -> Option<Arrived> {
         let viewed_from = self.viewed_from;
@@ -245,7 +245,7 @@ struct Freezes {
 }
 
 impl Freezes {
-    /// The picture stopped on purpose: the interval up to the next frame is none.
+    /// The picture stopped on purpose: the interval up to the next frame does not count.
     fn interrupt(&mut self) {
         self.last = None;
     }

@@ -9,9 +9,9 @@ use crate::results::{DelayStatistics, Value};
 /// shorter delays share one bin, in which percentiles read zero. Mean, minimum and maximum are exact; a percentile is
 /// within one bin of the exact one. Negative delays count as zero.
 ///
-/// Memory is 32 bytes for 32 neighbouring bins of which some has counted, and 128 once one of them has more than 255: 1 kB per
-/// doubling at most. Recording allocates only where a delay is the first in its 32 bins, or the first of its bin that 8 bits do
-/// not count.
+/// Memory is 32 bytes for 32 neighbouring bins of which some has counted, and 128 once one of them has more than
+/// 255: 1 kB per doubling at most. Recording allocates only for the first delay in 32 bins, or for the first count
+/// beyond 8 bits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     count: u64,
@@ -156,7 +156,7 @@ impl Histogram {
         thin(points, max_points.max(2))
     }
 
-    /// The delay of the given rank (0 for the shortest) in nanoseconds, its place within its bin interpolated.
+    /// The delay of the given rank (0 for the shortest) in nanoseconds, interpolated within its bin.
     fn order_statistic(&self, rank: u64) -> f64 {
         if rank == 0 {
             return self.min as f64;
@@ -170,7 +170,7 @@ impl Histogram {
         value.clamp(self.min as f64, self.max as f64)
     }
 
-    /// The bin that holds the delay of the given rank, what it counts, and what the bins before it count together.
+    /// The bin that holds the delay of the given rank, its count, and the sum of the counts before it.
     fn bin_of(&self, rank: u64) -> (Bin, u64, u64) {
         let Some(rank_in_bins) = rank.checked_sub(self.below_smallest) else {
             return (Bin::SHARED, self.below_smallest, 0);

@@ -39,7 +39,7 @@ impl Span {
 pub(super) struct Stretches(Vec<Span>);
 
 impl Stretches {
-    /// Those of `spans` that are not empty.
+    /// The spans that are not empty.
     pub(super) fn of(spans: impl IntoIterator<Item = Span>) -> Self {
         Self(spans.into_iter().filter(|span| span.from < span.to).collect())
     }
@@ -58,7 +58,7 @@ impl Stretches {
         Self::of(spans)
     }
 
-    /// What both have in common.
+    /// The intersection of both.
     pub(super) fn within(&self, other: &Self) -> Self {
         let common = |&own: &Span| other.0.iter().map(move |&other| own.intersect(other));
         Self::of(self.0.iter().flat_map(common))

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stats::Estimate;
 
-/// A metric of one run; `None` where it is not defined (the delay of a flow that received nothing).
+/// A metric of one run; Its value is `None` where it is not defined (the delay of a flow that received nothing).
 pub type Value = Option<f64>;
 
 /// A metric over runs: percentiles and the like are taken per run, then averaged.
@@ -27,7 +27,7 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// What can be summarised over runs.
+/// Values that can be summarised over runs.
 pub trait OverRuns {
     /// The same with a [`Statistic`] in place of each [`Value`].
     type Summary;

@@ -1,4 +1,4 @@
-//! Statistics over runs: the mean and how far it can be trusted.
+//! Statistics over runs: the mean and its confidence interval.
 
 use std::sync::OnceLock;
 
@@ -29,7 +29,7 @@ pub fn half_width_95(values: &[f64]) -> Option<f64> {
     Some(t_quantile(values.len() - 1) * sd / (values.len() as f64).sqrt())
 }
 
-/// Fewer runs than this are of one kind.
+/// Fewer runs than this are never split into two kinds.
 const LEAST_RUNS: usize = 10;
 /// The gap between two kinds is more than this share of the range of all runs, …
 const GAP_OF_RANGE: f64 = 0.5;
@@ -38,18 +38,19 @@ const GAP_OF_MEAN: f64 = 0.2;
 /// On each side of the gap there is at least this share of the runs.
 const LEAST_SIDE: f64 = 0.2;
 
-/// One of two kinds of runs.
+/// A group of similar runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kind {
     /// The mean of its runs.
     pub mean: f64,
-    /// How many there are.
+    /// Their number.
     pub runs: usize,
 }
 
-/// The two kinds of which runs are, the lower first: their mean is that of neither. `None` where they are of one, or fewer
-/// than ten. They are of two where the largest gap between values next to each other is more than half of the range of
-/// all and more than 20 % of their mean, and at least 20 % of the runs lie on each side of it.
+/// The two kinds of runs, the lower first, if their mean represents neither. The result is `None` for runs of one
+/// kind, and for fewer than ten. Runs are of two kinds if the largest gap between values next to each other is
+/// more than half of the range of all and more than 20 % of their mean, and at least 20 % of the runs lie on each
+/// side of it.
 pub fn two_kinds(values: &[f64]) -> Option<[Kind; 2]> {
     if values.len() < LEAST_RUNS || values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -67,8 +68,8 @@ pub fn two_kinds(values: &[f64]) -> Option<[Kind; 2]> {
     if wide && both { Some([kind(low)?, kind(high)?]) } else { None }
 }
 
-/// Both kinds in words, with so many decimals, each with how many runs are of it: `40 (2), 100 (8)`. `None` where runs are of one
-/// kind, and where both look alike.
+/// Both kinds as text, with so many decimals, each with its number of runs: `40 (2), 100 (8)`. The result is
+/// `None` for runs of one kind, and where both look alike.
 pub fn kinds_in_words(kinds: Option<[Kind; 2]>, decimals: usize) -> Option<String> {
     let [low, high] = kinds?;
     let mean = |kind: Kind| format!("{:.decimals$}", kind.mean);
@@ -76,14 +77,14 @@ pub fn kinds_in_words(kinds: Option<[Kind; 2]>, decimals: usize) -> Option<Strin
     (mean(low) != mean(high)).then_some(words)
 }
 
-/// A mean with the half width of its 95 % confidence interval: all that a table, a suite or a claim says of runs.
+/// A mean with the half width of its 95 % confidence interval: the result that tables, suites and claims print.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
     /// Half the width of its 95 % confidence interval; `None` for a single value.
     pub half_width: Option<f64>,
-    /// The two kinds of which the runs are ([`two_kinds`]); `None` where they are of one.
+    /// The two kinds of the runs ([`two_kinds`]), or `None` for runs of one kind.
     pub kinds: Option<[Kind; 2]>,
 }
 
@@ -99,15 +100,15 @@ impl Estimate {
         self.half_width.is_some_and(|half| half > 0.0 && (self.mean - limit).abs() <= half)
     }
 
-    /// Whether the interval excludes zero; never for a single value, of which nothing can be said.
+    /// Whether the interval excludes zero; never for a single value, which has no interval.
     pub fn excludes_zero(&self) -> bool {
         self.half_width.is_some_and(|half| self.mean.abs() > half)
     }
 }
 
-/// The mean of the differences `a − b`, run by run. Both must come from the same seeds in the same order: then what
-/// the runs have in common cancels. `None` if the lengths differ or nothing is there. [`Estimate::excludes_zero`]
-/// tells whether the two differ (no correction for multiple comparisons is applied).
+/// The mean of the differences `a − b`, run by run. Both must come from the same seeds in the same order, so that
+/// the common part of the runs cancels. Returns `None` if the lengths differ or there are no runs.
+/// [`Estimate::excludes_zero`] is whether the two differ (no correction for multiple comparisons is applied).
 pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
     if a.len() != b.len() {
         return None;
