@@ -23,7 +23,7 @@ use crate::info::{ControllerInfo, MarkResponse};
 use crate::kind::{ControllerKind, Preset, TypedFactory};
 use nada::{Nada2016Draft, NadaAtSender, NadaRfc8698, NadaZhu03};
 
-/// The preset of laws that have a rate among their constants, for 20 times the rates of a call.
+/// The preset of controllers that have a rate among their constants, for 20 times the rates of a call.
 const GAMING: &str = "gaming";
 
 /// In the order in which they are listed.

@@ -19,7 +19,7 @@ impl<'a> Gates<'a> {
     /// many `places` of a sweep.
     ///
     /// # Errors
-    /// An error for a case that the suite or the run does not have, or for more cases than there are.
+    /// A case that the suite or the run does not have, more cases than there are, or `--allow-open` without requirements.
     pub(super) fn of(
         args: &'a GateArgs,
         suite: &Suite,

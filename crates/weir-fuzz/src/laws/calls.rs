@@ -25,7 +25,7 @@ pub fn limits(input: &mut Input<'_>) -> RateLimits {
     RateLimits::new(min, start, max).expect("they are in order")
 }
 
-/// Results tell of so many packets that left last.
+/// Number of the last departed packets that results cover.
 const REMEMBERED: usize = 256;
 
 /// Calls of every kind, by a clock that now and then is set. Most results are of packets that left, a while later; now and then one is of
@@ -34,7 +34,7 @@ const REMEMBERED: usize = 256;
 pub struct Calls {
     course: Course,
     now: SendTime,
-    /// How many packets have left, and the last of them.
+    /// The number of departed packets, and the last of them.
     count: u64,
     sent: VecDeque<SentPacket>,
 }
