@@ -28,7 +28,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// The difference of the variant `name` from the first of its controller, as `less` of its object; `None` for
+/// The difference of the variant `name` from the first of its controller, as `less` of its object, or `None` for
 /// others.
 pub(crate) fn less(differences: &[Differences], name: &str) -> Option<(String, Value)> {
     let row = |own: &Differences| {

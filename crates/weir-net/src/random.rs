@@ -34,7 +34,7 @@ pub(crate) struct JitterSource {
 }
 
 impl JitterSource {
-    /// `None` for a link without jitter and without changes of delay.
+    /// The source, or `None` for a link without jitter and without changes of delay.
     pub(crate) fn new(model: Jitter, extra: Option<ExtraDelay>, rng: Pcg64) -> Option<Self> {
         let any = model != Jitter::None || extra.is_some();
         any.then_some(Self { model, rng, used: 0, extra })

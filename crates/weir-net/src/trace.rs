@@ -164,8 +164,8 @@ impl Trace {
         (nanos / period).saturating_mul(len).saturating_add(begun)
     }
 
-    /// The time of opportunity `number`, counted from 0, in nanoseconds after the beginning of the trace; `None`
-    /// after the end.
+    /// The time of opportunity `number`, counted from 0, in nanoseconds after the beginning of the trace, or
+    /// `None` after the end.
     pub(crate) fn time_of(&self, number: u64, repeat: bool) -> Option<u64> {
         let len = self.len() as u64;
         let (cycle, index) = (number.checked_div(len)?, number.checked_rem(len)?);

@@ -63,7 +63,7 @@ type Life = Box<dyn FnMut()>;
 struct Contestant {
     name: String,
     begin: Box<dyn Fn() -> Life>,
-    /// The most nanoseconds per packet, with no allocation; `None` for other implementations.
+    /// The most nanoseconds per packet, with no allocation, or `None` for other implementations.
     most: Option<f64>,
     nanos: Vec<f64>,
     /// Allocations in the second half of a round.

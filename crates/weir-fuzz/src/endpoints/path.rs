@@ -11,9 +11,9 @@ const MOST: usize = 5000;
 
 #[derive(Debug)]
 pub(super) struct Path {
-    /// One-way delay.
+    /// The one-way delay.
     delay: i64,
-    /// Numbers of the next media packets and of the next reports that are lost.
+    /// Counts of the next media packets and of the next reports to be lost.
     lost: [u32; 2],
     /// Whether departing packets are held back.
     held: bool,

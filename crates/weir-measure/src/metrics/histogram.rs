@@ -104,12 +104,13 @@ impl Histogram {
         self.count
     }
 
-    /// The mean in milliseconds; `None` if nothing was recorded.
+    /// The mean in milliseconds, or `None` if nothing was recorded.
     pub fn mean_ms(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e6)
     }
 
-    /// The standard deviation (of all recorded delays, divisor n) in milliseconds; `None` if nothing was recorded.
+    /// The standard deviation (of all recorded delays, divisor n) in milliseconds, or `None` if nothing was
+    /// recorded.
     pub fn sd_ms(&self) -> Option<f64> {
         let mean = self.sum as f64 / self.count as f64;
         (self.count > 0).then(|| {
@@ -118,12 +119,12 @@ impl Histogram {
         })
     }
 
-    /// The shortest delay; `None` if nothing was recorded.
+    /// The shortest delay, or `None` if nothing was recorded.
     pub fn min(&self) -> Option<TimeDelta> {
         (self.count > 0).then(|| TimeDelta::from_nanos(self.min as i64))
     }
 
-    /// The longest delay; `None` if nothing was recorded.
+    /// The longest delay, or `None` if nothing was recorded.
     pub fn max(&self) -> Option<TimeDelta> {
         (self.count > 0).then(|| TimeDelta::from_nanos(self.max as i64))
     }

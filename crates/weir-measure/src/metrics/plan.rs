@@ -90,7 +90,7 @@ pub struct FlowPlan {
     pub route: Vec<usize>,
     /// The bottleneck of its forward path, by index; flows with the same bottleneck share it.
     pub bottleneck: Option<usize>,
-    /// The highest rate it can use, on the wire; `None` for no limit.
+    /// The highest rate it can use, on the wire, or `None` for no limit.
     pub max_rate: Option<DataRate>,
     /// Other such rates, each from a time on, in order.
     pub max_rates: Vec<(Time, DataRate)>,
@@ -145,7 +145,7 @@ impl FlowPlan {
         self.start <= at && at < self.stop && !pauses
     }
 
-    /// The highest rate it can use at `at`, on the wire; `None` for no limit.
+    /// The highest rate it can use at `at`, on the wire, or `None` for no limit.
     pub fn max_rate_at(&self, at: Time) -> Option<DataRate> {
         let begun = self.max_rates.partition_point(|&(from, _)| from <= at);
         begun.checked_sub(1).map_or(self.max_rate, |step| Some(self.max_rates[step].1))

@@ -28,7 +28,7 @@ impl Span {
         self.to.nanos().saturating_sub(self.from.nanos())
     }
 
-    /// Its length in seconds; `None` if empty.
+    /// Its length in seconds, or `None` if empty.
     pub(super) fn seconds(self) -> Option<f64> {
         (self.from < self.to).then(|| self.nanos() as f64 / 1e9)
     }
@@ -88,7 +88,7 @@ impl Stretches {
         self.0.iter().map(|own| own.intersect(span).nanos()).sum()
     }
 
-    /// Its length in seconds; `None` if there is none.
+    /// Its length in seconds, or `None` if there is none.
     pub(super) fn seconds(&self) -> Option<f64> {
         let nanos: u64 = self.0.iter().map(|span| span.nanos()).sum();
         (nanos > 0).then(|| nanos as f64 / 1e9)

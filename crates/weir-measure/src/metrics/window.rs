@@ -100,7 +100,7 @@ impl WindowRecorder {
         }
     }
 
-    /// A packet has arrived; `None` unless it carries data of a known flow.
+    /// A packet has arrived. The result is `None` unless it carries data of a known flow.
     #[inline]
     pub(super) fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) -> Option<Delivery> {
         let at = self.at(now);

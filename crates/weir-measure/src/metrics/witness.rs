@@ -11,7 +11,7 @@ use super::plan::{FlowPlan, MeasurePlan};
 
 /// Length of a bin in nanoseconds.
 const BIN: u64 = 10_000_000;
-/// Number of bins after which the bytes that left a bottleneck are all counted.
+/// Number of bins after which all departures of arrived bytes are known.
 const UNSETTLED_BINS: usize = 400;
 
 /// Counts the bytes of each flow that have arrived at its bottlenecks and left them, by time. The recorder of the

@@ -121,7 +121,7 @@ impl RankedController {
         }
     }
 
-    /// The values of every run; `None` where one is missing.
+    /// The values of every run, or `None` where one is missing.
     fn whole(&self, criterion: Criterion) -> Option<Vec<f64>> {
         let values = self.values(criterion);
         let whole: Option<Vec<f64>> = values.iter().map(|value| value.filter(|v| v.is_finite())).collect();

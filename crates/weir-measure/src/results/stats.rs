@@ -10,12 +10,12 @@ const CONFIDENCE: f64 = 0.95;
 /// Quantiles of Student's t are computed once for this many degrees of freedom.
 const TABULATED: usize = 128;
 
-/// The mean of `values`; `None` without any.
+/// The mean of `values`, or `None` without any.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The sample standard deviation (divisor n − 1); `None` for fewer than two values.
+/// The sample standard deviation (divisor n − 1), or `None` for fewer than two values.
 pub fn sample_sd(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
@@ -82,14 +82,14 @@ pub fn kinds_in_words(kinds: Option<[Kind; 2]>, decimals: usize) -> Option<Strin
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Half the width of its 95 % confidence interval; `None` for a single value.
+    /// Half the width of its 95 % confidence interval, or `None` for a single value.
     pub half_width: Option<f64>,
     /// The two kinds of the runs ([`two_kinds`]), or `None` for runs of one kind.
     pub kinds: Option<[Kind; 2]>,
 }
 
 impl Estimate {
-    /// The estimate from `values`; `None` without any.
+    /// The estimate from `values`, or `None` without any.
     pub fn of(values: &[f64]) -> Option<Self> {
         Some(Self { mean: mean(values)?, half_width: half_width_95(values), kinds: two_kinds(values) })
     }

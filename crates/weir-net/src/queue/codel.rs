@@ -208,7 +208,7 @@ mod tests {
         Tested::new(CoDelQueue::new(config, DataRate::from_mbps(10)))
     }
 
-    /// One packet of 1000 bytes arrives each millisecond, and one is served each two. Returns the time of each
+    /// A packet of 1000 bytes arrives each millisecond, and a packet is served each two. Returns the time of each
     /// drop or mark in ms.
     fn signals(ect: bool, until: u64) -> Vec<u64> {
         let mut queue = queue(CoDel::default());

@@ -82,7 +82,7 @@ impl Bucket {
         Some(Slot { departure, wait: departure.saturating_sub(arrival), position: departure })
     }
 
-    /// When `size` bytes in several packets have passed that begin at `start`; `None` if never.
+    /// When `size` bytes in several packets have passed that begin at `start`, or `None` if never.
     pub(super) fn forecast(&mut self, start: u64, size: u32) -> Option<u64> {
         let end = self.state.at(start, &self.rates).reaches(work(size), &mut self.rates)?;
         let Some((rate, tokens)) = &mut self.peak else { return Some(end) };

@@ -31,7 +31,7 @@ impl Opportunities {
         count.saturating_mul(OPPORTUNITY_BYTES)
     }
 
-    /// Serves `size` bytes from the position `begin` on; `None` if the trace ends before.
+    /// Serves `size` bytes from the position `begin` on; returns `None` if the trace ends before.
     pub(super) fn serve(&self, arrival: u64, begin: u64, size: u32) -> Option<Slot> {
         let position = begin.checked_add(u64::from(size))?;
         let (first, last) = (begin / OPPORTUNITY_BYTES, (position - 1) / OPPORTUNITY_BYTES);

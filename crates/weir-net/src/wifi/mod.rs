@@ -116,7 +116,7 @@ impl<P: Packet> WifiCell<P> {
         Ok(())
     }
 
-    /// When [`Self::pop`] should next be called; `None` if nothing waits. That call does not always yield a
+    /// When [`Self::pop`] should next be called, or `None` if nothing waits. That call does not always yield a
     /// packet.
     pub fn next_wake(&self) -> Option<Time> {
         let next = if !self.left.is_empty() {

@@ -12,7 +12,7 @@ use weir_units::TimeDelta;
 pub(crate) struct Packet {
     pub(crate) bytes: u64,
     pub(crate) sent: TimeDelta,
-    /// Arrival time; `None` if it was reported as not received.
+    /// Arrival time, or `None` if it was reported as not received.
     pub(crate) arrived: Option<TimeDelta>,
     /// Whether it arrived with CE.
     pub(crate) marked: bool,

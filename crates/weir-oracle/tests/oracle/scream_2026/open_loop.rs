@@ -1,8 +1,8 @@
 //! The recorded feedback for Weir's sender half, whose rates change nothing.
 //!
-//! The C++ ran without RTP timestamps and without calls of its test whether it may send. So it found a loss only
-//! when 512 more packets were acknowledged, and not all of them ([`Replay::losses`]); its `MSS` is the largest
-//! packet ever, and it measured no acknowledged rate. Weir's sender half gets the same inputs here.
+//! The C++ got no RTP timestamps, and no call of its check whether it may send. So it found a loss only when 512
+//! more packets were acknowledged, and not all of them ([`Replay::losses`]). Its `MSS` is the largest packet ever,
+//! and it measured no acknowledged rate. Weir's sender half gets the same inputs here.
 
 use weir_cc::scream::v2::{Config, ScreamV2};
 use weir_cc::{
@@ -19,8 +19,8 @@ fn limits() -> RateLimits {
     RateLimits::new(min, start, max).expect("in order")
 }
 
-/// Weir's configuration without inputs that the C++ lacked, with its rule for losses beside delay (divergence 17),
-/// and without a rule for longer paths (19).
+/// Configuration of the replay: without the inputs that the C++ lacked, with its rule for losses beside delay
+/// (divergence 17), and without a rule for longer paths (19).
 fn as_fed() -> Config {
     Config {
         mss_span: TimeDelta::from_secs(1000),
