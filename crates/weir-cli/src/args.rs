@@ -158,7 +158,7 @@ pub(crate) struct RunArgs {
     /// may be given often, all with all.
     #[arg(long, value_name = "PATH=V,V", requires = "scenario")]
     pub(crate) sweep: Vec<Varied>,
-    /// Of a sweep.
+    /// Parts of a sweep.
     #[command(flatten)]
     pub(crate) parts: Parts,
     /// Number of threads [default: one per core]; results do not depend on it.

@@ -106,7 +106,7 @@ pub(crate) fn contestants(
     let named = named(values)?;
     for contestant in &named {
         match Change::defining(contestant) {
-            // Options are the same wherever a controller stands.
+            // Options are the same in every scenario.
             Some(change) => change.tried(registry, demo::ALONE, &[])?,
             None if is_variant(contestant)? => {}
             None => registry.find(&contestant.name).map(drop).map_err(|error| Failure::Option {
@@ -141,7 +141,7 @@ pub(crate) fn each_once<T: AsRef<str>>(names: &[T]) -> Vec<&str> {
     once
 }
 
-/// How many threads to use: as many as there are cores unless the caller says otherwise.
+/// How many threads to use: as many as there are cores unless the caller sets it.
 pub(crate) fn threads(jobs: Option<u32>) -> usize {
     let cores = || available_parallelism().map_or(1, NonZeroUsize::get);
     jobs.map_or_else(cores, |jobs| jobs as usize)

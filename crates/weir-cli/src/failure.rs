@@ -190,7 +190,7 @@ fn with_source(error: &ScenarioError) -> String {
     let theme = if colours() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let width = table::error_width().unwrap_or(UNBROKEN);
     let handler = GraphicalReportHandler::new_themed(theme).with_links(false).with_width(width);
-    // Each for itself: as related ones the others would begin in another way.
+    // Each by itself: as related errors the others would begin differently.
     let shown = |error: &ScenarioError| {
         let mut text = String::new();
         let error = &error.with_texts(terminal::printable_lines);

@@ -51,7 +51,7 @@ pub fn main() -> ExitCode {
     run_with(&Registry::standard())
 }
 
-/// The same with the controllers of `registry`: every command knows them.
+/// The same with the controllers of `registry`, which every command accepts.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "it is made for this call, `main_with(Registry::standard().with::<Mine>())`"

@@ -51,7 +51,7 @@ fn pairs_and_detection_take_it() {
 
 #[test]
 fn one_that_is_called_as_a_window_law_is_refused() {
-    /// As [`Own`].
+    /// Another controller for the same tests as [`Own`].
     struct Cubic;
 
     impl ControllerKind for Cubic {

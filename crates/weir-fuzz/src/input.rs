@@ -19,7 +19,7 @@ impl<'a> Input<'a> {
         self.rest.is_empty()
     }
 
-    /// As many of the next `count` bytes as there are.
+    /// The next `count` bytes, or fewer at the end.
     pub fn bytes(&mut self, count: usize) -> &'a [u8] {
         let (bytes, rest) = self.rest.split_at(count.min(self.rest.len()));
         self.rest = rest;
@@ -76,17 +76,17 @@ impl<'a> Input<'a> {
         all[self.below(all.len() as u64) as usize]
     }
 
-    /// Up to 10 Mbit/s, or any.
+    /// A rate up to 10 Mbit/s, or any.
     pub fn rate(&mut self) -> DataRate {
         DataRate::from_bps(if self.seldom(8) { self.u64() } else { self.below(10_000_000) })
     }
 
-    /// Up to 3000 bytes, or any.
+    /// A size up to 3000 bytes, or any.
     pub fn size(&mut self) -> DataSize {
         DataSize::from_bytes(if self.seldom(8) { self.u64() } else { self.below(3000) })
     }
 
-    /// From -1 to 3 s, or any.
+    /// A span from -1 to 3 s, or any.
     pub fn span(&mut self) -> TimeDelta {
         if self.seldom(8) {
             return TimeDelta::from_nanos(self.u64() as i64);

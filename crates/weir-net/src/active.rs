@@ -34,7 +34,7 @@ pub(crate) struct Active<P, Q> {
     packets: Vec<Option<P>>,
     queue: Q,
     state: State,
-    /// When the state changes by itself; [`NEVER`] if it does not.
+    /// Time of the next change without a call; [`NEVER`] if it does not.
     due: u64,
     way: Way,
     loss: Option<LossSource>,
@@ -57,7 +57,7 @@ enum State {
 struct Serving {
     place: u32,
     slot: Slot,
-    /// Since when it is served at the present rate.
+    /// Start of its service at the present rate.
     since: u64,
     /// Work left on it then, in nanobits.
     left: u64,
@@ -76,7 +76,7 @@ struct Way {
     last: Last,
     /// Jitter of the packet sent last.
     last_jitter: u64,
-    /// In order of exit.
+    /// Packets in flight, in order of exit.
     flying: VecDeque<Flying>,
 }
 
@@ -180,7 +180,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
         Ok(())
     }
 
-    /// A packet arrives that the server can fetch at once.
+    /// Passes an arriving packet directly to an idle server.
     #[inline]
     fn pass(&mut self, place: u32, opening: Opening) -> Result<(), DropReason> {
         if let Some(place) = self.queue.pass(self.now, place, &mut self.records)? {
@@ -356,7 +356,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
         self.enter(State::Idle);
     }
 
-    /// The server begins with a packet; `false` if it can never serve it.
+    /// Begins the service of a packet; returns `false` if that never ends.
     #[inline]
     fn serve(&mut self, place: u32, opening: Opening) -> bool {
         let record = &mut self.records[place];
@@ -372,7 +372,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
         true
     }
 
-    /// The server will never serve anything again.
+    /// Drops all waiting packets, because the service has ended for good.
     fn give_up(&mut self) {
         while let Some(place) = self.queue.dequeue(self.now, &mut self.records) {
             self.records.drop(place, DropReason::DeadLink);

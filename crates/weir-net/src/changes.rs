@@ -23,13 +23,13 @@ pub struct LinkChange {
 /// The limits of a queue, as in [`QueueConfig`](crate::QueueConfig).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// Longest time from arrival to departure.
+    /// Limit of the time from arrival to departure.
     pub time: Option<TimeDelta>,
-    /// Most bytes.
+    /// Limit in bytes.
     pub bytes: Option<DataSize>,
-    /// Most bytes, as the time in which the rate of the moment sends them.
+    /// Limit in bytes, as the time in which the present rate sends them.
     pub at_rate: Option<TimeDelta>,
-    /// Most packets.
+    /// Limit in packets.
     pub packets: Option<u32>,
 }
 

@@ -67,7 +67,7 @@ impl LinkConfig {
 }
 
 /// The limits of a queue, and what drops and marks within them. A packet that would exceed a limit on its arrival is
-/// dropped, or others for its sake, as the [`Discipline`] says; exactly at a limit it is taken. An idle link takes any
+/// dropped, or others for its sake, as the [`Discipline`] defines; exactly at a limit it is taken. An idle link takes any
 /// packet, so that no limit can block it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueConfig {
@@ -180,7 +180,7 @@ pub enum Jitter {
         /// Largest delay.
         max: TimeDelta,
     },
-    /// These delays, one packet each, over and over.
+    /// A recorded sequence of delays, one for each packet, repeated.
     Trace(Arc<[TimeDelta]>),
 }
 

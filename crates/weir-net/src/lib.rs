@@ -28,7 +28,7 @@
 //! let config = LinkConfig::new(Service::Constant(DataRate::from_mbps(1)), TimeDelta::from_millis(20));
 //! let mut link = Link::new(&config, 1)?;
 //! link.enqueue(Time::ZERO, Datagram(1250)).expect("an unlimited queue drops nothing");
-//! // 10 000 bits at 1 Mbit/s take 10 ms, and the way 20 ms.
+//! // 10 000 bits at 1 Mbit/s take 10 ms, and propagation 20 ms.
 //! assert_eq!(link.next_departure(), Some(Time::from_millis(30)));
 //! # Ok::<(), weir_net::ConfigError>(())
 //! ```

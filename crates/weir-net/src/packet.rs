@@ -37,8 +37,8 @@ pub struct Exit<P> {
     /// The packet.
     pub packet: P,
     /// Its queuing delay: the time from arrival to the departure of its last bit, less its own serialisation at
-    /// the rate of that moment. On a trace, the time from arrival to the first opportunity that serves it. Of a packet
-    /// that the queue dropped, the time it was in the queue.
+    /// the rate of that moment. On a trace, the time from arrival to the first opportunity that serves it. For a
+    /// packet that the queue dropped, the time it was in the queue.
     pub wait: TimeDelta,
     /// Outcome of the packet.
     pub fate: Fate,
@@ -75,8 +75,8 @@ pub enum DropReason {
     QueueBytes,
     /// The queue's packets would have exceeded their limit.
     QueuePackets,
-    /// The link's service has ended for good: a trace that does not repeat, or a last step without rate. Also a packet
-    /// larger than the token bucket it would have to pass.
+    /// The link's service has ended for good: a trace that does not repeat, or a last step without rate. Also
+    /// given for a packet larger than the token bucket.
     DeadLink,
     /// Active queue management dropped it early, to signal congestion.
     Aqm,

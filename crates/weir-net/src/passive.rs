@@ -106,7 +106,7 @@ struct Head {
     left: u64,
 }
 
-/// More work than any packet is.
+/// Marks a packet without any served part; larger than the work on any packet.
 const WHOLE: u64 = u64::MAX;
 
 impl<P: Packet> Passive<P> {

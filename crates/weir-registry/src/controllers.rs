@@ -26,7 +26,7 @@ use nada::{Nada2016Draft, NadaAtSender, NadaRfc8698, NadaZhu03};
 /// The preset of controllers that have a rate among their constants, for 20 times the rates of a call.
 const GAMING: &str = "gaming";
 
-/// In the order in which they are listed.
+/// All factories, in the order of the listing.
 pub(crate) fn factories() -> Vec<Arc<dyn ControllerFactory>> {
     vec![
         factory::<Gcc>(),

@@ -134,7 +134,7 @@ fn config<K: CouplerKind>(options: Option<&Options>) -> Result<K::Config, String
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);
 
-/// In the order in which they are listed.
+/// All factories, in the order of the listing.
 fn entries() -> Vec<Entry> {
     vec![
         Entry::of::<Nobody>(),

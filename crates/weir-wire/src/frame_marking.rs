@@ -8,8 +8,9 @@
 //! +-+-+-+-+-+-+-+-+
 //! ```
 //!
-//! Of streams without layers: S start of a frame, E end of a frame, I independent of other frames, D discardable. The
-//! longer form for streams with layers begins with a byte whose upper four bits are the same.
+//! Bits of the form for streams without layers: S start of a frame, E end of a frame, I independent of other
+//! frames, D discardable. The longer form for streams with layers begins with a byte whose upper four bits are the
+//! same.
 
 const START: u8 = 0x80;
 const END: u8 = 0x40;

@@ -105,7 +105,7 @@ impl Default for ExtensionIds {
 }
 
 impl ExtensionIds {
-    /// These IDs.
+    /// A set of IDs.
     ///
     /// # Errors
     /// If two are the same, or one is not within 1 to 14: the one-byte form has no others.

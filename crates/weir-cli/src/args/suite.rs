@@ -66,7 +66,7 @@ pub(crate) struct SuiteArgs {
     /// Runs per controller and case, each with a seed of its own.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: u32,
-    /// Seed of the first run; the others follow it. Of `drawn` the seed that draws the cases, too.
+    /// Seed of the first run; the others follow it. For `drawn` it also draws the cases.
     #[arg(long, value_name = "S", default_value_t = 1, allow_negative_numbers = true)]
     #[arg(value_parser = value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: u64,
@@ -119,13 +119,14 @@ pub(crate) struct SuiteArgs {
 /// Drawing of the cases of `drawn`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DrawArgs {
-    /// Of `drawn`: how many cases [default: 40].
+    /// Number of cases of `drawn` [default: 40].
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
     pub(crate) cases: Option<u32>,
-    /// Of `drawn`: the seed is a hash of these files, such as those of a controller that is tuned no more.
+    /// Take the seed of `drawn` from a hash of these files, such as those of a controller whose tuning is
+    /// finished.
     #[arg(long, value_name = "FILE", conflicts_with = "seed", num_args = 1..)]
     pub(crate) seed_of: Vec<PathBuf>,
-    /// Of `drawn`: print the scenarios of the cases, those of --case or all, and run nothing.
+    /// Print the scenarios of the cases of `drawn`, those of --case or all, without a run.
     #[arg(long)]
     pub(crate) print: bool,
 }
@@ -157,7 +158,7 @@ pub(crate) struct GateArgs {
     /// These cases have to pass, such as `5.1,5.4`; exit with 1 if one does not.
     #[arg(long, value_name = "CASE", value_delimiter = ',', conflicts_with = "shard")]
     pub(crate) require: Vec<String>,
-    /// So many cases have to pass; exit with 1 if fewer do.
+    /// Least number of cases that have to pass; exit with 1 if fewer do.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), conflicts_with = "shard")]
     pub(crate) min_passed: Option<u32>,
     /// Open verdicts count as passed for --require and --min-passed.

@@ -150,7 +150,7 @@ fn a_controller_named_twice_is_run_once() {
     assert_eq!(json["controllers"].as_array().map(Vec::len), Some(1));
 }
 
-/// The printed lines as words.
+/// The printed lines, split at spaces.
 fn words(stdout: &str) -> Vec<Vec<&str>> {
     stdout.lines().map(|line| line.split_whitespace().collect()).collect()
 }

@@ -161,7 +161,7 @@ fn each_case_is_swept_over_values_of_a_key() {
     );
     let values = |case: &Value| case["controllers"][0]["checks"].as_array().unwrap().clone();
     assert!(values(own(0)) != values(own(1)), "the delay is another one");
-    // A place by itself is the same, and the page says how to repeat it.
+    // A place by itself is the same, and the page shows how to repeat it.
     let alone =
         "suite rfc8867 --case 5.2 --sweep dumbbell.bottleneck.delay=150ms --controller gcc-2016 --runs 1";
     assert!(

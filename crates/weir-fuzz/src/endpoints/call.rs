@@ -107,7 +107,7 @@ impl Call {
         self.poll();
     }
 
-    /// So many nanoseconds pass; each end is called at its timeouts.
+    /// Lets `span` nanoseconds pass; each end is called at its timeouts.
     fn pass(&mut self, span: i64) {
         let end = self.now + span;
         for _ in 0..MOST_EVENTS {

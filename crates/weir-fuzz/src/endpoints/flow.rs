@@ -60,7 +60,7 @@ impl Flow {
     }
 }
 
-/// Up to 20 Mbit/s.
+/// Limits up to 20 Mbit/s.
 pub(super) fn limits(input: &mut Input<'_>) -> RateLimits {
     let mut bounds = [(); 3].map(|()| DataRate::from_bps(input.below(FASTEST) + 1));
     bounds.sort_unstable();

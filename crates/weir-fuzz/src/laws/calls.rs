@@ -101,7 +101,7 @@ fn rtt(input: &mut Input<'_>) -> Option<TimeDelta> {
     input.flag().then(|| input.span())
 }
 
-/// Any of the four.
+/// An arbitrary ECN codepoint.
 pub(super) fn ecn(input: &mut Input<'_>) -> Ecn {
     input.one_of(&[Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce])
 }

@@ -18,7 +18,7 @@ struct Form {
     ecn: bool,
     /// Nanoseconds after which times repeat.
     period: i64,
-    /// By how many nanoseconds a time may differ.
+    /// Tolerance of a time in nanoseconds.
     rounding: i64,
 }
 
@@ -181,7 +181,7 @@ fn join(history: &mut SendHistory, now: SendTime, report: &Report<'_>) {
     assert!(history.in_flight() <= in_flight, "{in_flight:?} → {:?}", history.in_flight());
 }
 
-/// Up to 300 packets in a row, mostly of those that left last.
+/// Records of up to 300 packets in a row, mostly of those that left last.
 fn records(input: &mut Input<'_>, now: SendTime, next: u16) -> Vec<Record> {
     let count = input.below(300) as u16;
     let base = if input.seldom(8) { input.u16() } else { next.wrapping_sub(input.below(400) as u16) };
@@ -203,7 +203,7 @@ fn records(input: &mut Input<'_>, now: SendTime, next: u16) -> Vec<Record> {
     (0..count).map(record).collect()
 }
 
-/// Up to ten seconds back or ahead, or up to fifty years.
+/// A time up to ten seconds back or ahead, or up to fifty years.
 fn some_time(input: &mut Input<'_>) -> TimeDelta {
     const YEARS: i64 = 50 * 365 * 86_400_000_000_000;
     if input.seldom(8) {

@@ -13,7 +13,7 @@ pub const PER_SECOND: usize = 10;
 /// window are then sums of whole bins.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
-    /// By how much the first bin begins before the run, below [`BIN`].
+    /// Time by which the first bin begins before the run, below [`BIN`].
     lead: u64,
     bins: usize,
     end: Time,

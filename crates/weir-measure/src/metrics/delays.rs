@@ -13,6 +13,6 @@ pub struct FlowDelays {
     pub whole_wait: Histogram,
     /// Round-trip time minus the least of the run.
     pub rtt_excess: Histogram,
-    /// From a frame's capture to the arrival of its last packet.
+    /// Delay from a frame's capture to the arrival of its last packet.
     pub frame_delay: Histogram,
 }

@@ -58,9 +58,9 @@ impl Counted {
 pub(super) struct FlowRecorder {
     window: Stretches,
     propagation: TimeDelta,
-    /// Received in the window.
+    /// Data received in the window.
     pub(super) received: Counted,
-    /// Sent in the window and received ever.
+    /// Data sent in the window and received at any time.
     pub(super) arrived: Counted,
     owd_excess: Histogram,
     queue_wait: Histogram,
@@ -70,13 +70,13 @@ pub(super) struct FlowRecorder {
     /// Payload bytes of frames received, per bin, if recorded.
     pub(super) media_receipts: Option<Counts>,
     pub(super) frames: Option<Box<Frames>>,
-    /// Sent in the window.
+    /// Data sent in the window.
     pub(super) sent: Counted,
     /// Bytes of data sent, per bin, if recorded.
     pub(super) sends: Option<Counts>,
     /// Messages to its coupler that were refused in the window.
     refused_words: u64,
-    /// Sent in the window and lost ever.
+    /// Data sent in the window and lost at any time.
     pub(super) lost: Counted,
     /// Feedback sent in the window.
     feedback: Counted,
@@ -100,7 +100,7 @@ struct CountedTransfers {
 }
 
 impl FlowRecorder {
-    /// The recorder of a flow; with its frames, it knows the view of those captured from `viewed_from` on.
+    /// The recorder of a flow; with frames, it also keeps the view of those captured from `viewed_from` on.
     pub(super) fn new(plan: &FlowPlan, grid: &Grid, window: &Stretches, viewed_from: Option<Time>) -> Self {
         let live = Stretches::new(Span::new(plan.start, plan.stop), &plan.pauses).within(window);
         Self {
@@ -130,12 +130,12 @@ impl FlowRecorder {
         }
     }
 
-    /// The same, with what it sends per bin.
+    /// The same, with counts of the bytes sent per bin.
     pub(super) fn with_sends(self, grid: &Grid) -> Self {
         Self { sends: Some(Counts::new(grid.len())), ..self }
     }
 
-    /// The same, with what it receives of frames per bin.
+    /// The same, with counts of the received frame payload per bin.
     pub(super) fn with_media_receipts(self, grid: &Grid) -> Self {
         Self { media_receipts: Some(Counts::new(grid.len())), ..self }
     }

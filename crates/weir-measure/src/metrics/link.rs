@@ -17,9 +17,9 @@ use crate::results::{LinkMeasures, QueuePackets, Utilisation, Value};
 pub(super) struct LinkRecorder {
     bytes: u64,
     packets: u64,
-    /// Refused by the queue.
+    /// Packets refused by the queue.
     refused: u64,
-    /// Lost by chance after having been carried.
+    /// Packets lost by chance after having been carried.
     lost: u64,
     waits: Histogram,
     /// Bytes that came out, per bin.

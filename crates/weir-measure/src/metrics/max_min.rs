@@ -88,7 +88,7 @@ pub(super) struct SteadyShares<'a> {
 }
 
 impl<'a> SteadyShares<'a> {
-    /// Of the pieces of `window` that are `least` nanoseconds long or more.
+    /// Shares over the pieces of `window` that are `least` nanoseconds long or more.
     pub(super) fn new(network: SharedNetwork<'a>, window: &'a Stretches, least: u64) -> Self {
         Self { network, window, least, pieces: BTreeMap::new(), shares: BTreeMap::new() }
     }

@@ -97,7 +97,7 @@ impl PictureRecorder {
         }
     }
 
-    /// The metrics; `live` is when the flow was active, `sent` how many frames were captured in the window.
+    /// The metrics; `live` is the active time of the flow, `sent` the number of frames captured in the window.
     pub(super) fn measures(&self, grid: &Grid, live: &Stretches, sent: u64) -> Pictures<Value> {
         let seconds = grid.seconds().filter(|(_, second)| live.covers(*second));
         let counts: Vec<u64> = seconds.map(|(bins, _)| self.per_bin.sum(bins)).collect();

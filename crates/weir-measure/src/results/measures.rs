@@ -60,7 +60,7 @@ pub struct FlowMeasures<V> {
     pub rtt_excess_ms: DelayStatistics<V>,
     /// The least round-trip time of the run.
     pub min_rtt_ms: V,
-    /// From a frame's capture to the arrival of its last packet.
+    /// Delay from a frame's capture to the arrival of its last packet.
     pub frame_delay_ms: DelayStatistics<V>,
     /// Frames captured.
     pub frames_sent: V,
@@ -90,7 +90,7 @@ pub struct FlowMeasures<V> {
     pub feedback_packet_rate: V,
     /// Bytes of feedback over bytes sent.
     pub feedback_share: V,
-    /// From the start of a finite transfer to its end.
+    /// Time from the start of a finite transfer to its end.
     pub completion_seconds: V,
     /// When a circuit breaker stopped its media, in seconds of the run.
     pub stopped: Stopped<V>,
@@ -180,7 +180,7 @@ pub struct DelayStatistics<V> {
     pub p95: V,
     /// 99 % lie below.
     pub p99: V,
-    /// The longest.
+    /// The largest value.
     pub max: V,
 }
 
@@ -272,7 +272,7 @@ pub struct Pooled<V> {
     pub queue_wait_ms: DelayStatistics<V>,
     /// Round-trip time minus the flow's least of the run.
     pub rtt_excess_ms: DelayStatistics<V>,
-    /// From a frame's capture to the arrival of its last packet.
+    /// Delay from a frame's capture to the arrival of its last packet.
     pub frame_delay_ms: DelayStatistics<V>,
 }
 

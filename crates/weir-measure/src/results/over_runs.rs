@@ -17,7 +17,7 @@ pub struct Statistic {
     pub mean: f64,
     /// Half the width of the mean's 95 % confidence interval (Student's t); null for a single run.
     pub ci95: Option<f64>,
-    /// In how many runs the metric is not defined; left out if in none.
+    /// Number of runs in which the metric is not defined; left out if zero.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub missing: usize,
 }

@@ -15,7 +15,7 @@ mod sentence;
 pub const MARGIN: f64 = 0.01;
 /// Probability at most that one of two equal candidates is found to beat the other.
 pub const ERROR: f64 = 0.005;
-/// Fewer runs cannot tell which candidate leads.
+/// Fewer runs do not suffice to find the leading candidates.
 pub const LEAST_SEEDS: usize = 5;
 
 /// A quantity by which candidates are compared.

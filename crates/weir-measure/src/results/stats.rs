@@ -35,7 +35,7 @@ const LEAST_RUNS: usize = 10;
 const GAP_OF_RANGE: f64 = 0.5;
 /// … and more than this share of their mean.
 const GAP_OF_MEAN: f64 = 0.2;
-/// On each side of the gap there is at least this share of the runs.
+/// Least share of the runs on each side of the gap.
 const LEAST_SIDE: f64 = 0.2;
 
 /// A group of similar runs.
@@ -140,7 +140,7 @@ impl Quantiles {
         table.get(freedom).copied().unwrap_or_else(|| self.compute(freedom))
     }
 
-    /// To twelve digits: the last ones of a series of transcendental functions differ between processors.
+    /// The quantile to twelve digits: later ones of transcendental functions differ between processors.
     fn compute(&self, freedom: usize) -> f64 {
         let t = StudentsT::new(0.0, 1.0, freedom as f64);
         let quantile = t.map_or(f64::INFINITY, |t| t.inverse_cdf(self.probability));

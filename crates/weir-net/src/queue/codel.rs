@@ -106,7 +106,7 @@ impl Control {
         from.saturating_add(self.interval)
     }
 
-    /// Whether the delay is above the target. Only then, and after an interval, is anything dropped.
+    /// Whether the delay is above the target. Drops begin only after an interval in this state.
     #[inline]
     pub(super) fn is_above(&self) -> bool {
         self.first_above != 0

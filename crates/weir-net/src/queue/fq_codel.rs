@@ -61,7 +61,7 @@ struct FlowQueue {
     fifo: Fifo,
     control: Control,
     credits: i64,
-    /// Whether it is in one of the lists.
+    /// Whether the queue is in one of the lists.
     listed: bool,
 }
 

@@ -76,7 +76,7 @@ pub(crate) enum Overflow {
     Tail,
     /// The oldest one.
     Head,
-    /// Some of the longest queue, after the arriving one has been taken.
+    /// Packets of the longest queue, after the arriving one has been taken.
     Longest,
 }
 

@@ -28,7 +28,7 @@ pub struct Pie {
     pub max_burst: TimeDelta,
     /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
-    /// Up to which probability they are, in [0, 1]; 0.1 (RFC 8033 §5.1).
+    /// Highest probability at which they are marked, in [0, 1]; 0.1 (RFC 8033 §5.1).
     pub ecn_below: f64,
     /// Whether drops are spaced (RFC 8033 §5.4) and the probability's steps bounded (§5.5).
     pub enhanced: bool,

@@ -68,7 +68,7 @@ enum Verdict {
     Pass,
     /// Mark the packet, or drop it if it cannot be marked.
     Signal,
-    /// Drop the packet in any case.
+    /// Drop the packet, ECN-capable or not.
     Drop,
 }
 
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn an_average_in_bytes_counts_mean_packets() {
-        // Four packets of 500 bytes are two of 1000; half of the way from 0 with a weight of 1/2.
+        // Four packets of 500 bytes are two of 1000; halfway from 0 with a weight of 1/2.
         let mut queue = queue(Red { by_bytes: true, weight: 0.5, ..Red::default() });
         for _ in 0..4 {
             let place = queue.records.insert(packet(0, 500));

@@ -1,4 +1,4 @@
-//! The server of a link: serves one packet after the other and says in advance when each is done.
+//! The server of a link: serves one packet after the other, and computes each departure in advance.
 
 mod bucket;
 mod constant;

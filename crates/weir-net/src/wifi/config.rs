@@ -11,18 +11,18 @@ use crate::queue::Discipline;
 pub(super) const SLOT: u64 = 9_000;
 /// aSIFSTime of OFDM with 20 MHz (§17.4.4), in ns.
 pub(super) const SIFS: u64 = 16_000;
-/// Most frames that a block acknowledgement is for (§9.3.1.9.3).
+/// Largest number of frames of a block acknowledgement (§9.3.1.9.3).
 pub(super) const BLOCK: usize = 64;
 /// aPPDUMaxTime of what an L-SIG can announce (§10.26.4), in ns.
 const LONGEST_PPDU: u64 = 5_484_000;
-/// Most retries and slots that may be asked for.
+/// Largest configurable number of retries and slots.
 const MOST: u32 = 32_767;
 
 /// Parameters common to all links of a cell. The default is 802.11n with 20 MHz in the 5 GHz band, best effort,
 /// without aggregation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WifiConfig {
-    /// Frames in a transmission, 1 to 64. With 1 a frame goes alone and gets an ACK, with more it goes in an A-MPDU and
+    /// Frames in a transmission, 1 to 64. With 1 each frame is sent alone and gets an ACK; with more, an A-MPDU
     /// gets a block acknowledgement. 1.
     pub frames: u32,
     /// Longest duration of an A-MPDU's transmission with its preamble, above 0; at least one frame always goes. 5.484

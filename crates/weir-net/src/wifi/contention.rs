@@ -26,7 +26,7 @@ pub(super) struct Transmitter {
     pub(super) ready: u64,
     /// Failed transmissions since the last success, or since frames were given up.
     failures: u32,
-    /// For backoffs, so that those of one do not depend on how often others draw.
+    /// Generator of its backoffs, so that they do not depend on the draws of other transmitters.
     rng: Pcg64,
 }
 

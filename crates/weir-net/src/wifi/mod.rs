@@ -6,10 +6,10 @@
 //! * **Transmitters** contend for the air, each with one or more links: a station has one, its uplink; an access
 //!   point has one to each station and serves those with packets in turn. Each draws a number of slots up to its
 //!   contention window and counts them while the air is idle; one that has none left transmits. Transmitters that
-//!   reach zero in the same slot collide: everything they send is lost, and each doubles its window. After a
-//!   transmission that succeeds, and after frames have been given up, the window is at its least again. A
-//!   transmitter also counts down after its last packet, and one that comes back later to idle air transmits in
-//!   the slot that begins next.
+//!   reach zero in the same slot collide: everything they send is lost, and each doubles its window. The window
+//!   returns to its least after a successful transmission, and after frames have been given up. A transmitter also
+//!   counts down after its last packet, and one that comes back later to idle air transmits in the slot that
+//!   begins next.
 //! * **A transmission** lasts for a preamble, the bits of one frame or of an aggregate (A-MPDU) of several at the
 //!   link's rate in whole symbols, a SIFS and the acknowledgement. A failed transmission lasts as long.
 //! * **A frame** that is lost, by collision or by chance, goes again with its link's next transmission, up to a

@@ -19,7 +19,8 @@ pub(super) struct Port<P> {
     limit_packets: Option<u32>,
     limit_bytes: Option<u64>,
     lifetime: Option<u64>,
-    /// In order of arrival. The first one waits or is on the air: frames that need not wait any longer leave.
+    /// Frames in order of arrival. The first one waits or is on the air: frames that need not wait any longer
+    /// leave.
     frames: VecDeque<Frame<P>>,
     /// Frames that wait or are on the air, and their bytes.
     pub(super) waiting: usize,
@@ -38,7 +39,7 @@ struct Frame<P> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// To be sent, for the first time or again.
+    /// The frame is to be sent, for the first time or again.
     Waiting,
     OnAir,
     /// The frame need not be sent any more, and leaves the link when the frames before it do.

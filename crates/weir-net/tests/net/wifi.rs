@@ -55,7 +55,7 @@ struct Carried {
     lost: u64,
 }
 
-/// So many seconds in which each link always has 80 packets of its size to send.
+/// Runs `seconds` in which each link always has 80 packets of its size to send.
 fn saturated(cell: &mut WifiCell<Numbered>, sizes: &[u32], seconds: u64) -> Vec<Carried> {
     let mut carried = vec![Carried::default(); sizes.len()];
     for (link, &size) in sizes.iter().enumerate() {

@@ -13,7 +13,7 @@ use crate::recorded::records::{rows, table};
 
 /// Tolerance as a share of ns-2's mean loss.
 const WITHIN: f64 = 0.15;
-/// Runs of each case here. With other start times losses differ by up to 4 %.
+/// Runs of each case here. Other start times change losses by up to 4 %.
 const SEEDS: u64 = 1;
 /// Least number of flows of a case with a verdict.
 const JUDGED_FROM: u32 = 5;

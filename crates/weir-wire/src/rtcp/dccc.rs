@@ -8,7 +8,7 @@
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P|    0    |    PT=204     |          length = 11          |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |      'D'      |      'C'      |      'C'      |      'C'      |
 //! |                   delay, 64 bits, nanoseconds                 |
 //! |                                                               |
@@ -59,7 +59,7 @@ pub struct Dccc {
     pub packet_size: u16,
     /// Lower 16 bits of the transport-wide number of the newest packet received.
     pub transport_sequence: u16,
-    /// From the arrival of the newest packet to this report, in µs.
+    /// Time from the arrival of the newest packet to this report, in µs.
     pub held: u32,
 }
 

@@ -9,7 +9,7 @@
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P|    0    |    PT=204     |          length = 6           |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |      'N'      |      'A'      |      'D'      |      'A'      |
 //! |M|     x_curr, 15 bits         |      transport sequence       |
 //! |                     r_recv, 32 bits, bit/s                    |
@@ -50,7 +50,7 @@ pub struct Nada {
     pub transport_sequence: u16,
     /// Receive rate `r_recv` in bit/s.
     pub receive_rate: u32,
-    /// From the arrival of the newest packet to this report, in µs.
+    /// Time from the arrival of the newest packet to this report, in µs.
     pub held: u32,
 }
 

@@ -9,7 +9,7 @@
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P|    1    |    PT=204     |          length = 7           |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |      'N'      |      'A'      |      'D'      |      'A'      |
 //! |                     x_n, 32 bits, microseconds                |
 //! |                     x_ref, 32 bits, microseconds              |
@@ -42,7 +42,7 @@ pub struct NadaDelay {
     pub reference: u32,
     /// Lower 16 bits of the transport-wide number of the newest packet received.
     pub transport_sequence: u16,
-    /// From the arrival of the newest packet to this report, in µs.
+    /// Time from the arrival of the newest packet to this report, in µs.
     pub held: u32,
 }
 

@@ -8,7 +8,7 @@
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P|    7    |    PT=204     |    length = 5 + words of data |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |                          name (ASCII)                         |
 //! |                       SSRC reported on                        |
 //! |                     held, 32 bits, microseconds               |
@@ -40,7 +40,7 @@ pub struct Own<'a> {
     pub source: u32,
     /// Name of the controller's report.
     pub name: [u8; NAME_LEN],
-    /// From the arrival of the newest packet to this report, in µs.
+    /// Time from the arrival of the newest packet to this report, in µs.
     pub held: u32,
     /// Lower 16 bits of the transport-wide number of the newest packet received.
     pub transport_sequence: u16,

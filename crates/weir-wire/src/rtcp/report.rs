@@ -27,7 +27,7 @@ pub struct ReportBlock {
     pub jitter: u32,
     /// Middle 32 bits of the NTP time of the last sender report (`LSR`), 0 before the first.
     pub last_sender_report: u32,
-    /// From the arrival of that report to this one, in 1/65536 s (`DLSR`), 0 before the first.
+    /// Delay from the arrival of that report to this one, in 1/65536 s (`DLSR`), 0 before the first.
     pub delay_since_last_sender_report: u32,
 }
 

@@ -9,7 +9,7 @@
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P|    0    |    PT=204     |          length = 7           |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |      'T'      |      'F'      |      'R'      |      'C'      |
 //! |                         p, 32 bits                            |
 //! |                    X_recv, 32 bits, bit/s                     |
@@ -47,7 +47,7 @@ pub struct Tfrc {
     pub loss_event_rate: u32,
     /// Receive rate `X_recv` in bit/s.
     pub receive_rate: u32,
-    /// From the arrival of the newest packet to this report, in µs.
+    /// Time from the arrival of the newest packet to this report, in µs.
     pub held: u32,
     /// Lower 16 bits of the transport-wide number of the newest packet received.
     pub transport_sequence: u16,

@@ -9,7 +9,7 @@ pub const MSL_NANOS: i64 = 120_000_000_000;
 /// sent again (Linux: five times, 63 s).
 pub const HALF_OPEN_NANOS: i64 = 63_000_000_000;
 
-/// The connections of one pair of hosts on one pair of UDP ports, as one of the hosts knows them. Ports are as in
+/// The connections of one pair of hosts on one pair of UDP ports, as seen by one of the hosts. Ports are as in
 /// the host's own segments: [`Ports::reversed`] for received ones.
 ///
 /// While a connection has a number, plain TCP between its ports must ignore a SYN or SYN/ACK: it is the copy that

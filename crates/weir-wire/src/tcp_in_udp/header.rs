@@ -35,12 +35,12 @@ impl Ports {
     }
 }
 
-/// The way in which a segment identifies its connection.
+/// Identification of a segment's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// By the real ports: a SYN or SYN/ACK.
+    /// The real ports: a SYN or SYN/ACK.
     Ports(Ports),
-    /// By its number: any other segment.
+    /// The connection's number: any other segment.
     Id(ConnectionId),
 }
 
@@ -177,7 +177,7 @@ fn read_ports(reader: &mut Reader<'_>) -> Result<Ports, ParseError> {
     Ok(Ports { source: reader.u16()?, destination: reader.u16()? })
 }
 
-/// The number in the lower half of the first octet, whose lowest bit stands among the flags.
+/// The number in the lower half of the first octet, whose lowest bit is among the flags.
 const fn id_of(first: u8, flags: u8) -> ConnectionId {
     ConnectionId((first & 0x0F) << 1 | (flags & ID_LOW != 0) as u8)
 }

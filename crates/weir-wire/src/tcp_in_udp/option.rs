@@ -6,7 +6,7 @@ use crate::error::ParseError;
 
 const END_OF_LIST: u8 = 0;
 const NO_OPERATION: u8 = 1;
-/// RFC 6994: the first of two kinds for experiments, which a number in the data tells apart.
+/// RFC 6994: the first of two kinds for experiments, which a number in the data distinguishes.
 const EXPERIMENT: u8 = 253;
 /// The number of this experiment: "TI". The draft leaves it open, and it is not registered.
 const EXPERIMENT_ID: u16 = 0x5449;

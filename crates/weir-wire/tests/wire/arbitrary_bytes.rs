@@ -153,7 +153,7 @@ fn per_packet_feedback() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Bytes that begin like TCP in UDP, about as long as their data offset says.
+/// Bytes that begin like TCP in UDP, about as long as their data offset implies.
 fn segments() -> impl Strategy<Value = Vec<u8>> {
     let option = prop_oneof![
         4 => prop_oneof![0..32u8, Just(255), any::<u8>()].prop_map(|id| vec![253, 5, 0x54, 0x49, id]),

@@ -13,7 +13,7 @@ use crate::Outcome;
 use crate::memory::Memory;
 
 const YEAR: i64 = 365 * 86_400;
-/// In seconds; 1.7 · 10⁹ is of November 2023.
+/// Start times in seconds; 1.7 · 10⁹ is in November 2023.
 const BEGINNINGS: [i64; 5] = [0, YEAR, 1_700_000_000, 120 * YEAR, -YEAR];
 const SPAN: TimeDelta = TimeDelta::from_secs(300);
 const ONE_WAY: TimeDelta = TimeDelta::from_millis(25);

@@ -59,7 +59,7 @@ impl Recording {
         })
     }
 
-    /// Any block: the names of its columns are those of all.
+    /// A block for the names of the columns, which all blocks share.
     pub(super) fn any_block(&self) -> &Series {
         self.bins.last()
     }

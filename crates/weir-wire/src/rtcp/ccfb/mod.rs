@@ -5,7 +5,7 @@
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P| FMT=11  |    PT=205     |            length             |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |                       SSRC of a stream                        |   a block,
 //! |          begin_seq            |          num_reports          |   as many
 //! |R|ECN|  arrival time offset    |R|ECN|  arrival time offset    |   as there

@@ -6,7 +6,7 @@
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P| FMT=15  |    PT=205     |            length             |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |                       SSRC reported on                        |
 //! |     base sequence number      |     packet status count       |
 //! |     reference time (24, signed, 64 ms)        |  fb pkt count |

@@ -106,7 +106,7 @@ struct Body<'a> {
     deltas: [u8; Twcc::MAX_LEN],
     deltas_len: usize,
     pending: Pending,
-    /// In units of 64 ms; known with the first packet received.
+    /// Reference time in units of 64 ms; known with the first packet received.
     reference: Option<i64>,
     /// The time written so far.
     ticks: i64,

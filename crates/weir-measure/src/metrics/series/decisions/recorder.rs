@@ -17,7 +17,7 @@ const ROWS: usize = 64 * 1024;
 const ROWS_AT_ONCE: f64 = 100_000.0;
 /// … and so many more for each second of it: a day's table stays below 100 MB.
 const ROWS_PER_SECOND: f64 = 5.0;
-/// With less than this share of its rows left a flow records no change of the limiting factor alone.
+/// Share of the rows left below which a flow records no change of the limiting factor alone.
 const FOR_MOVES: f64 = 0.25;
 
 /// Number of rows that a flow may have. Unused rows remain available later.
