@@ -82,10 +82,12 @@ impl Control {
             return (None, false);
         };
         let sojourn = now.saturating_sub(records[place].arrival);
+        // Below the target, or at most a packet of full size queued: the interval starts anew.
         if sojourn < self.target || fifo.bytes() <= MTU {
             self.first_above = 0;
             return (Some(place), false);
         }
+        // The delay has just exceeded the target, and must stay there for an interval.
         if self.first_above == 0 {
             self.first_above = now + self.interval;
             return (Some(place), false);
@@ -124,8 +126,10 @@ impl Control {
         let mut place = place?;
         if self.dropping {
             self.dropping = due;
+            // At high drop rates the next drop may already be due, hence the loop (RFC 8289 §5.5).
             while self.dropping && now >= self.drop_next {
                 self.count = self.count.saturating_add(1);
+                // A mark has the effect of a drop, but the packet is served.
                 if self.ecn && records[place].mark() {
                     self.drop_next = self.next(self.drop_next);
                     break;
@@ -153,6 +157,7 @@ impl Control {
     /// The dropping state begins, at the rate of the last time if that was not long ago.
     fn begin_dropping(&mut self, now: u64) {
         self.dropping = true;
+        // Soon after the last dropping state, its drop rate is a good start (RFC 8289 §5.5).
         let delta = self.count.saturating_sub(self.last_count);
         let recent = now.saturating_sub(self.drop_next) < 16 * self.interval;
         self.count = if delta > 1 && recent { delta } else { 1 };

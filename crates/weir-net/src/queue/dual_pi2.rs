@@ -175,6 +175,7 @@ impl DualPi2Queue {
         while self.next_update <= now {
             let at = self.next_update;
             let delay = oldest(&self.classic, at, records).max(oldest(&self.l4s, at, records));
+            // Nothing changes any more until a packet arrives.
             if delay == 0
                 && self.controller.base == 0.0
                 && self.controller.previous == 0.0
@@ -193,6 +194,7 @@ impl DualPi2Queue {
             return !self.l4s.is_empty();
         }
         match self.config.scheduler {
+            // The Classic queue is served while it has credit.
             Scheduler::Weighted { .. } => self.credit <= 0.0,
             Scheduler::TimeShifted { shift } => {
                 let l4s = oldest(&self.l4s, now, records).saturating_add_signed(shift.nanos());
@@ -203,6 +205,7 @@ impl DualPi2Queue {
 
     /// A packet of the L4S queue, and whether it is to be dropped.
     fn take_l4s(&mut self, now: u64, records: &mut Records) -> Option<(u32, bool)> {
+        // The queue's own ramp never marks a packet without another one behind it.
         let alone = self.l4s.len() <= 1;
         let place = self.l4s.pop(records)?;
         let packet = &mut records[place];

@@ -139,6 +139,7 @@ impl RedQueue {
             self.count = -1;
             return Verdict::Pass;
         }
+        // From here on every packet is dropped.
         let forced = if gentle { 2.0 * max_threshold } else { max_threshold };
         if self.average >= forced {
             self.count = 0;
@@ -147,6 +148,7 @@ impl RedQueue {
         self.count += 1;
         let share = if by_bytes { f64::from(size) / mean_packet.bytes_f64() } else { 1.0 };
         let base = self.base_probability() * share;
+        // p_a = p_b/(1 - count·p_b): the gaps between signals are uniform.
         let room = 1.0 - self.count as f64 * base;
         let chance = if room > 0.0 { base / room } else { 1.0 };
         if self.rng.random::<f64>() >= chance {

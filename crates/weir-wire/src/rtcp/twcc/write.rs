@@ -151,7 +151,7 @@ impl<'a> Body<'a> {
 
     fn push_symbol(&mut self, symbol: u16, delta: &[u8]) -> bool {
         let accepted = self.pending.accepts(symbol);
-        // The pending symbols after this one take one chunk.
+        // The symbols that are pending afterwards take one chunk.
         let chunks_len = self.chunks_len + CHUNK_LEN * (1 + usize::from(!accepted));
         let deltas_len = self.deltas_len + delta.len();
         if chunks_len + deltas_len > self.room.len() {
