@@ -91,8 +91,8 @@ fn is_of(outcome: &Outcome, law: &str, attack: &Attack) -> bool {
     (&*outcome.law, outcome.attack, outcome.role) == (law, attack.name, attack.role.name())
 }
 
-/// The rate in % of that without the attack, the least after one packet if that is below 90 %, how often media
-/// stopped, and the controller's recovery time.
+/// The rate in % of that without the attack, the least after one packet if below 90 %, the number of stops of
+/// media, and the recovery time.
 fn words(outcome: &Outcome) -> String {
     let stops = outcome.alarms.iter().filter(|alarm| alarm.starts_with("stopped")).count();
     let rate = format!("{:.0}", 100.0 * outcome.rate_kbps / outcome.honest_kbps);

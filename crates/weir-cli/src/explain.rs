@@ -176,8 +176,8 @@ fn of_key(key: &KeyInfo, all: &[KeyInfo]) -> Option<Term> {
 }
 
 impl Term {
-    /// Whether `name` means it: the name, with that of a flow, a link or a coupling in place of the placeholder; a
-    /// path's last keys, with or without the unit at their end.
+    /// Whether `name` means it. The name may have that of a flow, a link or a coupling in place of the
+    /// placeholder. Of a path the last keys suffice, with or without the unit at their end.
     fn is_called(&self, name: &str) -> bool {
         if let Some((of, rest)) = self.name.split_once('.')
             && OF_ANY.contains(&of)

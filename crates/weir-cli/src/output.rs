@@ -95,7 +95,7 @@ impl OutputDirectory {
     }
 
     /// Writes all files, those that were streamed included, and removes the files of an earlier run that this one
-    /// has not written: beside the new results they would pass for theirs. If one cannot be written, the directory
+    /// has not written. Beside the new results they would pass for theirs. If one cannot be written, the directory
     /// stays as it was.
     pub(crate) fn write(&mut self, files: &Files) -> Result<(), Failure> {
         let fail = |path: &Path, source| Failure::Write { path: path.to_owned(), source };

@@ -62,8 +62,8 @@ pub(crate) fn lines(header: &[&str], rows: Vec<Vec<Cell>>) -> Vec<String> {
     table.trim_fmt().lines().map(str::to_owned).collect()
 }
 
-/// Text in columns, one line for each row: the first columns that fit `width`, two at least, of which the second
-/// then ends with the last word that fits. Also returns whether all columns fit.
+/// Text in columns, one line for each row. The line has the first columns that fit `width`, two at least, of which
+/// the second then ends with the last word that fits. Also returns whether all columns fit.
 pub(crate) fn one_line_each(header: &[&str], rows: &[Vec<String>], width: Option<usize>) -> (String, bool) {
     let drawn = |shown: usize, text: &dyn Fn(usize, &str) -> String| {
         let row = |row: &Vec<String>| {
@@ -165,9 +165,9 @@ pub(crate) fn words(
     }
 }
 
-/// Numbers in columns, with their 95 % intervals; the best ones of a metric are bold. Where a row per controller
-/// is wider than `width`, there is a row per metric, and as many controllers beside each other as fit; or, where
-/// that takes fewer tables, as many metrics beside each other as fit.
+/// Numbers in columns, with their 95 % intervals; the best ones of a metric are bold. If a row per controller is
+/// wider than `width`, there is a row per metric, and as many controllers beside each other as fit. If that takes
+/// fewer tables, as many metrics beside each other as fit.
 pub(crate) fn summary(first: &str, summary: &SummaryTable, width: Option<usize>) -> String {
     let wide = by_row(first, summary, 0..summary.columns.len()).draw();
     let Some(width) = width.filter(|&width| columns(&wide) > width) else { return wide };

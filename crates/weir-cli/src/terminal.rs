@@ -1,4 +1,4 @@
-//! Output of commands, made safe for terminals: text of files, of names of files and of traces may hold control
+//! Output of commands, made safe for terminals. Text of files, of names of files and of traces may hold control
 //! characters, and a terminal must not obey those of a foreign file.
 
 use std::io::{self, IsTerminal, StderrLock, StdoutLock, Write};

@@ -1,5 +1,5 @@
 //! Media senders and receivers as black boxes: sessions of every controller, over a path that loses, repeats,
-//! delays and corrupts packets, between clocks that are set, with reports that no honest receiver makes.
+//! delays and corrupts packets. Clocks are set meanwhile, and reports arrive that no honest receiver makes.
 
 mod call;
 mod flow;

@@ -1,6 +1,7 @@
-//! Functions of bytes for fuzzers. A [`Target`] is a function of bytes that panics if an invariant fails. Besides
-//! panics in the code itself, these are: values that are read and written again are read the same, wake-ups are
-//! later than now, targets are within their limits, results compared with themselves show no change.
+//! Functions of bytes for fuzzers. A [`Target`] is a function of bytes that panics if an invariant fails.
+//! Invariants besides panics in the code itself are these. Values that are read and written again are read the
+//! same. Wake-ups are later than now, and targets are within their limits. Results compared with themselves show
+//! no change.
 //!
 //! Three use them: `fuzz/`, where cargo-fuzz looks for bytes that make one panic (`make fuzz`); the test of this
 //! crate, which replays the inputs kept in `fuzz/corpus/`; and the soak (`make soak`), which runs every controller

@@ -66,9 +66,9 @@ impl LinkConfig {
     }
 }
 
-/// The limits of a queue, and what drops and marks within them. A packet that would exceed a limit on its arrival is
-/// dropped, or others for its sake, as the [`Discipline`] defines; exactly at a limit it is taken. An idle link takes any
-/// packet, so that no limit can block it.
+/// The limits of a queue, and what drops and marks within them. A packet that would exceed a limit on its arrival
+/// is dropped, or others for its sake, as the [`Discipline`] defines. Exactly at a limit it is taken. An idle link
+/// takes any packet, so that no limit can block it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueConfig {
     /// Limit of the time from arrival to departure of the last bit, by the service as it is known on arrival. At a
@@ -148,8 +148,9 @@ pub enum InService {
     /// The packet counts with all its bytes until its last bit has left, as in an emulator that dequeues a packet
     /// after serving it.
     Whole,
-    /// The packet does not count. Before a trace the packet that waits for its opportunity is in service behind a
-    /// drop-tail queue; any other queue chooses it only when the opportunity has come, and counts it until then.
+    /// The packet does not count. Before a trace and behind a drop-tail queue, the packet that waits for its
+    /// opportunity is in service. Any other queue chooses it only when the opportunity has come, and counts it
+    /// until then.
     Free,
 }
 

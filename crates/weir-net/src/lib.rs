@@ -5,10 +5,10 @@
 //! comes out at the far end, and [`Link::pop`] hands it over. A simulator and an emulator drive the same links.
 //!
 //! The server's [`Service`] is known in advance: a constant rate, a rate in steps, a token bucket, or the delivery
-//! opportunities of a [`Trace`]. Behind a drop-tail queue a packet's departure is therefore known when it arrives,
-//! a limit on the queue's delay is exact, and a link needs neither timers nor events of its own. Any other
-//! [`Discipline`] (drop-head, CoDel, FQ-CoDel, PIE, RED, DualPI2) chooses when the server fetches the next packet,
-//! and so does a link without an [`Order`] of all its packets: such a link must also be polled at these moments.
+//! opportunities of a [`Trace`]. Behind a drop-tail queue a packet's departure is therefore known when it arrives.
+//! A limit on the queue's delay is exact, and a link needs neither timers nor events of its own. Any other
+//! [`Discipline`] (drop-head, CoDel, FQ-CoDel, PIE, RED, DualPI2) chooses when the server fetches the next packet.
+//! So does a link without an [`Order`] of all its packets. These links must also be polled at these moments.
 //!
 //! Links that share the air are a [`WifiCell`], which is driven like a link and returns each packet with the link
 //! that it left.

@@ -62,7 +62,7 @@ impl<P: Packet> Link<P> {
     }
 
     /// When [`Self::pop`] should next be called, or `None` if the link is empty or its rate is zero. A link with
-    /// drop-tail queue and order yields a packet then; another one may have to be polled earlier, because its
+    /// drop-tail queue and order yields a packet then. Another one may have to be polled earlier, because its
     /// queue decides at this moment what to serve or to drop.
     #[inline]
     pub fn next_departure(&self) -> Option<Time> {

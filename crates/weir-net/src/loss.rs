@@ -14,8 +14,8 @@ pub enum LossModel {
     None,
     /// Each packet is lost with this probability, independently of all others.
     Bernoulli(f64),
-    /// The model of Gilbert (1960) and Elliott (1963): a chain of two states, good and bad, that takes one step before
-    /// each packet, beginning in the good state.
+    /// The model of Gilbert (1960) and Elliott (1963): a chain of two states, good and bad. The chain takes one
+    /// step before each packet, and begins in the good state.
     GilbertElliott {
         /// Probability per packet of a step from good to bad, p.
         to_bad: f64,
@@ -29,8 +29,8 @@ pub enum LossModel {
 }
 
 impl LossModel {
-    /// Losses in bursts: a simple Gilbert model (every packet is lost in the bad state and none in the good one) with
-    /// the mean loss `mean` in [0, 1) and bursts of `burst` packets on average, r = 1/b and p = L·r/(1 − L).
+    /// Losses in bursts: a simple Gilbert model (every packet is lost in the bad state and none in the good one).
+    /// The mean loss is `mean` in [0, 1), bursts have `burst` packets on average, r = 1/b and p = L·r/(1 − L).
     ///
     /// # Errors
     /// A mean outside [0, 1), or bursts shorter than one packet or than the mean demands, which is L/(1 − L).

@@ -8,8 +8,8 @@ use crate::error::ConfigError;
 use crate::time::Time;
 use crate::trace::{OPPORTUNITY_BYTES, Trace};
 
-/// Bits times nanoseconds per second in a byte: work is counted in units of 10⁻⁹ bit, so that a rate in bit/s does
-/// that many units per nanosecond and no fraction is lost.
+/// Bits times nanoseconds per second in a byte: work is counted in units of 10⁻⁹ bit. A rate in bit/s thus does
+/// that many units per nanosecond, and no fraction is lost.
 pub(crate) const NANOBITS_PER_BYTE: u64 = 8 * 1_000_000_000;
 
 /// The rate of a link's server over time.

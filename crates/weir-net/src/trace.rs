@@ -1,7 +1,7 @@
 //! Delivery-opportunity traces: the capacity of a cellular link, moment by moment.
 //!
-//! The text form is that of Mahimahi (Netravali et al., USENIX ATC 2015): one whole number per line, the
-//! millisecond at which up to 1500 bytes may leave the queue; several opportunities in one millisecond repeat the
+//! The text form is that of Mahimahi (Netravali et al., USENIX ATC 2015). Each line has a whole number, the
+//! millisecond at which up to 1500 bytes may leave the queue. Several opportunities in one millisecond repeat the
 //! line. After its last line a trace begins again, so its period is the last number. A first line 0 then falls
 //! together with the last opportunity of the cycle before. A trace that is made in another way may end with an
 //! outage: its period is then longer than the time of its last opportunity.
@@ -86,7 +86,7 @@ impl Trace {
         Self { period: period.max(last), ..self }
     }
 
-    /// The trace of a link with the rate `rate(t)`, sampled once each millisecond: opportunity n comes when the
+    /// The trace of a link with the rate `rate(t)`, sampled once each millisecond. Opportunity n comes when the
     /// integral of the rate reaches n · 12 000 bits, rounded up to a millisecond. The trace repeats after
     /// `duration`, cut to milliseconds, and takes four bytes of memory per opportunity. Rates too low for a single
     /// opportunity give an empty trace, which no link accepts.

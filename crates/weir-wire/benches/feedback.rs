@@ -14,7 +14,7 @@ const MESSAGES: u32 = 1000;
 const PACKETS: usize = 104;
 
 /// Arrival times of packets in ns: each 960 µs on average, with up to 2 ms of jitter that reorders them only if
-/// `reordered`. One packet in `one_lost_of` is lost.
+/// `reordered`. A packet in `one_lost_of` is lost.
 fn arrivals(one_lost_of: u64, reordered: bool) -> Vec<Option<i64>> {
     let mut state = 1_u64;
     let mut random = |below| {

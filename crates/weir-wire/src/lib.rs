@@ -3,9 +3,9 @@
 //!
 //! * [`rtp`]: the RTP header and its extensions, read in place and written from borrowed parts.
 //! * [`media`]: the one RTP header that Weir's endpoints send, as a plain value at the resolution of the wire.
-//! * [`rtcp`]: iteration over a datagram of RTCP packets; sender and receiver reports, transport-wide feedback,
-//!   congestion control feedback of RFC 8888, REMB, picture loss indications, the reports of NADA, DCCC and TFRC,
-//!   and those that other controllers define for themselves.
+//! * [`rtcp`]: iteration over a datagram of RTCP packets. Parsed are sender and receiver reports, transport-wide
+//!   feedback, congestion control feedback of RFC 8888, REMB, picture loss indications, the reports of NADA, DCCC
+//!   and TFRC, and those that other controllers define for themselves.
 //! * [`tcp_in_udp`]: the header of TCP segments on one pair of UDP ports, and the assignment of numbers to
 //!   connections.
 //! * [`seq`], [`abs_send_time`], [`ntp`]: the counters and clocks that wrap on the wire.

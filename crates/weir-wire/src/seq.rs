@@ -17,7 +17,7 @@ macro_rules! unwrapper {
         ///
         /// A value up to half the range behind the newest one is older, any other is newer. The newest value only
         /// moves forward: late packets do not change it. The first value is counted from 2³², so that the lower
-        /// bits of unwrapped values are those of the wire, and values from before the first are below it.
+        /// bits of unwrapped values are those of the wire. Values from before the first are below it.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct $name {
             newest: Option<u64>,

@@ -1,9 +1,9 @@
 //! Output quoted in the documentation is the output of the command.
 //!
-//! `make docs` prints it anew (`WEIR_DOCS=print`), `make docs-check` compares all of it (`WEIR_DOCS=check`); here
-//! a sample of the rows is compared, to the digit, with commands that take a second. The first two need bash and
-//! `jq`, take the command that `WEIR` names, and only documents whose name contains `WEIR_DOCS_OF`; by default all
-//! but docs/reproduction.md, which takes longest and has targets of its own.
+//! `make docs` prints it anew (`WEIR_DOCS=print`), and `make docs-check` compares all of it (`WEIR_DOCS=check`).
+//! Here a sample of the rows is compared, to the digit, with commands that take a second. The first two need bash
+//! and `jq`, take the command that `WEIR` names, and only documents whose name contains `WEIR_DOCS_OF`. By default
+//! these are all but docs/reproduction.md, which takes longest and has targets of its own.
 
 mod printed;
 

@@ -62,7 +62,7 @@ fn write_again(packet: &RtpPacket<'_>) {
     }
 }
 
-/// Counters that advance by values of the payload: their lower bits on the wire are kept, and without a clock
+/// Counters that advance by values of the payload. Their lower bits on the wire are kept, and without a clock
 /// beside them none jumps further than the wire can express.
 fn unwrap(payload: &[u8]) {
     const HALF_THE_CIRCLE: u64 = 32_000_000_000;

@@ -9,7 +9,7 @@ pub const BIN: u64 = 100_000_000;
 /// Bins in a second.
 pub const PER_SECOND: usize = 10;
 
-/// Bins of 100 ms that cover a run, placed so that one begins with the measurement window: rates per second of the
+/// Bins of 100 ms that cover a run, with an edge at the start of the measurement window. Rates per second of the
 /// window are then sums of whole bins.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {

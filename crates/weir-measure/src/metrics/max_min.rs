@@ -93,9 +93,9 @@ impl<'a> SteadyShares<'a> {
         Self { network, window, least, pieces: BTreeMap::new(), shares: BTreeMap::new() }
     }
 
-    /// The pieces of the window in which the flow is active, and neither the capacity on the path of `flow` nor
-    /// the set of flows there changes, each with its share in bit/s. Empty where a capacity on its path changes
-    /// all the time (a trace), or where short transfers come and go on it.
+    /// The pieces of the window in which `flow` is active and its share is constant, each with its share in bit/s.
+    /// Neither the capacity on its path nor the set of flows there changes within a piece. Empty where a capacity
+    /// on its path changes all the time (a trace), or where short transfers come and go on it.
     pub(super) fn of(&mut self, flow: usize) -> Vec<(Span, f64)> {
         let Self { network, window, least, pieces, shares } = self;
         let pieces = pieces.entry(network.narrow(&network.flows[flow])).or_insert_with_key(|narrow| {

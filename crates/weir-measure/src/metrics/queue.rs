@@ -7,9 +7,9 @@ use crate::results::Value;
 
 /// Observes a queue by the packets that each arrival finds there.
 ///
-/// Packets that are refused one after the other are one overflow until the queue has fallen, in between, by a twentieth of
-/// what it held, and by two packets at least: by one it moves between any two arrivals. Nor does another overflow begin before
-/// a round trip has passed without a refusal: senders cannot have answered the last one earlier.
+/// Consecutive refusals are one overflow until the queue has fallen, in between, by a twentieth of its packets,
+/// and by two packets at least. A change of one packet happens between any two arrivals. Nor does another overflow
+/// begin before a round trip has passed without a refusal: senders cannot have answered the last one earlier.
 #[derive(Debug, Default)]
 pub(super) struct QueueRecorder {
     /// Shortest time without a refusal that ends an overflow.

@@ -1,7 +1,7 @@
 //! The leading controllers of a comparison, and the recommended ones, by paired runs of the same seeds.
 //!
-//! The result does not depend on how many candidates there are: adding or removing one that is beaten changes neither set, and
-//! no further candidate brings one that was beaten back into the leading set.
+//! The result does not depend on the number of candidates. Adding or removing a beaten one changes neither set,
+//! and no further candidate brings a beaten one back into the leading set.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

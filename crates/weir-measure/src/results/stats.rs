@@ -48,9 +48,9 @@ pub struct Kind {
 }
 
 /// The two kinds of runs, the lower first, if their mean represents neither. The result is `None` for runs of one
-/// kind, and for fewer than ten. Runs are of two kinds if the largest gap between values next to each other is
-/// more than half of the range of all and more than 20 % of their mean, and at least 20 % of the runs lie on each
-/// side of it.
+/// kind, and for fewer than ten. Runs are of two kinds if the largest gap between neighbouring values is more than
+/// half of the range of all and more than 20 % of their mean. At least 20 % of the runs must lie on each side of
+/// it.
 pub fn two_kinds(values: &[f64]) -> Option<[Kind; 2]> {
     if values.len() < LEAST_RUNS || values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -94,8 +94,8 @@ impl Estimate {
         Some(Self { mean: mean(values)?, half_width: half_width_95(values), kinds: two_kinds(values) })
     }
 
-    /// Whether the interval holds `limit`, so that the mean may lie on either side of it; never for a single value, and
-    /// not where all values are equal.
+    /// Whether the interval holds `limit`, so that the mean may lie on either side of it. Never true for a single
+    /// value, nor where all values are equal.
     pub fn leaves_open(&self, limit: f64) -> bool {
         self.half_width.is_some_and(|half| half > 0.0 && (self.mean - limit).abs() <= half)
     }

@@ -19,8 +19,8 @@ pub struct CoDel {
     pub interval: TimeDelta,
     /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
-    /// Whether the target is at least the time of 1.5 packets of 1500 bytes at the link's highest rate, for slow links
-    /// (RFC 8290 §5.2.1 asks for at least one packet); off by default.
+    /// Whether the target is at least the time of 1.5 packets of 1500 bytes at the link's highest rate, for slow
+    /// links. Off by default (RFC 8290 §5.2.1 asks for at least one packet).
     pub raise_target: bool,
 }
 

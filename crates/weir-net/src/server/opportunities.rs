@@ -1,8 +1,8 @@
 //! Service by delivery opportunities.
 //!
-//! Lay the opportunities of a trace end to end, as bytes: number n reaches from n · 1500 to (n + 1) · 1500. A packet
-//! is served from where the packet before it ended, or from the first opportunity after its arrival if that is
-//! later, and departs at the opportunity that holds its last byte.
+//! Lay the opportunities of a trace end to end, as bytes: number n reaches from n · 1500 to (n + 1) · 1500. The
+//! service of a packet starts where the packet before it ended, or at the first opportunity after its arrival if
+//! that is later. The packet departs at the opportunity that holds its last byte.
 
 use std::sync::Arc;
 

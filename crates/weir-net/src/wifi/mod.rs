@@ -1,9 +1,9 @@
 //! A Wi-Fi cell: links that share the air.
 //!
-//! The model is the distributed coordination of IEEE 802.11-2016 §10.3 and §10.22 in one access category, among
-//! stations that all receive each other, as in Bianchi (2000, IEEE JSAC 18(3)):
+//! The model is the distributed coordination of IEEE 802.11-2016 §10.3 and §10.22 in one access category. All
+//! stations receive each other, as in Bianchi (2000, IEEE JSAC 18(3)):
 //!
-//! * **Transmitters** contend for the air, each with one or more links: a station has one, its uplink; an access
+//! * **Transmitters** contend for the air, each with one or more links. A station has one, its uplink; an access
 //!   point has one to each station and serves those with packets in turn. Each draws a number of slots up to its
 //!   contention window and counts them while the air is idle; one that has none left transmits. Transmitters that
 //!   reach zero in the same slot collide: everything they send is lost, and each doubles its window. The window
@@ -12,9 +12,9 @@
 //!   begins next.
 //! * **A transmission** lasts for a preamble, the bits of one frame or of an aggregate (A-MPDU) of several at the
 //!   link's rate in whole symbols, a SIFS and the acknowledgement. A failed transmission lasts as long.
-//! * **A frame** that is lost, by collision or by chance, goes again with its link's next transmission, up to a
-//!   number of retries, and is then [lost](crate::Fate::Lost). The receiver's reordering buffer releases frames in
-//!   the order of the queue, so frames behind a lost one wait for it.
+//! * **A frame** that is lost, by collision or by chance, is sent again with its link's next transmission. After a
+//!   number of retries it is [lost](crate::Fate::Lost). The receiver's reordering buffer releases frames in the
+//!   order of the queue, so frames behind a lost one wait for it.
 //! * **The queue** of a link drops at its tail by packets and bytes. Its limit of time is a lifetime: a frame that has
 //!   waited longer when its turn comes is dropped then.
 //!

@@ -1,5 +1,5 @@
 //! libwebrtc's congestion controller as a reference sender: the crate `goog_cc`, a port of the state of December
-//! 2024, in a closed loop that also runs any controller of Weir.
+//! 2024. The closed loop also runs any controller of Weir.
 //!
 //! `docs/goog_cc.md` explains the figures:
 //!

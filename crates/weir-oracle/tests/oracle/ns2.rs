@@ -41,7 +41,7 @@ impl Outcome {
 #[derive(Clone, Copy, Debug)]
 struct Case {
     law: &'static str,
-    /// Delay in each direction in ms, and ns-2's `queue-limit` in packets: the one in service is among them, as a
+    /// Delay in each direction in ms, and ns-2's `queue-limit` in packets. The one in service is among them, as a
     /// packet that would be the last to fit is dropped.
     delay: u32,
     queue: u32,

@@ -1,7 +1,7 @@
 //! DCCC's feedback (D'Aronco et al. 2017, appendix C-A) as an APP packet (RFC 3550 §6.7).
 //!
-//! The paper names the values and no format. Here they travel in an APP packet of subtype 0 and name "DCCC",
-//! together with the number of the newest packet and how long it was held, as in the other controllers' reports:
+//! The paper names the values and no format. Here they travel in an APP packet of subtype 0 and name "DCCC". As in
+//! the other controllers' reports, the number of the newest packet and how long it was held are added:
 //!
 //! ```text
 //!  0                   1                   2                   3

@@ -1,8 +1,8 @@
 //! The report of NADA's first drafts (draft-zhu-rmcat-nada-03) as an APP packet (RFC 3550 §6.7).
 //!
 //! There the sender computes the rate from a smoothed one-way delay and a reference delay. The draft leaves the
-//! transport open; here both travel in an APP packet of subtype 1 and name "NADA", with the echo of RFC 8698's report
-//! (subtype 0):
+//! transport open. Here both travel in an APP packet of subtype 1 and name "NADA", with the echo of RFC 8698's
+//! report (subtype 0):
 //!
 //! ```text
 //!  0                   1                   2                   3

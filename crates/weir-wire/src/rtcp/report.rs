@@ -60,8 +60,8 @@ impl ReportBlock {
     }
 }
 
-/// The share of `expected` packets that did not arrive, in 1/256 rounded down and at most 255 (RFC 3550 §A.3); 0
-/// if duplicates outnumber the losses or none were expected. Both count from the report before.
+/// The share of `expected` packets that did not arrive, in 1/256 rounded down and at most 255 (RFC 3550 §A.3). The
+/// result is 0 if duplicates outnumber the losses or none were expected. Both count from the report before.
 pub const fn fraction_lost(expected: u32, received: u32) -> u8 {
     let lost = expected.saturating_sub(received) as u64;
     if lost == 0 {

@@ -12,8 +12,8 @@ pub const HALF_OPEN_NANOS: i64 = 63_000_000_000;
 /// The connections of one pair of hosts on one pair of UDP ports, as seen by one of the hosts. Ports are as in
 /// the host's own segments: [`Ports::reversed`] for received ones.
 ///
-/// While a connection has a number, plain TCP between its ports must ignore a SYN or SYN/ACK: it is the copy that
-/// was sent for peers and paths without TCP in UDP.
+/// While a connection has a number, plain TCP between its ports must ignore a SYN or SYN/ACK. This segment is
+/// the copy for peers and paths without TCP in UDP.
 #[derive(Clone, Debug)]
 pub struct Connections {
     places: [Option<Place>; ConnectionId::COUNT as usize],

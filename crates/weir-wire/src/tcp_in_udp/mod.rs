@@ -2,7 +2,7 @@
 //! hosts on one pair of UDP ports, so that routers which hash the five-tuple send them all on the same path.
 //!
 //! This module reads and writes the payload of a UDP datagram. Its header is that of TCP in another order, without
-//! ports, checksum and urgent pointer; with the 8 bytes of UDP's header a segment is no longer than plain TCP's:
+//! ports, checksum and urgent pointer. With the 8 bytes of UDP's header a segment is no longer than plain TCP's:
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -17,8 +17,8 @@
 //! ```
 //!
 //! * offset: TCP's data offset, the length of the original header of TCP in words: 5 to 15.
-//! * id high, i: the connection's number. The draft does not say which part is the upper one; here the four bits are,
-//!   and the bit in the place of URG is the lowest. Both are 0 in a SYN, and are not read there.
+//! * id high, i: the connection's number. The draft does not define which part is the upper one. Here the four
+//!   bits are, and the bit in the place of URG is the lowest. Both are 0 in a SYN, and are not read there.
 //! * options: a SYN has at least the one with the connection's number ([`Setup`]).
 //!
 //! UDP's checksum is TCP's here: it must be computed, and a datagram without one (0) be dropped before it is read.

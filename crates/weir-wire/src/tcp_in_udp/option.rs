@@ -22,8 +22,8 @@ pub struct TcpOption<'a> {
     pub data: &'a [u8],
 }
 
-/// The options with data in the bytes between a header and its payload; the iteration ends at the end of the list,
-/// or after one whose length is wrong. Offsets of errors count from the first of the bytes.
+/// The options with data in the bytes between a header and its payload. The iteration ends at the end of the list,
+/// or after an option whose length is wrong. Offsets of errors count from the first of the bytes.
 pub fn options(bytes: &[u8]) -> impl Iterator<Item = Result<TcpOption<'_>, ParseError>> {
     options_at(bytes, 0)
 }

@@ -1,5 +1,5 @@
 //! The same call begun when the clocks read 0, after a year, at the time of Unix, after 120 years, and a year
-//! before 0: every target is the same to the bit. The beginnings are whole multiples of 64 s, the period of times
+//! before 0. Every target is the same to the bit. The beginnings are whole multiples of 64 s, the period of times
 //! on the wire.
 
 use std::collections::VecDeque;

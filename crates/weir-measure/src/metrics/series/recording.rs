@@ -102,9 +102,9 @@ impl Recording {
 }
 
 impl Series {
-    /// The series reduced to the size of a page, and how many bins became one for it: one each of no more than 32
-    /// 768, of a longer run the least power of two that suffices. Joined rates, mean delays and losses are means;
-    /// extremes are those of all bins; the factor is the most frequent one.
+    /// The series reduced to the size of a page, and the number of bins joined into one. That is one up to 32 768
+    /// bins, and for a longer run the least power of two that suffices. Joined rates, mean delays and losses are
+    /// means; extremes are those of all bins; the factor is the most frequent one.
     pub fn for_a_page(mut self) -> (Self, usize) {
         let bins = joined_for_a_page(self.time_s.len());
         if bins > 1 {

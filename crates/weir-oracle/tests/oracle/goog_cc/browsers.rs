@@ -128,7 +128,7 @@ fn a_game_behind_a_short_queue_loses_of_bursts_what_it_does_under_goog_cc() {
     }
 }
 
-/// Share of the time after 5 s in which a packet of a call that began at four times the capacity waits longer than 50 ms, in %.
+/// Share of the time after 5 s with a wait above 50 ms, in %, for a call that began at four times the capacity.
 fn long_waits(build: Build, scenario: &(Path, RateLimits)) -> f64 {
     let share = |seed| {
         let waits = call(build, scenario, seed).waits;

@@ -1,6 +1,6 @@
-//! A call over one bottleneck, event by event: a source that always fills the target, pacer and prober, a
-//! drop-tail queue, random loss behind it, the controller's feedback and receiver reports on a lossless return
-//! path. Bytes are those of packets on the link, and the target means the same bytes.
+//! A call over one bottleneck, event by event. The source always fills the target; pacer, prober and a drop-tail
+//! queue follow, with random loss behind it. The controller's feedback and receiver reports return without loss.
+//! Bytes are those of packets on the link, and the target means the same bytes.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
-//! The crate `goog_cc` behind the calls of a controller of Weir, with the inputs of browsers: departures and
-//! arrivals in whole milliseconds, the round-trip times of receiver reports unchanged, and no screen sharing. Its
-//! requests are carried out as in browsers: packets leave in bursts of 40 ms, and frames are skipped when its
-//! window requires it.
+//! The crate `goog_cc` behind the calls of a controller of Weir, with the inputs of browsers. Departures and
+//! arrivals are in whole milliseconds, the round-trip times of receiver reports are unchanged, and no screen is
+//! shared. Its requests are carried out as in browsers: packets leave in bursts of 40 ms, and frames are skipped
+//! when its window requires it.
 
 use std::collections::VecDeque;
 

@@ -71,7 +71,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Losses that the C++ finds when `newest` is acknowledged. The C++ examines as many packets as are newly
-    /// acknowledged, from 512 below the highest before: if these are fewer than the time before, it skips some for
+    /// acknowledged, from 512 below the highest before. If these are fewer than the time before, it skips some for
     /// ever.
     fn losses(&mut self, newest: usize) -> Vec<PacketResult> {
         let edge = self.highest.saturating_sub(LOOK_BACK);

@@ -16,8 +16,8 @@
 //!
 //! * `R`: whether the packet was received; if not, the other 15 bits have no meaning.
 //! * `ECN`: the two bits of its IP header (RFC 3168).
-//! * arrival time offset: how long before the report timestamp it arrived, in 1/1024 s; 0x1FFE stands for more than
-//!   8189/1024 s, 0x1FFF for a time that is not known or after the report.
+//! * arrival time offset: how long before the report timestamp the packet arrived, in 1/1024 s. 0x1FFE stands for
+//!   more than 8189/1024 s, 0x1FFF for a time that is unknown or after the report.
 //! * report timestamp: the middle 32 bits of the NTP time of the receiver's clock.
 //!
 //! Where the RFC leaves a choice:

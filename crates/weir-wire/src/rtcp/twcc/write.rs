@@ -42,12 +42,12 @@ impl Twcc<'_> {
     /// arrived, in nanoseconds by the receiver's clock, and `None` if it has not. Times are rounded to the nearest
     /// 250 µs; rounding errors do not add up.
     ///
-    /// The message ends before the first packet that does not fit: when it would exceed `buffer` or
-    /// [`Self::MAX_LEN`], when a time is 8.192 s or more from the one before, or after 65 535 packets. Then another
+    /// The message ends before the first packet that does not fit. Causes are a length above `buffer` or
+    /// [`Self::MAX_LEN`], a time 8.192 s or more from the one before, and a count of 65 535 packets. Then another
     /// message has to go on with that packet. At least one packet always fits.
     ///
-    /// Chunks are chosen as libwebrtc's encoder does: a run of the pending symbols if they are all the same, else
-    /// a vector, as soon as the next symbol cannot join them.
+    /// Chunks are chosen as in libwebrtc's encoder, as soon as the next symbol cannot join the pending ones: a run
+    /// if they are all the same, else a vector.
     ///
     /// # Errors
     /// If `buffer` has fewer than 24 bytes. The buffer stays unchanged then.
