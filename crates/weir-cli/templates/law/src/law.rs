@@ -179,7 +179,8 @@ mod tests {
         Law::new("mine", |limits| {
             halves(sender(Config::default(), limits).unwrap(), PacketFeedback::new(REPORTS))
         })
-        // A wrong round-trip time is forgotten after 100 more, and then it climbs to 50 times its rate in 30 s; a cut takes 15 % in a round trip, too little for a start far above the path.
+        // A wrong round-trip time is forgotten after 100 more, and then the rate climbs to 50 times its value in 30 s.
+        // A cut takes 15 % in a round trip, too little for a start far above the path.
         .recovering_within(500)
         .starting_at_most(10_000)
         .cutting_to(0.85)
