@@ -60,7 +60,7 @@ pub(crate) enum Command {
     /// Draw the report of a run again, or of two runs side by side: this version against that one.
     Report(ReportArgs),
     /// Explain a controller's rate at a moment of a run, or where it fell most.
-    ChangeReason(WhyArgs),
+    Why(WhyArgs),
     /// Put controllers side by side in a handful of scenarios: a row each, to choose by.
     Compare(CompareArgs),
     /// Put controllers through standard test cases: a verdict for each, and what changed since an earlier time.

@@ -93,7 +93,7 @@ fn run_with(registry: &Registry) -> ExitCode {
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
         },
-        Command::ChangeReason(args) => why::why(&args, registry),
+        Command::Why(args) => why::why(&args, registry),
         Command::Trace(command) => trace::trace(&command),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, registry),

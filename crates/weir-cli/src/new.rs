@@ -23,7 +23,7 @@ const CRATES: [&str; 3] = ["weir-cc", "weir-cli", "weir-lab"];
 
 /// Names with another meaning in the crate: keywords and prelude of Rust, names that Cargo refuses, dependencies,
 /// types in its file.
-const TAKEN: [&str; 130] = [
+const TAKEN: [&str; 131] = [
     "abstract",
     "alloc",
     "as",
@@ -35,6 +35,7 @@ const TAKEN: [&str; 130] = [
     "box",
     "break",
     "build",
+    "change-reason",
     "clone",
     "computed",
     "config",
@@ -42,6 +43,7 @@ const TAKEN: [&str; 130] = [
     "continue",
     "controller",
     "controller-info",
+    "controller-kind",
     "copy",
     "core",
     "crate",
@@ -65,6 +67,7 @@ const TAKEN: [&str; 130] = [
     "false",
     "fate",
     "feedback",
+    "feedback-outcome",
     "final",
     "fn",
     "fn-mut",
@@ -76,7 +79,6 @@ const TAKEN: [&str; 130] = [
     "gen",
     "half",
     "hash",
-    "heard",
     "if",
     "impl",
     "in",
@@ -98,7 +100,6 @@ const TAKEN: [&str; 130] = [
     "ok",
     "option",
     "ord",
-    "outlook",
     "override",
     "pacing",
     "packet-feedback",
@@ -107,7 +108,7 @@ const TAKEN: [&str; 130] = [
     "priv",
     "proc-macro",
     "pub",
-    "rate-law",
+    "rate-controller",
     "rate-limits",
     "receiver",
     "ref",
@@ -118,6 +119,7 @@ const TAKEN: [&str; 130] = [
     "schemars",
     "self",
     "send",
+    "send-rates",
     "send-state",
     "send-time",
     "serde",
@@ -151,7 +153,6 @@ const TAKEN: [&str; 130] = [
     "virtual",
     "where",
     "while",
-    "why",
     "windowed-min",
     "yield",
 ];
