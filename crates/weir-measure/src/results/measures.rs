@@ -52,7 +52,7 @@ pub struct FlowMeasures<V> {
     pub sent: Tally<V>,
     /// Bytes and packets received.
     pub received: Tally<V>,
-    /// The one-way delay minus the propagation delay.
+    /// One-way delay less propagation.
     pub owd_excess_ms: DelayStatistics<V>,
     /// Waiting time in the queues of bottlenecks.
     pub queue_wait_ms: DelayStatistics<V>,
@@ -266,7 +266,7 @@ pub struct Pooled<V> {
     pub loss_ratio: V,
     /// Packets lost over packets sent whose fate is known.
     pub packet_loss_ratio: V,
-    /// The one-way delay minus the propagation delay.
+    /// One-way delay less propagation.
     pub owd_excess_ms: DelayStatistics<V>,
     /// Waiting time in the queues of bottlenecks.
     pub queue_wait_ms: DelayStatistics<V>,

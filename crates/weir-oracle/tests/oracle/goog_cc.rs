@@ -1,5 +1,5 @@
-//! libwebrtc's congestion controller as a reference sender: the crate `goog_cc`, a port of the state of December
-//! 2024. The closed loop also runs any controller of Weir.
+//! libwebrtc's congestion controller as a reference sender: the crate `goog_cc`, a port of its state in
+//! December 2024. The closed loop also runs any controller of Weir.
 //!
 //! `docs/goog_cc.md` explains the figures:
 //!
