@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use circles::circles;
 use modules::Modules;
 
-/// The layers of `ARCHITECTURE.md` from below; crates of one layer do not depend on each other.
+/// The layers (floors in `ARCHITECTURE.md`) from below; crates of one layer do not depend on each other.
 const FLOORS: [&[&str]; 9] = [
     &["weir-units"],
     &["weir-cc", "weir-wire", "weir-net"],
