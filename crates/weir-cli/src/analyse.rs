@@ -1,4 +1,4 @@
-//! `weir analyse`: what theory says, as numbers.
+//! `weir analyse`: results of the theory, as numbers.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::table;
 use crate::terminal;
 
-/// So many values of an array are shown; of more only their count and range.
+/// Number of values of an array that are shown; of more only their count and range.
 const SHOWN: usize = 6;
 
 /// Lists the analyses, or computes one.
@@ -69,7 +69,7 @@ fn compute(entry: &'static Entry, args: &AnalyseArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Each value by its path, as it is shown.
+/// Each value by its path, as displayed.
 fn flat(value: &Value) -> Vec<(String, String)> {
     let mut rows = Vec::new();
     collect("", value, &mut rows);
@@ -91,7 +91,7 @@ fn collect(path: &str, value: &Value, rows: &mut Vec<(String, String)>) {
     }
 }
 
-/// What an item of an array is called: by its `name` if it has one, else by its place.
+/// Label of an array's item: its `name` if it has one, else its index.
 fn named(index: usize, item: &Value) -> (String, Value) {
     let mut item = item.clone();
     let name = item.as_object_mut().and_then(|table: &mut Map<String, Value>| table.shift_remove("name"));

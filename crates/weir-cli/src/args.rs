@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! The arguments of the command line.
 
 mod attack;
 mod reproduce;
@@ -59,37 +59,37 @@ pub(crate) enum Command {
     Watch(WatchArgs),
     /// Draw the report of a run again, or of two runs side by side: this version against that one.
     Report(ReportArgs),
-    /// Say why a controller's rate was what it was at a moment of a run, or where it fell most.
+    /// Explain a controller's rate at a moment of a run, or where it fell most.
     Why(WhyArgs),
     /// Put controllers side by side in a handful of scenarios: a row each, to choose by.
     Compare(CompareArgs),
     /// Put controllers through standard test cases: a verdict for each, and what changed since an earlier time.
     Suite(SuiteArgs),
-    /// Couple every two laws, and leave them alone: fairness, queue and utilisation of each pair.
+    /// Couple every two controllers, and leave them alone: fairness, queue and utilisation of each pair.
     Pairs(PairsArgs),
     /// How well shared bottleneck detection (RFC 8382) finds which flows share a bottleneck, over a grid of pairs.
     Detection(DetectionArgs),
     /// Attack each controller with forged feedback: its rates meanwhile, and the time until it is back.
     Attack(AttackArgs),
-    /// Run what papers claim, and judge it: the paper's number beside ours, and a verdict.
+    /// Run the claims of papers, and judge them: the paper's number beside ours, and a verdict.
     Reproduce(ReproduceArgs),
-    /// Compute what theory says; without a name, list what can be computed.
+    /// Compute results of the theory; without a name, list the analyses.
     Analyse(AnalyseArgs),
-    /// List what there is.
+    /// List controllers, couplers, scenarios, suites or traces.
     List(ListArgs),
     /// Look at traces of links, and make them from others.
     #[command(subcommand)]
     Trace(TraceCommand),
-    /// Say what a metric means, by the name of a column or of a key of the results; without a name, list them.
+    /// Explain a metric, by the name of a column or of a key of the results; without a name, list them.
     Explain(ExplainArgs),
     /// Print a JSON Schema.
     Schema(SchemaArgs),
-    /// Begin something of your own.
+    /// Begin a project of your own.
     #[command(subcommand)]
     New(NewCommand),
     /// Check a scenario file without running it.
     Check(CheckArgs),
-    /// Print what lets a shell complete these words.
+    /// Print the script by which a shell completes these commands.
     Completions(CompletionsArgs),
     /// Print the manual page; with --out, write one for each command.
     Man(ManArgs),
@@ -109,16 +109,16 @@ pub(crate) struct NewControllerArgs {
     /// A clone of Weir, or the address of its repository [default: the clone that this command was built from].
     #[arg(long, value_name = "PATH|URL")]
     pub(crate) weir: Option<String>,
-    /// Folder of the crate, which must not be there [default: NAME].
+    /// Folder of the crate, which must not exist [default: NAME].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Where recorded traces are.
+/// Places of recorded traces.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DataArgs {
-    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
-    /// nearest `data/`, and what ships.
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA,
+    /// the nearest `data/`, and those that ship.
     #[arg(long, value_name = "DIR", value_parser = directory)]
     data: Vec<PathBuf>,
 }
@@ -126,7 +126,7 @@ pub(crate) struct DataArgs {
 /// Whether the command has controllers of its own, as one that is built out of Weir's tree.
 static HAS_OWN: AtomicBool = AtomicBool::new(false);
 
-/// The command has controllers of its own: the traces in Weir's sources are there for it, wherever it is built.
+/// Registers controllers of the command's own: it then finds the traces in Weir's sources wherever it is built.
 pub(crate) fn has_own_controllers() {
     HAS_OWN.store(true, Ordering::Relaxed);
 }
@@ -158,10 +158,10 @@ pub(crate) struct RunArgs {
     /// may be given often, all with all.
     #[arg(long, value_name = "PATH=V,V", requires = "scenario")]
     pub(crate) sweep: Vec<Varied>,
-    /// Of a sweep.
+    /// Parts of a sweep.
     #[command(flatten)]
     pub(crate) parts: Parts,
-    /// Threads [default: one per core]; results do not depend on them.
+    /// Number of threads [default: one per core]; results do not depend on it.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
     /// Directory for report, results, series and the scenario as it was run [default: weir-out/NAME; of a sweep weir-out/NAME-sweep].
@@ -172,7 +172,7 @@ pub(crate) struct RunArgs {
     /// Also write packets-CONTROLLER.pcapng: the packets that come out of these links in the run of the first seed.
     #[arg(long, value_name = "LINK", value_delimiter = ',', requires = "scenario")]
     pub(crate) pcap: Vec<String>,
-    /// Open the report when it is there.
+    /// Open the report once it is written.
     #[arg(long)]
     pub(crate) open: bool,
     /// Form of the time series.
@@ -186,21 +186,21 @@ pub(crate) struct RunArgs {
     pub(crate) quiet: bool,
 }
 
-/// What the command line changes of a scenario.
+/// Changes of the command line to a scenario.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Changes {
     /// Controllers to compare, such as `gcc,nada` or `gcc,gcc{trendline.window=40}`: each takes over all media flows, over the
     /// same network and the same video.
     #[arg(long, value_name = "NAME")]
     pub(crate) controller: Vec<String>,
-    /// Runs per controller, each with a seed of its own [default: what the scenario says].
+    /// Runs per controller, each with a seed of its own [default: that of the scenario].
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: Option<u32>,
-    /// Seed of the first run; the others follow it [default: what the scenario says, else 1].
+    /// Seed of the first run; the others follow it [default: that of the scenario, else 1].
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     #[arg(value_parser = value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
-    /// How long each run lasts, such as `30s`.
+    /// Duration of each run, such as `30s`.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) duration: Option<String>,
     /// Change a value of the scenario, such as `links.forward.delay=40ms`; may be given often.
@@ -214,7 +214,7 @@ pub(crate) struct WatchArgs {
     pub(crate) scenario: String,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Threads [default: one per core]; results do not depend on them.
+    /// Number of threads [default: one per core]; results do not depend on it.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
     #[command(flatten)]
@@ -232,13 +232,13 @@ pub(crate) struct ReportArgs {
     /// The directory of a run, as `weir run --out` writes it, or the results.json in it.
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
-    /// Another one, to be shown beside it.
+    /// Another one, shown beside it.
     #[arg(value_name = "OTHER")]
     pub(crate) against: Option<PathBuf>,
     /// The file to write [default: report.html in the directory of the run; of two, weir-out/report.html].
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Print what the report says of the runs as JSON.
+    /// Print the report's results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     /// Exit with 1 if a controller of the second run is worse than in the first by more than this, such as 5%. Useful rate, frame delay
@@ -267,7 +267,7 @@ pub(crate) struct WhyArgs {
     /// The deepest falls of the rate.
     #[arg(long, group = "when")]
     pub(crate) falls: bool,
-    /// The run of this seed, which is made again [default: the first, as it was written].
+    /// Seed of the run, which is made again [default: the first, as it was written].
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Print JSON.
@@ -297,10 +297,10 @@ pub(crate) struct CompareArgs {
     /// Controllers, with options of their own in braces, such as `gcc,gcc{trendline.window=40}` [default: all].
     #[arg(long, value_name = "NAME")]
     pub(crate) controller: Vec<String>,
-    /// Runs per controller and scenario [default: what the scenarios say].
+    /// Runs per controller and scenario [default: those of the scenarios].
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: Option<u32>,
-    /// Also measure what a packet costs the sender half, on this machine.
+    /// Also measure the cost of a packet in the sender half, on this machine.
     #[arg(long)]
     pub(crate) cost: bool,
     #[command(flatten)]
@@ -309,10 +309,10 @@ pub(crate) struct CompareArgs {
     pub(crate) data: DataArgs,
 }
 
-/// How the table of many runs is made and printed.
+/// Creation and output of a table of many runs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TableArgs {
-    /// Threads [default: one per core]; results do not depend on them.
+    /// Number of threads [default: one per core]; results do not depend on it.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
     /// Form of the table.
@@ -338,7 +338,7 @@ pub(crate) struct PairsArgs {
     /// Controllers and algorithms of TCP; each meets itself and each of the others [default: all].
     #[arg(long, alias = "law", value_name = "NAME", value_delimiter = ',')]
     pub(crate) controller: Vec<String>,
-    /// How they are coupled.
+    /// Coupling algorithm.
     #[arg(long, value_name = "NAME", default_value = pairs::ALGORITHM)]
     #[arg(value_parser = PossibleValuesParser::new(registry::couplers().map(|coupler| coupler.name)))]
     pub(crate) algorithm: String,
@@ -366,7 +366,7 @@ pub(crate) struct DetectionArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct AnalyseArgs {
-    /// What to compute.
+    /// The analysis to compute.
     #[arg(value_parser = PossibleValuesParser::new(analysis::all().map(analysis::Entry::name)))]
     #[arg(hide_possible_values = true)]
     pub(crate) name: Option<String>,
@@ -381,10 +381,10 @@ pub(crate) struct AnalyseArgs {
 /// A part of many runs for one of several machines, and all of them together.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Parts {
-    /// Make the I-th of N parts of the runs and judge nothing: a job of an array on a cluster.
+    /// Make the I-th of N parts of the runs without a verdict: a job of an array on a cluster.
     #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["merge", "json"])]
     pub(crate) shard: Option<Shard>,
-    /// Take the runs that stand in these directories, those of shards, and make only what they have not.
+    /// Use the runs in these directories, those of shards, and make only the missing ones.
     #[arg(long, value_name = "DIR", requires = "out", num_args = 1..)]
     pub(crate) merge: Vec<PathBuf>,
 }
@@ -401,9 +401,9 @@ pub(crate) enum Format {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// What to list.
+    /// The kind of items to list.
     pub(crate) what: Listing,
-    /// Only this one, with all that is known of it: a controller or coupler with every option, a scenario, a suite.
+    /// Only this one, in full: a controller or coupler with every option, a scenario, a suite.
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) data: DataArgs,
@@ -426,14 +426,14 @@ pub(crate) enum Listing {
     Traces,
 }
 
-/// A directory that is there.
+/// An existing directory.
 fn directory(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_dir() { Ok(path) } else { Err("there is no such directory".to_owned()) }
 }
 
 impl Listing {
-    /// As it stands on the command line.
+    /// The value as on the command line.
     pub(crate) fn word(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
@@ -441,10 +441,10 @@ impl Listing {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SchemaArgs {
-    /// Of what.
+    /// The kind of file.
     #[arg(default_value = "scenario")]
     pub(crate) what: SchemaOf,
-    /// Of which controller or coupler are the options.
+    /// The controller or coupler, for its options.
     #[arg(required_if_eq("what", "options"))]
     pub(crate) name: Option<String>,
 }
@@ -459,7 +459,7 @@ pub(crate) enum SchemaOf {
     Suite,
     /// The options of a controller or coupler.
     Options,
-    /// Files of rows, what papers claim.
+    /// Files of rows, the claims of papers.
     Row,
 }
 
@@ -480,7 +480,7 @@ pub(crate) struct CheckArgs {
     /// Change a value of the scenario before checking it.
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Print what the scenario is as JSON, or what is wrong with it.
+    /// Print the scenario, or its errors, as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -489,7 +489,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompletionsArgs {
-    /// Which.
+    /// The shell.
     pub(crate) shell: Shell,
 }
 

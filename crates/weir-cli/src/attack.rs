@@ -1,4 +1,4 @@
-//! `weir attack`: what forged feedback does to each law.
+//! `weir attack`: the effect of forged feedback on each controller.
 
 use std::io::Write;
 
@@ -12,10 +12,10 @@ use crate::failure::Failure;
 use crate::terminal;
 use crate::{progress, table};
 
-/// Seconds of recovery that are not worth a word.
+/// Seconds of recovery that are not printed.
 const AT_ONCE: f64 = 2.0;
 
-/// A least rate after one packet, over that without it, from which on it is not worth a word.
+/// Least rate after one packet, over that without it; a ratio from here on is not printed.
 const FALL: f64 = 0.9;
 
 /// Runs the table and prints it.
@@ -91,7 +91,8 @@ fn is_of(outcome: &Outcome, law: &str, attack: &Attack) -> bool {
     (&*outcome.law, outcome.attack, outcome.role) == (law, attack.name, attack.role.name())
 }
 
-/// The rate in % of that without the attack, the least after one packet where that is below 90 %, how often media stopped, and how long the law took to be back.
+/// The rate in % of that without the attack, the least after one packet if below 90 %, the number of stops of
+/// media, and the recovery time.
 fn words(outcome: &Outcome) -> String {
     let stops = outcome.alarms.iter().filter(|alarm| alarm.starts_with("stopped")).count();
     let rate = format!("{:.0}", 100.0 * outcome.rate_kbps / outcome.honest_kbps);
@@ -107,7 +108,7 @@ fn words(outcome: &Outcome) -> String {
     [&rate, &least, &stops, &back, mark].concat()
 }
 
-/// What was missed, and how many outcomes were what they should be.
+/// The aims that were missed, and the number of outcomes as required.
 fn missed_aims(outcomes: &[Outcome], bullet: &str) -> String {
     let judged = outcomes.iter().filter(|own| own.aim != Aim::None).count();
     let missed: Vec<&Outcome> = outcomes.iter().filter(|own| own.aim == Aim::Missed).collect();

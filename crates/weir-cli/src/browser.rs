@@ -16,7 +16,7 @@ pub(crate) fn is_written(open: bool, json: bool, out: Option<&Path>) -> Result<(
     Err(Failure::Option { option: "--open".to_owned(), problem })
 }
 
-/// Opens the file at `path` with whatever the platform opens such files with, if that is asked for.
+/// Opens the file at `path` with the platform's program for it, if `asked`.
 pub(crate) fn open(asked: bool, path: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = path.filter(|_| asked) else { return Ok(()) };
     let whole = absolute(path).unwrap_or_else(|_| path.to_owned());

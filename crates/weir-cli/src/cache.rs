@@ -1,4 +1,4 @@
-//! Runs of suites that no controller takes part in, kept from command to command: they are the same whoever is judged.
+//! Cached runs of suites without any controller: they are the same for every controller under test.
 
 use std::env;
 use std::fs;
@@ -7,15 +7,15 @@ use std::time::SystemTime;
 
 use weir_lab::runs::{BUILT_FROM, Log};
 
-/// The variable that names the folder; if it is empty, nothing is kept.
+/// The variable that names the folder; if it is empty, nothing is cached.
 const VARIABLE: &str = "WEIR_CACHE";
-/// Logs that are kept of commands built from other sources.
+/// Number of logs kept from commands built from other sources.
 const OTHERS: usize = 4;
 
-/// Length from which on a log begins anew, in bytes.
+/// Length in bytes at which a log starts anew.
 const LONGEST: u64 = 64 << 20;
 
-/// The log of this version, only to be read where another process has it open; `None` where nothing is to be kept, or can be.
+/// The log of this version, read-only where another process has it open, or `None` without a cache.
 pub(crate) fn yardsticks() -> Option<Log> {
     let folder = folder()?;
     fs::create_dir_all(&folder).ok()?;
@@ -51,7 +51,7 @@ fn forget_old(folder: &Path, own: &Path) {
     others.sort();
     let old = others.len().saturating_sub(OTHERS);
     for (_, path) in &others[..old] {
-        // What cannot be removed costs space alone.
+        // A file that cannot be removed only costs space.
         let _ = fs::remove_file(path);
     }
 }

@@ -1,4 +1,4 @@
-//! `weir check`: is a scenario file right?
+//! `weir check`: validates a scenario file.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use crate::effective::try_to_build;
 use crate::failure::{Failure, warn};
 use crate::terminal;
 
-/// Parses and builds the scenario, and says what it is.
+/// Parses and builds the scenario, and describes it.
 pub(crate) fn check(args: &CheckArgs, registry: &Registry) -> Result<(), Failure> {
     let checked = checked(args, registry);
     let mut out = terminal::stdout();
@@ -82,7 +82,7 @@ impl Checked {
     }
 }
 
-/// All that is wrong.
+/// All errors of the scenario.
 fn problems(failure: &Failure) -> Vec<Value> {
     match failure {
         Failure::Scenario(error) => error.each().iter().map(problem).collect(),

@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::terminal;
 use crate::{markdown, progress, table};
 
-/// Rounds of the measurement of cost; the least counts, as others can only slow a round down.
+/// Rounds of the measurement of cost; the minimum counts, because other processes can only slow a round.
 const ROUNDS: usize = 15;
 
 /// Runs the scenarios of the portrait and prints the table.
@@ -97,11 +97,11 @@ pub(crate) fn cost_column() -> Column {
     }
 }
 
-/// A variant costs what its law with default options does.
+/// The cost of a variant is that of its controller with default options.
 fn add_cost<'l>(summary: &mut SummaryTable, registry: &Registry, laws: impl Iterator<Item = &'l str>) {
     summary.columns.push(cost_column());
     for (row, law) in summary.rows.iter_mut().zip(laws) {
-        // A yardstick is measured without the run that it sees: that is the cost of nothing.
+        // A reference sender is measured without the run that it observes, so its cost would mean nothing.
         if registry::is_reference(law) {
             row.cells.push(None);
             continue;
@@ -124,14 +124,14 @@ fn nanos_per_packet(registry: &Registry, controller: &str) -> Option<f64> {
     Some(began.elapsed().as_nanos() as f64 / f64::from(cost::PACKETS))
 }
 
-/// What the columns are, to stand below the table.
+/// Definitions of the columns, for the text below the table.
 fn definitions(summary: &SummaryTable) -> String {
     let defined = |column: &Column| format!("* **{}**: {}.\n", column.label, column.definition);
     std::iter::once("\n".to_owned()).chain(summary.columns.iter().map(defined)).collect()
 }
 
-/// An object per controller: whether it leads and is recommended, `null` where the runs cannot tell, and its values by the names of the
-/// columns. Of a variant also what it differs in from the first of its law.
+/// An object per controller: whether it leads and is recommended, `null` if the runs do not suffice, and its
+/// values by the names of the columns. A variant also has its differences from the first of its controller.
 fn rows(summary: &SummaryTable, differences: &[Differences], ranking: Option<&Ranking>) -> serde_json::Value {
     let ranking = ranking.filter(|ranking| ranking.can_tell());
     let within = |of: fn(&Ranking) -> &Vec<String>, name: &String| ranking.map(|own| of(own).contains(name));

@@ -1,4 +1,4 @@
-//! `weir detection`: how well shared bottlenecks are found.
+//! `weir detection`: how well shared bottlenecks are detected.
 
 use std::io::Write;
 
@@ -61,7 +61,7 @@ pub(crate) fn detection(args: &DetectionArgs, registry: &Registry) -> Result<(),
     Ok(())
 }
 
-/// Behind the filter; by the statistics of single intervals in brackets.
+/// Results behind the filter; those of single intervals in brackets.
 fn words(row: &Row) -> [String; 11] {
     let both = |judged: &Judged| format!("{} ({})", percent(judged.ratio()), percent(judged.grouped_ratio()));
     let Row { law, load, queue, shared, separate, chance } = row;

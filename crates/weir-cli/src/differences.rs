@@ -1,4 +1,5 @@
-//! What variants of one law differ in, run by run: below the table of what they got, and in the JSON of each variant.
+//! Differences between variants of one controller, run by run: below the table of results, and in the JSON of each
+//! variant.
 
 use std::io::Write;
 
@@ -8,13 +9,13 @@ use weir_lab::page::{Column, Differences, Row};
 use crate::failure::Failure;
 use crate::{markdown, table};
 
-/// What heads the names of the variants; `place` says of what, where there are several.
+/// Title above the names of the variants; `place` names the place, if there are several.
 fn title(place: Option<&str>, differences: &Differences) -> String {
     let place = place.map_or_else(String::new, |place| format!("{place}: "));
     place + &differences.title()
 }
 
-/// A table for each law that has several variants.
+/// A table for each controller that has several variants.
 pub(crate) fn write(
     out: &mut impl Write,
     place: Option<&str>,
@@ -27,7 +28,8 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// What the variant `name` has beyond the first of its law, as `less` of its object; nothing of others.
+/// The difference of the variant `name` from the first of its controller, as `less` of its object, or `None` for
+/// others.
 pub(crate) fn less(differences: &[Differences], name: &str) -> Option<(String, Value)> {
     let row = |own: &Differences| {
         let row = own.table.rows.iter().find(|row| row.name == name)?;

@@ -1,5 +1,4 @@
-//! The scenario as it will be run: what the command line changes is laid over it, and all of it is tried before
-//! anything runs or is written.
+//! The scenario to run, with the changes of the command line, validated before anything runs or is written.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -16,16 +15,16 @@ use crate::args::Changes;
 use crate::failure::{Failure, warn};
 use crate::terminal;
 
-/// What one option of the command line lays over the scenario.
+/// Change of the scenario by one option of the command line.
 struct Change {
     /// The option as it was written.
     option: String,
     assignment: String,
-    /// What the paths of keys begin with that the caller has not written.
+    /// Prefix of the keys that the caller has not written.
     unwritten: String,
 }
 
-/// The scenario `name` as `args` change it; `contestants` are compared unless the arguments name others.
+/// The scenario `name` as `args` change it; `contestants` are the candidates unless the arguments name others.
 pub(crate) fn scenario(
     args: &Changes,
     registry: &Registry,
@@ -50,7 +49,7 @@ pub(crate) fn scenario(
     Ok(scenario)
 }
 
-/// Finds what only building finds wrong, such as a trace that is not there.
+/// Finds the errors that only building detects, such as a missing trace.
 pub(crate) fn try_to_build(scenario: &Scenario, store: &TraceStore) -> Result<(), ScenarioError> {
     let chosen = scenario.controllers.iter().map(|name| Some(name.as_str()));
     for controller in chosen.chain([None]) {
@@ -79,15 +78,15 @@ fn changes(args: &Changes, contestants: &[Candidate]) -> Result<Vec<Change>, Fai
     Ok(changes)
 }
 
-/// Says on standard error what an option names more than once.
+/// Reports on standard error the names that an option repeats.
 pub(crate) fn say_repeated(option: &str, values: &[String]) {
     for name in Candidate::repeated(&values.join(",")) {
-        // Where nobody listens, the command goes on.
+        // If standard error is closed, the command goes on.
         let _ = writeln!(terminal::stderr(), "{option}: `{name}` is named more than once; it runs once.");
     }
 }
 
-/// Who stands in the values of `--controller`, each once.
+/// The candidates in the values of `--controller`, each once.
 pub(crate) fn named(values: &[String]) -> Result<Vec<Candidate>, Failure> {
     if values.is_empty() {
         return Ok(Vec::new());
@@ -97,8 +96,8 @@ pub(crate) fn named(values: &[String]) -> Result<Vec<Candidate>, Failure> {
         .map_err(|problem| Failure::Option { option: format!("--controller {list}"), problem })
 }
 
-/// Who stands in the values of `--controller`; all controllers where it was not given. What `is_variant` says is one of the
-/// scenarios' own may stand there, too.
+/// The candidates in the values of `--controller`; all controllers if it was not given. Variants defined by the
+/// scenarios, as `is_variant` decides, are also valid.
 pub(crate) fn contestants(
     values: &[String],
     registry: &Registry,
@@ -107,7 +106,7 @@ pub(crate) fn contestants(
     let named = named(values)?;
     for contestant in &named {
         match Change::defining(contestant) {
-            // Options are the same wherever a controller stands.
+            // Options are the same in every scenario.
             Some(change) => change.tried(registry, demo::ALONE, &[])?,
             None if is_variant(contestant)? => {}
             None => registry.find(&contestant.name).map(drop).map_err(|error| Failure::Option {
@@ -120,7 +119,7 @@ pub(crate) fn contestants(
     Ok(if named.is_empty() { all() } else { named })
 }
 
-/// What has to be laid over a scenario so that it compares them.
+/// The changes to a scenario that compare the candidates.
 pub(crate) fn laid_over(contestants: &[Candidate]) -> Vec<String> {
     let definitions = contestants.iter().filter_map(|contestant| contestant.definition.clone());
     definitions.chain([compared(contestants)]).collect()
@@ -142,7 +141,7 @@ pub(crate) fn each_once<T: AsRef<str>>(names: &[T]) -> Vec<&str> {
     once
 }
 
-/// How many threads to use: as many as there are cores unless the caller says otherwise.
+/// How many threads to use: as many as there are cores unless the caller sets it.
 pub(crate) fn threads(jobs: Option<u32>) -> usize {
     let cores = || available_parallelism().map_or(1, NonZeroUsize::get);
     jobs.map_or_else(cores, |jobs| jobs as usize)
@@ -152,7 +151,8 @@ fn has_media(scenario: &Scenario) -> bool {
     scenario.flows.iter().any(|(_, flow)| matches!(flow.carried, Carried::Media(_)))
 }
 
-/// The failure of what `varied` lays over a scenario, at its option; `place` says over which, where there are several.
+/// The failure of the sweep `varied` on a scenario, at its option; `place` names the scenario, if there are
+/// several.
 pub(crate) fn blame_sweep(varied: &[Varied], place: &str, error: ScenarioError) -> Failure {
     let is_swept = |text: &&str| varied.iter().any(|own| text.starts_with(&format!("{}=", own.path)));
     match error.assignment().filter(is_swept).map(|text| format!("--sweep {text}{place}")) {
@@ -162,14 +162,14 @@ pub(crate) fn blame_sweep(varied: &[Varied], place: &str, error: ScenarioError) 
 }
 
 impl Change {
-    /// What a contestant with options in braces lays over a scenario.
+    /// The change that defines a candidate with options in braces.
     fn defining(contestant: &Candidate) -> Option<Self> {
         let Candidate { name, definition } = contestant;
         let (option, unwritten) = (format!("--controller {name}"), format!("variants.\"{name}\".options."));
         definition.clone().map(|assignment| Self { option, assignment, unwritten })
     }
 
-    /// Whether it can be laid over the scenario `name`, behind `set`.
+    /// Checks it on the scenario `name`, after the changes `set`.
     fn tried(&self, registry: &Registry, name: &str, set: &[String]) -> Result<(), Failure> {
         let overrides: Vec<String> = set.iter().cloned().chain([self.assignment.clone()]).collect();
         Scenario::open_in(registry, name, &overrides).map(drop).map_err(|error| self.blame(error))
@@ -180,8 +180,8 @@ impl Change {
     }
 }
 
-/// Without what `option` lays over the scenario all was well. What is wrong in the file now is shown there, all else at the option,
-/// without what nobody has written.
+/// Without the change of `option` the scenario was valid. Errors in the file are shown there, all others at the
+/// option, without keys that the caller has not written.
 fn blame(option: String, unwritten: &str, error: ScenarioError) -> Failure {
     if error.assignment().is_none() {
         return Failure::Scenario(error);

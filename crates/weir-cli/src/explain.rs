@@ -1,4 +1,4 @@
-//! `weir explain`: what a metric, a check or a column of a series means, and where it stands.
+//! `weir explain`: the meaning of a metric, a check or a column of a series, and where to find it.
 
 use std::io::Write;
 
@@ -17,16 +17,16 @@ use crate::failure::Failure;
 use crate::table;
 use crate::terminal;
 
-/// Where the results of a controller stand.
+/// Path of the results of a controller.
 const CONTROLLER: &str = "controllers[].";
-/// What keys end in, and the unit that it says.
+/// Suffixes of keys, and the unit of each.
 const UNITS: [(&str, &str); 5] =
     [("_bps", "bit/s"), ("_ms", "ms"), ("_seconds", "s"), ("seconds", "s"), ("bytes", "B")];
 
-/// What stands in the columns of series for the name of a flow, a link or a coupling.
+/// Placeholders in the columns of series for the name of a flow, a link or a coupling.
 const OF_ANY: [&str; 3] = ["FLOW", "LINK", "COUPLING"];
 
-/// One meaning of a name.
+/// A meaning of a name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Term {
     name: String,
@@ -121,7 +121,7 @@ fn terms(registry: &Registry) -> Vec<Term> {
     terms
 }
 
-/// Where the courses of a run stand.
+/// Files with the time series of a run.
 const DECISIONS: &str = "decisions-CONTROLLER.csv and .parquet";
 const SERIES: &str = "series-CONTROLLER.csv and .parquet";
 
@@ -161,7 +161,7 @@ fn of_key(key: &KeyInfo, all: &[KeyInfo]) -> Option<Term> {
     let whole = name.rsplit_once('.').filter(|(above, _)| !above.ends_with("[]"));
     let whole = whole.and_then(|(above, _)| find(&format!("{CONTROLLER}{above}")));
     let words = whole.map(|above| above.description.as_str()).into_iter().chain([key.description.as_str()]);
-    // Beside its name, that of a constant in the source says nothing.
+    // The documentation of a source constant adds no information to its name.
     let words = words.filter(|text| !(text.starts_with("[`") && text.contains("::") && !text.contains(' ')));
     let unit = name.split('.').rev().find_map(|part| {
         let unit = UNITS.iter().find(|(end, _)| part.ends_with(end)).map(|(_, unit)| *unit);
@@ -176,8 +176,8 @@ fn of_key(key: &KeyInfo, all: &[KeyInfo]) -> Option<Term> {
 }
 
 impl Term {
-    /// Whether `name` means it: the name, with that of a flow, a link or a coupling for the word that stands for one; a path's
-    /// last keys, with or without the unit at their end.
+    /// Whether `name` means it. The name may have that of a flow, a link or a coupling in place of the
+    /// placeholder. Of a path the last keys suffice, with or without the unit at their end.
     fn is_called(&self, name: &str) -> bool {
         if let Some((of, rest)) = self.name.split_once('.')
             && OF_ANY.contains(&of)
@@ -208,13 +208,13 @@ impl Term {
     }
 }
 
-/// The name of a signal without the end that its columns have.
+/// The name of a signal without the suffix of its columns.
 fn of_bin(name: &str) -> &str {
     let name = name.trim();
     name.strip_suffix(".min").or(name.strip_suffix(".max")).unwrap_or(name)
 }
 
-/// A name however its words are joined.
+/// A name, whatever joins its parts.
 fn plain(name: &str) -> String {
     name.trim().to_lowercase().replace(['_', '-'], " ")
 }

@@ -1,4 +1,4 @@
-//! How commands fail: one clear message and an exit code that means something.
+//! Failures of commands: one clear message and an exit code with a meaning.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use weir_lab::traces::{FormError, TraceStoreError};
 use crate::table;
 use crate::terminal;
 
-/// Nothing that is read by a program is broken into lines.
+/// Line width of output for programs, which has no line breaks.
 const UNBROKEN: usize = 10_000;
 
 /// Why a command failed.
@@ -32,7 +32,7 @@ pub(crate) enum Failure {
     Option {
         /// The option and its value.
         option: String,
-        /// What is wrong, and what would be right.
+        /// The error, and the valid value.
         problem: String,
     },
     /// The controllers do not fit together.
@@ -56,7 +56,7 @@ pub(crate) enum Failure {
     /// A directory cannot be written; found before anything was run.
     #[error("{path}: cannot be written: {source}; give a directory that can be, with --out")]
     Unwritable {
-        /// Which.
+        /// Path of the file or directory.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
@@ -64,7 +64,7 @@ pub(crate) enum Failure {
     /// A file cannot be written; found before anything was run.
     #[error("{path}: cannot be written: {source}; name a file that can be")]
     UnwritableFile {
-        /// Which.
+        /// Path of the file or directory.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
@@ -72,7 +72,7 @@ pub(crate) enum Failure {
     /// A file cannot be written, after everything was run.
     #[error("{path}: cannot be written: {source}")]
     Write {
-        /// Which.
+        /// Path of the file or directory.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
@@ -80,12 +80,12 @@ pub(crate) enum Failure {
     /// The report cannot be shown.
     #[error("{path}: cannot be opened: {source}; open it yourself")]
     Open {
-        /// Which.
+        /// Path of the file or directory.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
     },
-    /// Standard output was closed, or results cannot be put into words.
+    /// Standard output was closed, or results cannot be formatted.
     #[error("cannot print the results: {0}")]
     Print(#[from] std::io::Error),
 }
@@ -117,7 +117,7 @@ impl From<RunError> for Failure {
     }
 }
 
-/// What to do where a trace was not found.
+/// Advice after a trace was not found.
 fn advice(error: &TraceStoreError) -> String {
     match error {
         TraceStoreError::NotFound { advice, .. } | TraceStoreError::Ambiguous { advice, .. } => {
@@ -131,15 +131,15 @@ fn advice(error: &TraceStoreError) -> String {
 }
 
 impl Failure {
-    /// Whether all that failed is that nobody read to the end.
+    /// Whether the only failure is that the reader closed the pipe.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Print(error) if error.kind() == std::io::ErrorKind::BrokenPipe)
     }
 
-    /// Says what happened on standard error, and with which code to exit.
+    /// Reports the failure on standard error, and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         let (text, code) = match self {
-            // Who closes the pipe has seen enough.
+            // A closed pipe is no error: its reader has enough.
             closed if closed.is_closed_pipe() => return ExitCode::SUCCESS,
             Self::Scenario(error) => (with_source(error), 2),
             Self::Option { .. }
@@ -153,16 +153,16 @@ impl Failure {
             | Self::UnwritableFile { .. } => (error(self), 2),
             Self::Write { .. } | Self::Open { .. } | Self::Print(_) => (error(self), 1),
         };
-        // Where nobody listens, the exit code still tells.
+        // If standard error is closed, the exit code still reports it.
         let _: io::Result<()> = terminal::stderr().write_drawn(&(text.trim_end().to_owned() + "\n"));
         ExitCode::from(code)
     }
 }
 
-/// Says what is wrong with the arguments, or what was asked about them, and with which code to exit.
+/// Reports errors of the arguments, or the requested help, and returns the exit code.
 pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     let text = error.render().ansi().to_string();
-    // Where nobody listens, the exit code still tells.
+    // If standard error is closed, the exit code still reports it.
     let _: io::Result<()> = if error.use_stderr() {
         write!(terminal::stderr(), "{text}")
     } else {
@@ -171,26 +171,26 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// Says on standard error what of `scenario` should not be sent into a network.
+/// Warns on standard error about parts of `scenario` that should not be sent into a network.
 pub(crate) fn warn(scenario: &Scenario) {
     for warning in scenario.warnings() {
-        // Where nobody listens, the run goes on.
+        // If standard error is closed, the run goes on.
         let text = with_source(&warning).trim_end().to_owned() + "\n";
         let _: io::Result<()> = terminal::stderr().write_drawn(&text);
     }
 }
 
-/// An error without a line that it is about.
+/// An error without a source line.
 fn error(failure: &Failure) -> String {
     format!("error: {}", terminal::printable_lines(&failure.to_string()))
 }
 
-/// The error with the line that it is about.
+/// The error with the line that it refers to.
 fn with_source(error: &ScenarioError) -> String {
     let theme = if colours() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let width = table::error_width().unwrap_or(UNBROKEN);
     let handler = GraphicalReportHandler::new_themed(theme).with_links(false).with_width(width);
-    // Each for itself: as related ones the others would begin in another way.
+    // Each by itself: as related errors the others would begin differently.
     let shown = |error: &ScenarioError| {
         let mut text = String::new();
         let error = &error.with_texts(terminal::printable_lines);

@@ -1,4 +1,5 @@
-//! Runs that a directory keeps: what was interrupted goes on, and machines divide it. Of papers' rows, of sweeps and of suites.
+//! Runs that a directory keeps, so that interrupted runs continue and machines divide them: the runs of papers'
+//! rows, of sweeps and of suites.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,20 +14,21 @@ use crate::output::OutputDirectory;
 use crate::progress::{self, Lines};
 use crate::terminal;
 
-/// Where the runs are kept in the directory.
+/// Name of the file with the runs in the directory.
 pub(crate) const RUNS: &str = "runs.log";
 
-/// How runs are made that may be kept.
+/// Options of runs that may be kept.
 pub(crate) struct Kept<'a> {
     pub(crate) parts: &'a Parts,
     pub(crate) jobs: Option<u32>,
     pub(crate) quiet: bool,
-    /// What the bar calls them.
+    /// Name of the runs in the progress bar.
     pub(crate) what: &'a str,
 }
 
 impl Kept<'_> {
-    /// Makes the runs that `directory` does not keep yet. `None` where these were those of a shard, which is then said.
+    /// Makes the runs that `directory` does not keep yet. Returns `None` after the runs of a shard, with a
+    /// message.
     pub(crate) fn run<D: Shardable>(
         &self,
         all: &D,
@@ -61,7 +63,7 @@ impl Kept<'_> {
             let mut out = terminal::stdout();
             writeln!(out, "{runs} runs, those of shard {shard}, are kept; --merge takes them from there")?;
         } else if (log.taken() > 0 || !parts.merge.is_empty()) && !quiet {
-            // Where nobody listens, the results count.
+            // If standard output is closed, the results still count.
             let _: std::io::Result<()> = writeln!(
                 terminal::stderr(),
                 "{} of {runs} runs were there, of a command built from the same sources, and not made again",

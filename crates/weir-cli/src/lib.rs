@@ -1,8 +1,7 @@
 //! The command `weir` as a library: judges congestion controllers.
 //!
-//! Exit codes: 0 done, 1 something outside failed in the middle, or a suite found something worse than in its base
-//! or misses what was required of it, 2 the
-//! input is wrong and nothing was written.
+//! Exit codes: 0 done; 1 an external failure in the middle, or a suite worse than its base or short of its
+//! requirements; 2 the input is wrong and nothing was written.
 
 mod analyse;
 mod args;
@@ -47,12 +46,12 @@ use clap::FromArgMatches as _;
 use failure::Failure;
 use weir_lab::registry::{Registry, with_references};
 
-/// The whole command: reads the arguments of the process, does what they ask for, and tells what went wrong.
+/// The whole command: reads the arguments of the process, runs them, and reports errors.
 pub fn main() -> ExitCode {
     run_with(&Registry::standard())
 }
 
-/// The same with the controllers of `registry`: every command knows them.
+/// The same with the controllers of `registry`, which every command accepts.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "it is made for this call, `main_with(Registry::standard().with::<Mine>())`"

@@ -53,7 +53,7 @@ fn object(header: &[&str], row: &[String]) -> Value {
     entries.collect::<serde_json::Map<_, _>>().into()
 }
 
-/// Presets as a program wants them: each with what it is for.
+/// Presets for programs: each with its purpose.
 fn add_presets(object: &mut Value, info: &registry::ControllerInfo) {
     let preset = |preset: &registry::PresetInfo| json!({ "name": preset.name, "summary": preset.summary });
     object["presets"] = info.presets.iter().map(preset).collect();

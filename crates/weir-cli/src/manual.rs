@@ -1,4 +1,4 @@
-//! `weir completions` and `weir man`: what shells and readers want to know of the command.
+//! `weir completions` and `weir man`: scripts for shells and pages for readers.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::output::{OutputDirectory, OutputFile};
 use crate::terminal;
 
-/// Prints the script by which a shell completes the command's words.
+/// Prints the script by which a shell completes the commands.
 pub(crate) fn completions(args: &CompletionsArgs, registry: &Registry) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Args::command_with(registry), "weir", &mut script);

@@ -5,7 +5,7 @@ use weir_lab::page::{SummaryTable, markdown_cell};
 use crate::numbers::Number;
 use crate::terminal::printable;
 
-/// A row; what would end a cell or the row in it does not, and nothing of it is taken for HTML.
+/// A row; characters that would end a cell or the row, or form HTML, are escaped.
 pub(crate) fn line(cells: &[String]) -> String {
     let cells: Vec<String> = cells.iter().map(|cell| printable(&markdown_cell(cell))).collect();
     format!("| {} |\n", cells.join(" | "))
@@ -37,7 +37,7 @@ pub(crate) fn numbers(first: &str, summary: &SummaryTable) -> String {
     text
 }
 
-/// A text outside of tables, in which nothing of it is taken for Markdown or HTML.
+/// A text outside of tables, with Markdown and HTML escaped.
 pub(crate) fn text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

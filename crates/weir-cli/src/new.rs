@@ -1,4 +1,4 @@
-//! `weir new controller`: a crate with a law of one's own in it.
+//! `weir new controller`: a crate with a controller of one's own.
 
 use std::fs;
 use std::io::Write;
@@ -11,7 +11,7 @@ use crate::args::{NewCommand, NewControllerArgs};
 use crate::failure::Failure;
 use crate::terminal;
 
-/// The files of the crate, as they are for a law called `mine`.
+/// The files of the crate, for a controller called `mine`.
 const FILES: [(&str, &str); 4] = [
     ("Cargo.toml", include_str!("../templates/law/Cargo.toml.in")),
     ("README.md", include_str!("../templates/law/README.md.in")),
@@ -21,8 +21,8 @@ const FILES: [(&str, &str); 4] = [
 /// The crates of Weir that it depends on.
 const CRATES: [&str; 3] = ["weir-cc", "weir-cli", "weir-lab"];
 
-/// Names that would be another thing's in the crate: words of Rust, what its prelude has, names that Cargo refuses, crates that it
-/// depends on, types that its file has.
+/// Names with another meaning in the crate: keywords and prelude of Rust, names that Cargo refuses, dependencies,
+/// types in its file.
 const TAKEN: [&str; 131] = [
     "abstract",
     "alloc",
@@ -159,7 +159,7 @@ const TAKEN: [&str; 131] = [
 /// Names of devices on Windows, which no file can have; so are `com0` to `com9` and `lpt0` to `lpt9`.
 const DEVICES: [&str; 4] = ["aux", "con", "nul", "prn"];
 
-/// Makes what is asked for.
+/// Creates the project.
 pub(crate) fn new(command: &NewCommand) -> Result<(), Failure> {
     let NewCommand::Controller(args) = command;
     law(args)
@@ -200,7 +200,7 @@ fn law(args: &NewControllerArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A name that is one of a crate and of a law: small letters, digits and single hyphens between them.
+/// A name for both a crate and a controller: small letters, digits and single hyphens between them.
 fn check_name(name: &str) -> Result<(), Failure> {
     let refuse = |problem: String| Failure::Option { option: format!("new law {name}"), problem };
     let is_word = |word: &str| {
@@ -237,14 +237,14 @@ fn is_device(name: &str) -> bool {
         || number.is_some_and(|n| n.len() == 1 && n.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// `text`, of a law called `mine`, with another name in it.
+/// `text`, of a controller called `mine`, with another name in it.
 fn called(text: &str, name: &str) -> String {
     let head = |word: &str| {
         let (first, rest) = word.split_at(1.min(word.len()));
         first.to_ascii_uppercase() + rest
     };
     let type_name: String = name.split('-').map(head).collect();
-    // One name may stand in the other: none of them is looked for in what was put in.
+    // One name may contain the other: the placeholders keep replaced text from being replaced again.
     let (of_type, of_law) = ("\u{1}", "\u{2}");
     let marked = text.replace("Mine", of_type).replace("mine", of_law);
     marked.replace(of_type, &type_name).replace(of_law, name)
@@ -258,7 +258,7 @@ enum Source {
 }
 
 impl Source {
-    /// What `--weir` says; without it the clone that this binary was built from.
+    /// The value of `--weir`; without it the clone that this binary was built from.
     fn of(given: Option<&str>) -> Result<Self, Failure> {
         let is_address = |text: &&str| text.contains("://") || is_remote(text);
         if let Some(text) = given.filter(is_address) {
@@ -312,7 +312,8 @@ fn is_remote(text: &str) -> bool {
     !user.is_empty() && !user.contains(['/', '\\']) && !Path::new(text).exists()
 }
 
-/// The address of a repository as a URL that Cargo takes, also where it is written `USER@HOST:PATH`; `None` if it is none.
+/// The address of a repository as a URL that Cargo accepts, also where it is written `USER@HOST:PATH`, or `None`
+/// for other texts.
 fn address(text: &str) -> Option<String> {
     let url = match (text.split_once("://"), text.split_once(':')) {
         (Some(_), _) => text.to_owned(),
@@ -336,7 +337,7 @@ fn address(text: &str) -> Option<String> {
     is_one.then_some(url)
 }
 
-/// A folder beside `folder`, for as long as that is not whole.
+/// A temporary folder beside `folder`, until that is complete.
 fn beside(folder: &Path) -> std::io::Result<TempDir> {
     let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(above)?;
@@ -391,7 +392,7 @@ mod tests {
         }
     }
 
-    /// A type of the law's name must be none that the crate names otherwise.
+    /// A type of the controller's name must be none that the crate names otherwise.
     #[test]
     fn a_name_is_no_type_that_the_files_of_the_crate_name() {
         let code =
@@ -399,7 +400,7 @@ mod tests {
         // Without comments and texts.
         let code = code.map(|line| line.split("//").next().unwrap_or_default());
         let code = code.flat_map(|line| line.split('"').step_by(2));
-        // What is named behind something else has its own name there.
+        // A name behind a path separator has its own scope.
         let ends = |c: char| !c.is_ascii_alphanumeric() && c != '_';
         let parts = code.flat_map(|line| line.split("::").enumerate());
         let words = parts.flat_map(|(at, part)| part.split(ends).skip(usize::from(at > 0)));

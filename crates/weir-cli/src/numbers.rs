@@ -4,7 +4,7 @@ use std::fmt;
 
 use weir_lab::page::Row;
 
-/// A mean and the half width of its 95 % interval, as they are shown.
+/// A mean and the half width of its 95 % interval, as displayed.
 #[derive(Clone, Debug)]
 pub(crate) struct Number {
     mean: String,
@@ -12,12 +12,12 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    /// The number in the cell `index` of `row`; `None` where the metric is not defined.
+    /// The number in the cell `index` of `row`, or `None` where the metric is not defined.
     pub(crate) fn of(row: &Row, index: usize, decimals: usize) -> Option<Self> {
         let cell = row.cells.get(index)?.filter(|cell| cell.mean.is_finite())?;
         let half = cell.ci95.map(|half| format!("{half:.decimals$}"));
         let mean = format!("{:.decimals$}", cell.mean);
-        // What rounds to zero has no sign.
+        // A value that rounds to zero has no sign.
         let is_zero = mean.bytes().all(|byte| b"-0.".contains(&byte));
         let mean = if is_zero { mean.trim_start_matches('-').to_owned() } else { mean };
         Some(Self { mean, half })
@@ -69,7 +69,7 @@ impl Widths {
         format!("{whole:>0$}{fraction:<1$}", self.whole, self.fraction)
     }
 
-    /// What an interval takes beside its mean.
+    /// Width of an interval beside its mean.
     fn beside(self) -> usize {
         if self.whole == 0 { 0 } else { self.whole + self.fraction + " ± ".chars().count() }
     }

@@ -1,5 +1,5 @@
-//! The files of a comparison. The directory is tried before anything runs; the files appear whole or not at all, and
-//! those that an earlier run left of other controllers go.
+//! The files of a comparison. The directory is tested before anything runs. Files appear whole or not at all, and
+//! those that an earlier run left of other controllers are removed.
 
 mod part;
 
@@ -15,20 +15,20 @@ use weir_lab::runs::CaptureFile;
 use crate::failure::Failure;
 use part::{Exchange, Part, remove_left};
 
-/// A directory that can be written. What was made of it disappears again unless files are written.
+/// A directory that can be written. A directory created for it is removed again unless files are written.
 #[derive(Debug)]
 pub(crate) struct OutputDirectory {
     path: PathBuf,
-    /// The controllers after which files may be called.
+    /// The controllers whose names file names may contain.
     registry: Registry,
     /// The directories that were not there before, outermost first.
     made: Vec<PathBuf>,
-    /// Files that are written while things run: without a name as long as they do, so that nothing is left of them
-    /// however that ends.
+    /// Files that are written during the runs: unnamed until they are complete, so that no failure leaves them
+    /// behind.
     streamed: Vec<(String, File)>,
 }
 
-/// What stands before and after a controller's name in the names of files.
+/// Prefixes and suffixes of a controller's name in the names of files.
 const BY_CONTROLLER: [(&str, &str); 6] = [
     ("series-", ".csv"),
     ("series-", ".parquet"),
@@ -37,15 +37,15 @@ const BY_CONTROLLER: [(&str, &str); 6] = [
     ("queuing-delay-", ".csv"),
     ("packets-", ".pcapng"),
 ];
-/// What stands beside packets, for those who read them.
+/// Name of the file beside packet captures that configures their decoding.
 pub(crate) const DECODE_AS: &str = "decode_as_entries";
 /// Files of the demo's second part, which no other run writes.
 const BY_THE_DEMO: [&str; 2] = ["results-beside-cubic.json", "scenario-beside-cubic.toml"];
 
-/// The file with what a report says and the values of every run.
+/// The file with the report's statements and the values of every run.
 pub(crate) const TABLE: &str = "table.json";
 
-/// Where results go unless the caller says otherwise.
+/// Default directory of results.
 pub(crate) const DEFAULT_OUT: &str = "weir-out";
 
 /// Files by their names.
@@ -69,7 +69,7 @@ impl OutputDirectory {
         Ok(directory)
     }
 
-    /// Where the caller says, else in a directory of the results called `name`; none where `json` is all that was asked for.
+    /// The caller's directory, else one of the results called `name`; none if only `json` is requested.
     pub(crate) fn usual(
         out: Option<&Path>,
         json: bool,
@@ -84,7 +84,8 @@ impl OutputDirectory {
         Self::prepare(&path, registry).map(Some)
     }
 
-    /// What to write the file `name` to before [`Self::write`] puts it into its place. If that does not come, it goes.
+    /// A file that receives `name` before [`Self::write`] moves it into its place. Without that call it is
+    /// removed.
     pub(crate) fn stream(&mut self, name: String) -> Result<CaptureFile, Failure> {
         let path = self.path.join(&name);
         let file = tempfile::tempfile_in(&self.path).and_then(|file| Ok((file.try_clone()?, file)));
@@ -93,8 +94,9 @@ impl OutputDirectory {
         Ok(CaptureFile { file, path })
     }
 
-    /// Writes all files, those that were streamed included, and removes what an earlier run left and this one has not
-    /// written: beside the new results it would pass for theirs. If one cannot be written, all is as it was.
+    /// Writes all files, those that were streamed included, and removes the files of an earlier run that this one
+    /// has not written. Beside the new results they would pass for theirs. If one cannot be written, the directory
+    /// stays as it was.
     pub(crate) fn write(&mut self, files: &Files) -> Result<(), Failure> {
         let fail = |path: &Path, source| Failure::Write { path: path.to_owned(), source };
         let part = |name: &str, content: &mut dyn Read| {
@@ -127,7 +129,7 @@ impl OutputDirectory {
         Ok(())
     }
 
-    /// The files that runs write, but that this one does not.
+    /// Files of earlier runs that this one does not write.
     fn stale(&self, files: &Files) -> io::Result<Vec<PathBuf>> {
         let mut stale = Vec::new();
         for entry in fs::read_dir(&self.path)? {
@@ -140,7 +142,7 @@ impl OutputDirectory {
         Ok(stale)
     }
 
-    /// Whether `name` is one that runs write, but not every one of them.
+    /// Whether `name` is a file that some runs write and others do not.
     fn varies(&self, name: &str) -> bool {
         let subject = |(before, after): &(&str, &str)| name.strip_prefix(before)?.strip_suffix(after);
         let mut subjects = BY_CONTROLLER.iter().filter_map(subject);
@@ -148,7 +150,7 @@ impl OutputDirectory {
         BY_THE_DEMO.contains(&name) || name == DECODE_AS || is_of_a_row(name) || of_controllers
     }
 
-    /// Whether `subject` is what a run is called after: a controller or a variant of one, those of a scenario's flows, or none.
+    /// Whether `subject` names a run: a controller or a variant of one, those of a scenario's flows, or none.
     fn are_controllers(&self, subject: &str) -> bool {
         let known = |name: &str| self.registry.find(name).is_ok();
         let of_a_variant =
@@ -177,21 +179,21 @@ fn directory_name(name: &str) -> PathBuf {
 /// A file that can be written.
 #[derive(Debug)]
 pub(crate) enum OutputFile {
-    /// One that appears whole or not at all, where the links lead.
+    /// A file that appears whole or not at all, at the end of all links.
     Whole(PathBuf),
-    /// A pipe, a device, or a name of what is open already: it is written as it is, behind what is there.
+    /// A pipe, a device, or a name of an open file: it is written directly, after its present content.
     Direct(PathBuf),
 }
 
 impl OutputFile {
-    /// Tries to write beside `path`, or beside what it is a link to.
+    /// Tests writing beside `path`, or beside the target of its link.
     pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
         let fail = |source| Failure::UnwritableFile { path: path.to_owned(), source };
         if path.as_os_str().to_string_lossy().ends_with(MAIN_SEPARATOR) {
             return Err(fail(io::ErrorKind::IsADirectory.into()));
         }
         if path.starts_with("/dev") || path.starts_with("/proc") {
-            // Behind such a name may be a file that somebody else has open and writes to.
+            // Behind such a name may be a file that another process has open and writes to.
             return Ok(Self::Direct(path.to_owned()));
         }
         let whole = match (fs::metadata(path), fs::read_link(path)) {
@@ -222,7 +224,7 @@ impl OutputFile {
     }
 }
 
-/// Writes behind whatever has been written to `path`.
+/// Appends to the content of `path`.
 fn write_on(path: &Path, content: &[u8]) -> io::Result<()> {
     match path.to_str() {
         Some("/dev/stdout") => io::stdout().write_all(content).and_then(|()| io::stdout().flush()),
@@ -234,19 +236,19 @@ fn write_on(path: &Path, content: &[u8]) -> io::Result<()> {
 impl Drop for OutputDirectory {
     fn drop(&mut self) {
         for directory in self.made.iter().rev() {
-            // Whoever put something there meanwhile keeps it.
+            // A directory that is no longer empty stays.
             let _: io::Result<()> = fs::remove_dir(directory);
         }
     }
 }
 
-/// Whether `name` is that of a table that some row of a paper writes.
+/// Whether `name` is the name of a table that some row of a paper writes.
 fn is_of_a_row(name: &str) -> bool {
     let table = |row: &ShippedRow| name.strip_suffix(".parquet") == Some(row.name.replace('/', "-").as_str());
     experiments::ROWS.iter().any(table)
 }
 
-/// What the name of a part that holds nothing is made of.
+/// Base of the name of an empty part.
 const TRIAL: &str = "trial";
 
 #[cfg(test)]
@@ -325,7 +327,7 @@ mod tests {
         let mut directory = prepared(&path).unwrap();
         let mut stream = directory.stream("packets-gcc.pcapng".to_owned()).unwrap();
         stream.file.write_all(b"half").unwrap();
-        // Whatever becomes of the process, there is nothing to be left.
+        // However the process ends, no file is left.
         assert!(names(&path).is_empty());
         drop(directory);
         assert!(names(root.path()).is_empty());

@@ -1,4 +1,4 @@
-//! A law of one's own is known to the commands that go by names.
+//! The commands that take names accept a controller of one's own.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -51,7 +51,7 @@ fn pairs_and_detection_take_it() {
 
 #[test]
 fn one_that_is_called_as_a_window_law_is_refused() {
-    /// As [`Own`].
+    /// Another controller for the same tests as [`Own`].
     struct Cubic;
 
     impl ControllerKind for Cubic {

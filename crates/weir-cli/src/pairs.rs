@@ -1,4 +1,4 @@
-//! `weir pairs`: every two laws, coupled and left alone.
+//! `weir pairs`: every two controllers, coupled and left alone.
 
 use std::io::Write;
 
@@ -74,7 +74,7 @@ fn figure(value: Option<Statistic>, scale: f64, decimals: usize) -> String {
     format!("{:.decimals$}{half}", mean * scale)
 }
 
-/// In how many of the pairs coupling harms nobody.
+/// The number of pairs in which coupling harms neither flow.
 fn summary(pairs: &[Pair]) -> String {
     let unharmed = pairs.iter().filter(|pair| pair.is_unharmed()).count();
     format!("{unharmed} of {} pairs are unharmed by coupling.", pairs.len())

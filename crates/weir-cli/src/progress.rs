@@ -1,4 +1,4 @@
-//! Progress on standard error: a bar where someone looks, else a line now and then.
+//! Progress on standard error: a bar on a terminal, else a line now and then.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,11 +26,11 @@ pub(crate) fn expect(bar: &ProgressBar, what: &str, runs: usize) {
     bar.set_message(terminal::printable(what));
 }
 
-/// Lines in place of a bar, one a minute, for what takes long and whose standard error goes to a file.
+/// Lines in place of a bar, one a minute, for long runs whose standard error goes to a file.
 #[derive(Debug)]
 pub(crate) struct Lines {
     wanted: bool,
-    /// The minutes that are told.
+    /// The minutes that have been reported.
     told: AtomicU64,
 }
 
@@ -40,12 +40,12 @@ impl Lines {
         Self { wanted: !quiet && !io::stderr().is_terminal(), told: AtomicU64::new(0) }
     }
 
-    /// Says how far `bar` is, if a minute is over.
+    /// Reports the progress of `bar`, if a minute is over.
     pub(crate) fn tell(&self, bar: &ProgressBar) {
         let minutes = bar.elapsed().as_secs() / 60;
         if self.wanted && self.told.fetch_max(minutes, Ordering::Relaxed) < minutes {
             let (made, all, left) = (bar.position(), bar.length().unwrap_or(0), bar.eta().as_secs());
-            // Where nobody listens, it goes on.
+            // If standard error is closed, the run goes on.
             let _: io::Result<()> =
                 writeln!(terminal::stderr(), "{made} of {all} runs, about {} min left", left.div_ceil(60));
         }

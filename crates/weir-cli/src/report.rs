@@ -21,7 +21,7 @@ use crate::{browser, table};
 
 const REPORT: &str = "report.html";
 
-/// Draws what the arguments ask for. Whether nothing got worse than it may, where that was asked.
+/// Draws the report of the arguments. Returns whether nothing got worse than the limit, if one was given.
 pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Failure> {
     let store = args.data.store();
     let mut first = RunFolder::at(&args.run)?;
@@ -82,13 +82,13 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Fai
     }
     let gaps = both.gaps.iter().map(Gap::in_words);
     for line in worse.iter().cloned().chain(gaps) {
-        // Where this cannot be written, there is still the exit code.
+        // If this cannot be written, the exit code still reports it.
         let _ = writeln!(terminal::stderr(), "{line}");
     }
     Ok(worse.is_empty() && both.gaps.is_empty())
 }
 
-/// Prints the outcome, in words or as JSON, and where the report is.
+/// Prints the outcome, as text or JSON, and the place of the report.
 fn print(args: &ReportArgs, path: &Path, mut facts: Value, words: &[u8]) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     if args.json {
@@ -108,7 +108,7 @@ fn sentences(all: &[&str]) -> Vec<u8> {
     lines.concat().into_bytes()
 }
 
-/// What became of a controller.
+/// Change of a controller's results.
 fn change(change: &Change) -> Value {
     let of = |criterion: Criterion| {
         let [before, after] = change.means(criterion).map_or([None; 2], |means| means.map(Some));
@@ -123,13 +123,13 @@ fn change(change: &Change) -> Value {
     json!({ "name": change.name, "criteria": Criterion::DOMINATING.map(of) })
 }
 
-/// What a controller has beyond itself in the first run.
+/// A controller's difference from itself in the first run.
 fn difference(table: &SummaryTable, row: &Row) -> Value {
     let own = std::iter::once(("controller".to_owned(), json!(row.name)));
     Value::Object(own.chain(measured(&table.columns, row)).collect())
 }
 
-/// A sentence for each quantity of a controller that got worse by more than `share`; none where it was not asked.
+/// A sentence for each quantity of a controller that got worse by more than `share`; none without a limit.
 fn worse(share: Option<f64>, both: &Versus) -> Result<Vec<String>, Failure> {
     let Some(share) = share else { return Ok(Vec::new()) };
     let percent = 100.0 * share;

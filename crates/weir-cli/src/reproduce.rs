@@ -29,17 +29,17 @@ struct Document<'a> {
     claims: &'a [ClaimResult],
 }
 
-/// What stands in plots.json.
+/// Content of plots.json.
 #[derive(Serialize)]
 struct PlotDocument<'a> {
     provenance: &'a Provenance,
     plots: &'a [PlotResult],
 }
 
-/// Runs the rows and prints what came out, whatever the verdicts; `false` where a baseline had claims met that are so no longer, and
-/// where a figure with settings changed has moved.
+/// Runs the rows and prints the results, whatever the verdicts; `false` where a baseline had claims met that are
+/// so no longer, and where a figure with settings changed has moved.
 pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<bool, Failure> {
-    // Everything that can be wrong is looked at before anything runs.
+    // All errors of the input are found before anything runs.
     let named: &[String] = if args.all { &[] } else { &args.rows };
     let experiments = experiments::open(registry, named, args.paper.as_deref())?;
     let experiments: Vec<Experiment> = experiments.into_iter().map(|row| row.changed(&args.set)).collect();
@@ -80,7 +80,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<boo
             writeln!(out, "\nReport: {}", browser::link(&directory.path(REPORT)))?;
         }
     }
-    // Also rows that are gone are missed, unless others were named.
+    // Rows that are gone also count as missing, unless others were named.
     let asked = |row: &str| match &args.paper {
         _ if experiments.iter().any(|experiment| experiment.name == row) => true,
         Some(paper) => row.split('/').next() == Some(paper),
@@ -91,7 +91,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<boo
     Ok(lost.is_empty())
 }
 
-/// An option that is given has to mean something to one of the rows at least.
+/// A given option must apply to one of the rows at least.
 fn meant_by_a_row(option: &str, given: bool, what: &str, is_there: bool) -> Result<(), Failure> {
     if !given || is_there {
         return Ok(());
@@ -108,7 +108,7 @@ fn print_lost(out: &mut impl Write, lost: &[Lost]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The claims with where they come from, as `--json` prints them.
+/// The claims with their provenance, as `--json` prints them.
 fn json(provenance: &Provenance, claims: &[ClaimResult]) -> Result<Vec<u8>, Failure> {
     let document = Document { provenance, summary: experiments::summary(claims), claims };
     let mut text = serde_json::to_vec_pretty(&document).map_err(io::Error::from)?;
@@ -116,7 +116,7 @@ fn json(provenance: &Provenance, claims: &[ClaimResult]) -> Result<Vec<u8>, Fail
     Ok(text)
 }
 
-/// The report, and what it shows as data.
+/// The report, and its content as data.
 fn files(
     experiments: &[Experiment],
     reproduced: &Reproduced,

@@ -31,7 +31,7 @@ use crate::{browser, differences, effective, progress, table};
 /// The name of the file with the report, in the output directory.
 const REPORT: &str = "report.html";
 
-/// Runs what the arguments ask for.
+/// Runs the arguments.
 pub(crate) fn run(args: &RunArgs, registry: &Registry) -> Result<(), Failure> {
     let invocation = Invocation { args, registry, store: args.data.store() };
     let in_parts = args.parts.shard.is_some() || !args.parts.merge.is_empty();
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &RunArgs, registry: &Registry) -> Result<(), Failure> {
     }
 }
 
-/// What all kinds of runs share.
+/// Arguments shared by all kinds of runs.
 struct Invocation<'a> {
     args: &'a RunArgs,
     registry: &'a Registry,
@@ -60,7 +60,7 @@ struct Invocation<'a> {
 struct Part<'a> {
     scenario: &'a Scenario,
     comparison: &'a mut Comparison,
-    /// What the names of its files end in.
+    /// Suffix of the names of its files.
     suffix: &'a str,
 }
 
@@ -141,7 +141,7 @@ impl Invocation<'_> {
         self.open(directory.as_ref())
     }
 
-    /// Whether there will be a file to open, if one is to be opened.
+    /// Whether a file will be written, if one is to be opened.
     fn opens_a_file(&self) -> Result<(), Failure> {
         browser::is_written(self.args.open, self.args.json, self.args.out.as_deref())
     }
@@ -150,7 +150,7 @@ impl Invocation<'_> {
         browser::open(self.args.open, directory.map(|directory| directory.path(REPORT)).as_deref())
     }
 
-    /// Where the files go; `None` if there are none.
+    /// The directory of the files, or `None` without files.
     fn output(&self, name: &str) -> Result<Option<OutputDirectory>, Failure> {
         OutputDirectory::usual(self.args.out.as_deref(), self.args.json, name, self.registry)
     }
@@ -159,7 +159,7 @@ impl Invocation<'_> {
         progress::bar(self.args.quiet)
     }
 
-    /// Where captured packets go: a file for each controller.
+    /// Files of the captured packets: one for each controller.
     fn captures(
         &self,
         scenario: &Scenario,
@@ -206,7 +206,7 @@ impl Invocation<'_> {
     }
 }
 
-/// What was run, and the tables of what came out.
+/// The scenario, and the tables of the results.
 pub(crate) fn print_tables(
     out: &mut impl Write,
     scenario: &Scenario,
@@ -232,12 +232,12 @@ pub(crate) fn print_tables(
     Ok(())
 }
 
-/// What the report says of the runs.
+/// Content of the report.
 struct Findings<'a> {
     values: &'a RunTable,
     ranking: Option<&'a Ranking>,
     verdict: &'a str,
-    /// What a reader should know besides.
+    /// Further remarks for the reader.
     notes: &'a [String],
 }
 
@@ -359,10 +359,10 @@ fn closing(
     Ok(())
 }
 
-/// The results alone on standard output, an object for one comparison and an array for several; what a reader should
-/// know besides on standard error.
+/// The results alone on standard output, an object for one comparison and an array for several; further remarks on
+/// standard error.
 fn print_json(out: &mut impl Write, summaries: &[&Summary], notes: &[String]) -> Result<(), Failure> {
-    // Of a thousand flows it is megabytes: they are not held in memory.
+    // For a thousand flows it is megabytes, so they are not held in memory.
     let mut text = BufWriter::new(&mut *out);
     let written = match summaries {
         [one] => serde_json::to_writer_pretty(&mut text, one),
@@ -378,8 +378,8 @@ fn print_json(out: &mut impl Write, summaries: &[&Summary], notes: &[String]) ->
     Ok(())
 }
 
-/// The name of a controller or variant as a part of a file's name: what a file system or a shell would take for something else
-/// becomes `-`. A name that is changed by that, or cut as too long, has a number behind it that is its own.
+/// The name of a controller or variant as a part of a file's name: characters with a meaning to a file system or a
+/// shell become `-`. A name that changes by that, or is cut as too long, gets a unique number.
 pub(crate) fn file_name(controller: &str) -> String {
     const MOST: usize = 100;
     let harmless = |c: char| if c.is_ascii_alphanumeric() || "-_.+={},'".contains(c) { c } else { '-' };

@@ -1,4 +1,4 @@
-//! The directory that a run was written to, and what stands there.
+//! The directory of a written run, and its content.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -18,9 +18,9 @@ use crate::run::file_name;
 const RESULTS: &str = "results.json";
 const SCENARIO: &str = "scenario.toml";
 
-/// Where a run was written to.
+/// The directory of a written run.
 pub(crate) struct RunFolder {
-    /// As it was named.
+    /// The path as it was given.
     pub(crate) named: PathBuf,
     pub(crate) directory: PathBuf,
     /// The files that were read.
@@ -40,7 +40,7 @@ impl RunFolder {
         Ok(Self { named: named.to_owned(), directory, read: Vec::new() })
     }
 
-    /// The text of a file of the run; `None` if it is not there.
+    /// The text of a file of the run, or `None` if it does not exist.
     fn text(&mut self, name: &str) -> Result<Option<String>, Failure> {
         let path = self.directory.join(name);
         match text_of(&path, MOST_PRINTED) {
@@ -59,7 +59,7 @@ impl RunFolder {
         self.read.iter().any(|own| own.canonicalize().is_ok_and(|own| own == there))
     }
 
-    /// What a report said of the run.
+    /// Saved statements of the report.
     pub(crate) fn saved(&mut self) -> Result<Saved, Failure> {
         let directory = self.directory.clone();
         let unreadable =
@@ -78,7 +78,7 @@ impl RunFolder {
         Ok(saved)
     }
 
-    /// The scenario that was run; `None` if it is not there.
+    /// The scenario that was run, or `None` if it does not exist.
     pub(crate) fn scenario(&self, registry: &Registry) -> Result<Option<Scenario>, Failure> {
         let path = self.directory.join(SCENARIO);
         if !path.exists() {
@@ -87,7 +87,7 @@ impl RunFolder {
         Ok(Some(Scenario::open_in(registry, &path.to_string_lossy(), &[])?))
     }
 
-    /// All that a report is drawn from.
+    /// All data for drawing a report.
     pub(crate) fn load(&mut self, registry: &Registry, store: &TraceStore) -> Result<Loaded, Failure> {
         let mut saved = self.saved()?;
         let text = self.text(SCENARIO)?.unwrap_or_default();
@@ -96,7 +96,7 @@ impl RunFolder {
         let mut world = String::new();
         if let Some(scenario) = self.scenario(registry)? {
             saved.tell_laws(&scenario);
-            // Who was compared, and over which seeds, does not change the world.
+            // Candidates and seeds do not change the world.
             let mut alone = scenario.clone();
             alone.controllers.clear();
             alone.variants = Named::default();
@@ -119,7 +119,7 @@ impl RunFolder {
         Ok(Loaded { name: self.named.display().to_string(), saved, scenario: text, world, controllers })
     }
 
-    /// What was written of the controller's first run; `None` if there is no series.
+    /// The tables of the controller's first run, or `None` if there is no series.
     pub(crate) fn tables(&mut self, controller: &str) -> Result<Option<Tables>, Failure> {
         let controller = file_name(controller);
         let Some(series) = self.text(&format!("series-{controller}.csv"))? else { return Ok(None) };
@@ -146,7 +146,7 @@ impl RunFolder {
     }
 }
 
-/// What is wrong with the files of a run, and what would be right.
+/// An error in the files of a run, and the valid content.
 pub(crate) fn wrong(path: &Path, problem: &str) -> Failure {
     Failure::Option {
         option: path.display().to_string(),

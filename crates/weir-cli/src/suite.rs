@@ -26,20 +26,20 @@ use crate::terminal;
 use gates::Gates;
 use output::{Findings, Output};
 
-/// What the cells of the table say.
+/// Legend of the table's cells.
 const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit, · not judged. The margin of the case: \
                       value over limit, or limit over value, of its worst check, at most 1; the check that decides, and every missed \
                       one with its points from the limit. Overhead: headers and padding over the payload of frames.";
 
-/// What the table of leaders says.
+/// Legend of the table of leaders.
 const LEADERS: &str = "Who leads each case: whom nobody beats in useful rate (video within 150 ms, from 20 s on), and which of these \
                        nobody beats in frame delay or freezes without being beaten in the other.";
 /// The cases of a suite that is drawn.
 const CASES_HEAD: [&str; 2] = ["case", "what it is"];
 const LEADERS_HEAD: [&str; 3] = ["case", "leading", "recommended"];
 
-/// Runs the suite, or compares two saved results of one. Whether nothing got worse than in the saved result, if one was given,
-/// and every gate was passed.
+/// Runs the suite, or compares two saved results of one. Returns whether nothing got worse than in the saved
+/// result, if one was given, and every gate was passed.
 pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failure> {
     args.draw.suits(args.suite.as_ref())?;
     match (&args.command, &args.suite) {
@@ -47,7 +47,7 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
         (None, Some(SuiteSource::Shipped(suite))) => run(args, suite, registry),
         (None, Some(SuiteSource::Drawn)) => drawn(args, registry),
         (None, Some(SuiteSource::File(path))) => run(args, &Suite::open(registry, path)?, registry),
-        // The argument parser asks for one of both.
+        // The argument parser requires one of both.
         (None, None) => Ok(true),
     }
 }
@@ -96,7 +96,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
         _ => contestants(&args.controller, registry, |own| is_variant(own, suite, &cases, registry))?,
     };
     let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
-    // Everything that can be wrong is looked at before anything runs.
+    // All errors of the input are found before anything runs.
     let store = args.data.store();
     let request = SuiteRequest { suite, registry, controllers: &contestants, seeds: &seeds, cases: &cases };
     sweeps_fit(args, &request, &store)?;
@@ -111,18 +111,18 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     notes.extend(base.as_ref().and_then(|base| changes::other_senders(base, &run.result)));
     let changes = base.map(|base| suite::compare(&base, &run.result));
     let findings = Findings { suite, run: &run, notes: &notes, changes: changes.as_ref() };
-    // What ran is shown whatever becomes of the files.
+    // The results are shown even if a file cannot be written.
     let written = output.write(&findings);
     let printed = output.print(&findings);
     let missed = gates.missed(&run.result);
     for line in &missed {
-        // Where nobody listens, the exit code still tells.
+        // If standard error is closed, the exit code still reports it.
         let _ = writeln!(terminal::stderr(), "{line}");
     }
     written?;
     let opened = browser::open(args.open, output.matrix().as_deref());
     match printed.and(opened) {
-        // The exit code is told even to who has stopped reading.
+        // The exit code reports it even if the reader has closed the pipe.
         Err(failure) if !failure.is_closed_pipe() => Err(failure),
         _ => Ok(missed.is_empty() && !changes.is_some_and(|changes| changes.has_regression())),
     }
@@ -131,7 +131,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
 /// Whether the scenarios of the cases `selected`, of all if there are none, define it as a variant.
 ///
 /// # Errors
-/// Some do, and some do not.
+/// An error if only some of them do.
 fn is_variant(
     contestant: &Candidate,
     suite: &Suite,
@@ -180,7 +180,7 @@ fn sweeps_fit(args: &SuiteArgs, request: &SuiteRequest<'_>, store: &TraceStore) 
     Ok(())
 }
 
-/// Cases are judged by the links that they are about, unless the caller knows that they are not.
+/// An error if a stand-in replaces a recorded trace of a case, unless the caller accepts stand-ins.
 fn no_stand_ins(args: &SuiteArgs, request: &SuiteRequest<'_>, store: &TraceStore) -> Result<(), Failure> {
     let stand_ins = request.stand_ins(store)?;
     match stand_ins.first() {

@@ -24,12 +24,12 @@ use crate::{browser, differences, table};
 /// The name of the file with the plots, in the output directory.
 const REPORT: &str = "index.html";
 
-/// Keys of a scenario that say nothing of its runs, or that a sweep has of its own.
+/// Keys of a scenario without influence on its runs, or that a sweep sets itself.
 const NOT_SWEPT: [&str; 5] = ["seed", "runs", "controllers", "name", "title"];
 /// Most runs at a place.
 const MOST_RUNS: u32 = 1000;
 
-/// Runs the sweep that the arguments ask for.
+/// Runs the sweep of the arguments.
 pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(), Failure> {
     refuse_what_has_no_meaning(args)?;
     let store = args.data.store();
@@ -91,7 +91,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     Ok(())
 }
 
-/// Options that say nothing of a sweep.
+/// An error for options without a meaning in a sweep.
 fn refuse_what_has_no_meaning(args: &RunArgs) -> Result<(), Failure> {
     browser::is_written(args.open, args.json, args.out.as_deref())?;
     if args.scenario.as_deref() == Some("-") {
@@ -125,7 +125,7 @@ fn refuse_what_has_no_meaning(args: &RunArgs) -> Result<(), Failure> {
     }
 }
 
-/// A key that has one value and is to have several.
+/// An error for a key that is both set and varied.
 fn refuse_what_is_set(args: &RunArgs) -> Result<(), Failure> {
     let set =
         args.changes.set.iter().map(|set| (format!("--set {set}"), set.split('=').next().unwrap_or(set)));
@@ -139,7 +139,7 @@ fn refuse_what_is_set(args: &RunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Keys that cannot be varied, or are twice.
+/// An error for keys that cannot be varied, or are given twice.
 pub(crate) fn refuse_keys(varied: &[Varied]) -> Result<(), Failure> {
     for (index, Varied { path, .. }) in varied.iter().enumerate() {
         let option = format!("--sweep {path}");
@@ -156,7 +156,7 @@ pub(crate) fn refuse_keys(varied: &[Varied]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Who is compared: those of the arguments, else those of the scenario.
+/// The candidates: those of the arguments, else those of the scenario.
 fn contestants(args: &RunArgs, scenario: &Scenario) -> Result<Vec<Candidate>, Failure> {
     let given = named(&args.changes.controller)?;
     if !given.is_empty() {
@@ -182,7 +182,7 @@ fn duration(args: &RunArgs) -> Option<String> {
     args.changes.duration.as_ref().map(|duration| format!("duration={duration}"))
 }
 
-/// The law that a contestant is, or is a variant of.
+/// The controller of a candidate, which may be a variant of it.
 fn law<'a>(scenario: &'a Scenario, contestant: &'a Candidate) -> &'a str {
     scenario.controller_of(&contestant.name)
 }
@@ -211,7 +211,8 @@ fn print(out: &mut impl Write, tables: &[PlacedTable]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An object for each controller at each place; of a variant also what it differs in from the first of its law.
+/// An object for each controller at each place; for a variant also its differences from the first of its
+/// controller.
 fn as_json(request: &SweepRequest<'_>, numbers: &[Swept]) -> Value {
     let objects = |swept: &Swept| {
         let at: Map<String, Value> = request

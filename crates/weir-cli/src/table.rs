@@ -11,12 +11,12 @@ use weir_lab::page::{MARKED, Row, RowKind, SummaryTable};
 use crate::numbers::{Number, aligned};
 use crate::terminal;
 
-/// Between columns.
+/// Gap between columns.
 const GAP: &str = "   ";
-/// Headers are broken into lines where they are longer than this and than what stands below them.
+/// Headers are broken into lines if they are longer than this and than the cells below them.
 const HEADER_WIDTH: usize = 9;
 
-/// Words in columns; they wrap within the terminal, but for the first of each row, a name.
+/// Text in columns; it wraps within the terminal, except the first cell of each row, a name.
 pub(crate) fn plain(header: &[&str], rows: Vec<Vec<impl Into<Cell>>>) -> String {
     wrapped(header, rows, terminal_width())
 }
@@ -28,7 +28,7 @@ fn wrapped(header: &[&str], rows: Vec<Vec<impl Into<Cell>>>, width: Option<usize
         Some(width) => table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width),
         None => table.set_content_arrangement(ContentArrangement::Disabled),
     };
-    // As the stream does, which also knows of terminals that the environment speaks of.
+    // As the stream does, which also knows of terminals from the environment.
     if AutoStream::choice(&io::stdout()) != ColorChoice::Never {
         table.enforce_styling();
     }
@@ -45,12 +45,12 @@ fn wrapped(header: &[&str], rows: Vec<Vec<impl Into<Cell>>>, width: Option<usize
     table.trim_fmt()
 }
 
-/// Words in two columns, what it is and what there is of it; they wrap within the terminal.
+/// Text in two columns, a property and its value; it wraps within the terminal.
 pub(crate) fn without_header(rows: Vec<Vec<Cell>>) -> String {
     plain(&[], rows)
 }
 
-/// Words in columns, the header's line and then one for each row, whatever the width.
+/// Text in columns, the header's line and then one for each row, whatever the width.
 pub(crate) fn lines(header: &[&str], rows: Vec<Vec<Cell>>) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -62,8 +62,8 @@ pub(crate) fn lines(header: &[&str], rows: Vec<Vec<Cell>>) -> Vec<String> {
     table.trim_fmt().lines().map(str::to_owned).collect()
 }
 
-/// Words in columns, one line for each row: the first columns that fit `width`, two at least, of which the second then ends
-/// with the last word that fits. And whether that is all.
+/// Text in columns, one line for each row. The line has the first columns that fit `width`, two at least, of which
+/// the second then ends with the last word that fits. Also returns whether all columns fit.
 pub(crate) fn one_line_each(header: &[&str], rows: &[Vec<String>], width: Option<usize>) -> (String, bool) {
     let drawn = |shown: usize, text: &dyn Fn(usize, &str) -> String| {
         let row = |row: &Vec<String>| {
@@ -91,7 +91,7 @@ pub(crate) fn or_paragraphs(header: &[&str], rows: &[Vec<String>], width: Option
             let named = !cells.first()?.is_empty();
             let cells: Vec<&str> = cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
             let (first, others) = (cells.first()?, cells[1..].join("   "));
-            // What belongs to the row above has no name.
+            // A continuation of the row above has no name.
             Some(if named {
                 let head = format!("{}   {others}", terminal::bold(first));
                 format!("{}\n{}", head.trim_end(), indented(last, width))
@@ -113,7 +113,7 @@ fn cut(text: &str, width: usize) -> String {
     format!("{} …", first.trim_end_matches([',', ';', ':']))
 }
 
-/// Columns of the terminal that standard output is; `None` where it is none, or does not know its size.
+/// Width in columns of the terminal on standard output, or `None` without a terminal, or without a known size.
 pub(crate) fn terminal_width() -> Option<usize> {
     known(Table::new().width())
 }
@@ -123,7 +123,7 @@ pub(crate) fn error_width() -> Option<usize> {
     known(Table::new().use_stderr().width())
 }
 
-/// A terminal that says it has no column says that it does not know.
+/// A terminal that reports no columns does not know its size.
 fn known(width: Option<u16>) -> Option<usize> {
     width.filter(|&width| width > 0).map(usize::from)
 }
@@ -141,8 +141,8 @@ pub(crate) fn indented(text: &str, width: Option<usize>) -> String {
     lines.iter().map(|line| format!("{indent}{line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Words in columns, flush left, as many of the columns `names` beside each other as fit `width`; `first` heads the names
-/// of the rows.
+/// Text in columns, flush left, as many of the columns `names` beside each other as fit `width`; `first` is the
+/// title of the names of the rows.
 pub(crate) fn words(
     first: &str,
     names: &[&str],
@@ -165,9 +165,9 @@ pub(crate) fn words(
     }
 }
 
-/// Numbers in columns, with their 95 % intervals; what is marked as the best of its metric is bold. Where a row per controller is wider
-/// than `width`, there is a row per metric, and as many controllers beside each other as fit; or, where that takes fewer
-/// tables, as many metrics beside each other as fit.
+/// Numbers in columns, with their 95 % intervals; the best ones of a metric are bold. If a row per controller is
+/// wider than `width`, there is a row per metric, and as many controllers beside each other as fit. If that takes
+/// fewer tables, as many metrics beside each other as fit.
 pub(crate) fn summary(first: &str, summary: &SummaryTable, width: Option<usize>) -> String {
     let wide = by_row(first, summary, 0..summary.columns.len()).draw();
     let Some(width) = width.filter(|&width| columns(&wide) > width) else { return wide };
@@ -177,7 +177,7 @@ pub(crate) fn summary(first: &str, summary: &SummaryTable, width: Option<usize>)
     fewer.join("\n")
 }
 
-/// What stands below a table: runs of two kinds, and on a terminal what bold numbers are, if there are any.
+/// Notes below a table: runs of two kinds, and on a terminal the meaning of bold numbers, if there are any.
 pub(crate) fn write_notes(out: &mut impl Write, table: &SummaryTable) -> io::Result<()> {
     write_kinds(out, table.kinds())?;
     write_marks(out, table.rows.iter())
@@ -191,7 +191,7 @@ pub(crate) fn write_kinds(out: &mut impl Write, kinds: Option<String>) -> io::Re
     }
 }
 
-/// Says on a terminal what bold numbers are, if there are any.
+/// Explains bold numbers on a terminal, if there are any.
 pub(crate) fn write_marks<'r>(
     out: &mut impl Write,
     mut rows: impl Iterator<Item = &'r Row> + Clone,
@@ -222,9 +222,9 @@ fn columns(text: &str) -> usize {
     text.lines().map(visible).max().unwrap_or(0)
 }
 
-/// What is drawn: texts in columns, the first of them flush left.
+/// Texts in columns, the first of them flush left.
 struct Grid {
-    /// Whether the others are, too; else they are flush right.
+    /// Whether the other columns are flush left too; otherwise they are flush right.
     flush_left: bool,
     header: Vec<Vec<String>>,
     rows: Vec<Vec<Text>>,
@@ -242,7 +242,7 @@ impl From<&str> for Text {
 }
 
 impl Text {
-    /// A name, which a file may have given.
+    /// A name, which may come from a file.
     fn name(name: &str) -> Self {
         Self { text: terminal::printable(name), bold: false }
     }
@@ -298,7 +298,7 @@ impl Grid {
         let height = self.header.iter().map(Vec::len).max().unwrap_or(0);
         let mut lines = Vec::new();
         for line in 0..height {
-            // Headers stand on the rule.
+            // Headers are aligned to the bottom, next to the rule.
             let text = |lines: &Vec<String>| {
                 (line + lines.len()).checked_sub(height).map_or("", |i| lines[i].as_str()).into()
             };

@@ -1,20 +1,21 @@
-//! What commands print, made safe for terminals: text of files, of names of files and of traces may hold control
-//! characters, and nobody lets a terminal obey those of a stranger's file.
+//! Output of commands, made safe for terminals. Text of files, of names of files and of traces may hold control
+//! characters, and a terminal must not obey those of a foreign file.
 
 use std::io::{self, IsTerminal, StderrLock, StdoutLock, Write};
 
 use anstream::{AutoStream, ColorChoice};
 
-/// What stands in the place of a control character.
+/// Replacement of a control character.
 const REPLACEMENT: char = '\u{fffd}';
 /// Begins an escape sequence.
 const ESCAPE: char = '\u{1b}';
-/// What selects how text is drawn (ECMA-48 §8.3.117) that commands use: plain, bold, faint, italic, underlined, and colours of text.
+/// Codes of text attributes (ECMA-48 §8.3.117) that commands use: plain, bold, faint, italic, underlined, and
+/// colours of text.
 const DRAWN: [&str; 10] = ["", "0", "1", "2", "3", "4", "31", "32", "33", "36"];
 /// Begin and end of a link's address.
 const LINK: (&str, &str) = ("\u{1b}]8;;", "\u{1b}\\");
 
-/// Whether the character makes a terminal, or what shows bidirectional text, do something (C0, DEL and C1; UAX #9 §2).
+/// Whether the character controls a terminal or the display of bidirectional text (C0, DEL and C1; UAX #9 §2).
 fn controls(character: char) -> bool {
     let directs = matches!(
         character,
@@ -59,8 +60,8 @@ pub(crate) fn stderr() -> Screen<AutoStream<StderrLock<'static>>> {
     Screen { stream: stream.lock(), guarded, line: Vec::new() }
 }
 
-/// A stream that shows control characters as U+FFFD where a terminal would obey them, but for those by which commands draw.
-/// It writes whole lines.
+/// A stream that shows control characters as U+FFFD if a terminal would obey them, except those by which commands
+/// draw. The stream writes whole lines.
 pub(crate) struct Screen<W: Write> {
     stream: W,
     guarded: bool,
@@ -69,13 +70,13 @@ pub(crate) struct Screen<W: Write> {
 }
 
 impl<W: Write> Screen<W> {
-    /// Writes a text that was made printable before it was drawn, as it is.
+    /// Writes a text unchanged that was made printable before it was drawn.
     pub(crate) fn write_drawn(&mut self, text: &str) -> io::Result<()> {
         self.flush()?;
         self.stream.write_all(text.as_bytes())
     }
 
-    /// Writes `count` bytes of those that wait.
+    /// Writes `count` bytes of the pending ones.
     fn emit(&mut self, count: usize) -> io::Result<()> {
         let bytes: Vec<u8> = self.line.drain(..count).collect();
         self.stream.write_all(shown(&String::from_utf8_lossy(&bytes)).as_bytes())
@@ -103,7 +104,7 @@ impl<W: Write> Write for Screen<W> {
 
 impl<W: Write> Drop for Screen<W> {
     fn drop(&mut self) {
-        // Where nobody listens, there is nothing to be done.
+        // If the stream is closed, no action remains.
         let _: io::Result<()> = self.flush();
     }
 }
@@ -147,7 +148,7 @@ mod tests {
 
     use super::*;
 
-    /// What reaches a terminal of what is written in these pieces.
+    /// The text that reaches a terminal from these pieces.
     fn written(pieces: &[&[u8]]) -> String {
         let mut stream = Vec::new();
         let mut screen = Screen { stream: &mut stream, guarded: true, line: Vec::new() };
@@ -220,7 +221,7 @@ mod tests {
                     }
                     let direct = |line: &&str| line.contains("io::stdout()") || line.contains("io::stderr()");
                     let asks = |line: &&str| line.contains("is_terminal()") || line.contains("::choice(");
-                    // What goes into a file by the name of a device, and pages for manuals.
+                    // Exceptions: output to a device by its file name, and manual pages.
                     let allowed = path.ends_with("output.rs") || path.ends_with("manual.rs");
                     let found = text.lines().filter(direct).find(|line| !asks(line) && !allowed);
                     assert_eq!(found, None, "{}", path.display());

@@ -1,4 +1,4 @@
-//! `weir trace`: looking at traces of links, and making them from others.
+//! `weir trace`: inspection of traces of links, and their creation from others.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -67,7 +67,7 @@ fn write(
     Ok(())
 }
 
-/// The form that the end of a file's name asks for.
+/// The form that a file's extension selects.
 fn form_to_write(out: &Path) -> Result<TraceForm, Failure> {
     let devices = out.starts_with("/dev") || out.starts_with("/proc");
     let form = if devices { Some(TraceForm::of(out)) } else { TraceForm::to_write(out) };
@@ -76,7 +76,7 @@ fn form_to_write(out: &Path) -> Result<TraceForm, Failure> {
     })
 }
 
-/// Refuses to write over what is read.
+/// Refuses to write over the input.
 fn not_over_itself(source: &TraceSource, out: &Path) -> Result<(), Failure> {
     let input = Path::new(&source.trace);
     let files = || source.data.store().listed();
@@ -92,7 +92,7 @@ fn refused(out: &Path, problem: &str) -> Failure {
     Failure::Option { option: out.display().to_string(), problem: problem.to_owned() }
 }
 
-/// Says where a part ends that was to end later.
+/// Reports the end of a part that was to end later.
 fn say_if_beyond(args: &TraceCutArgs) -> Result<(), Failure> {
     let end = open(&args.source)?.duration();
     if let Some(to) = args.to.filter(|to| *to > end) {
@@ -119,21 +119,21 @@ fn rates(trace: &Trace, source: &TraceSource) -> Result<Vec<f64>, Failure> {
     rates_over_time(trace, source.bin).map_err(|error| too_fine(source, error))
 }
 
-/// Of a shorter trace there are no statistics, …
+/// A shorter trace has no statistics, …
 const SHORTEST: TimeDelta = TimeDelta::from_secs(1);
-/// … and of a longer one.
+/// … nor a longer one.
 const LONGEST: TimeDelta = TimeDelta::from_secs(3600);
 
-/// What is shown of a trace.
+/// Properties of a trace to show.
 struct Facts {
     opportunities: usize,
     duration: TimeDelta,
     mean: DataRate,
     /// Least, median and greatest rate of the whole bins; of the only one if it is shorter.
     spread: [f64; 3],
-    /// Share of these bins in which nothing can be carried.
+    /// Share of these bins without capacity.
     empty: f64,
-    /// Between opportunities, the first one of the next cycle included.
+    /// Longest gap between opportunities, the first one of the next cycle included.
     longest_gap: TimeDelta,
 }
 
@@ -205,7 +205,7 @@ fn show(args: &TraceShowArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How the rate varies and for how long, and how often there is little of it or nothing.
+/// How much and for how long the rate varies, and how often it is low or zero.
 fn describe(out: &mut impl Write, statistics: &TraceStatistics) -> io::Result<()> {
     let [tenth, second, ten] = statistics.autocorrelation.map(|own| number(own, 2));
     writeln!(
@@ -256,7 +256,7 @@ fn plot(args: &TraceConvertArgs) -> Result<(), Failure> {
     OutputFile::prepare(&args.out)?.write(svg.as_bytes())
 }
 
-/// Size of the drawing, and the room around the curve for its axes.
+/// Size of the drawing, and the margins around the curve for its axes.
 const SIZE: (f64, f64) = (900.0, 320.0);
 const LEFT: f64 = 60.0;
 const BELOW: f64 = 40.0;

@@ -14,10 +14,10 @@ use crate::failure::Failure;
 use crate::output::OutputFile;
 use crate::terminal;
 
-/// Rates of opportunities, where they are written as rates, are means over this; longer where there would be too many.
+/// Averaging length of rates from opportunities; longer if there would be too many.
 const BIN: TimeDelta = TimeDelta::from_millis(100);
 
-/// Reads the file, prints what is stated of it, writes the trace and the link's table for a scenario.
+/// Reads the file, prints its properties, writes the trace and the link's table for a scenario.
 pub(crate) fn import(args: &TraceImportArgs) -> Result<(), Failure> {
     let target = Target::of(args)?;
     let imported = read(&args.file, &asked(args)).map_err(|error| {
@@ -31,7 +31,7 @@ pub(crate) fn import(args: &TraceImportArgs) -> Result<(), Failure> {
     if args.json { print_json(args, &imported, &target) } else { print(args, &imported, &target) }
 }
 
-/// Where the trace goes, and what scenarios call it.
+/// Destination of the trace, and its name in scenarios.
 struct Target {
     path: PathBuf,
     form: TraceForm,
@@ -80,7 +80,7 @@ fn option(option: &str, path: &Path, problem: String) -> Failure {
     Failure::Option { option: format!("{option} {}", path.display()), problem }
 }
 
-/// Whether both lead to one file.
+/// Whether both paths lead to one file.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
@@ -123,7 +123,7 @@ const USUAL_DELAY: TimeDelta = TimeDelta::from_millis(25);
 const USUAL_QUEUE: &str = "300ms";
 const USUAL: &str = "a usual value; the file does not tell";
 
-/// The link's table for a scenario, each key with where its value comes from.
+/// The link's table for a scenario, each key with the source of its value.
 fn link(imported: &Imported, target: &Target) -> String {
     let transfer =
         if imported.form == ImportForm::Pcap { "of the transfer; the path may carry more" } else { "" };

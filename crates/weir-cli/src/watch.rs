@@ -16,10 +16,11 @@ use crate::run::print_tables;
 use crate::terminal;
 use crate::{effective, progress, table};
 
-/// So often it is looked whether the file was saved.
+/// Interval of the checks whether the file was saved.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
 
-/// Runs the scenario, and once more each time its file is saved. It ends with the process, or with `--once`.
+/// Runs the scenario, and once more each time its file is saved. The command ends with the process, or with
+/// `--once`.
 pub(crate) fn watch(args: &WatchArgs, registry: &Registry) -> Result<(), Failure> {
     let name = &args.scenario;
     if shipped::find(name).is_some() || name == "-" {
@@ -29,7 +30,7 @@ pub(crate) fn watch(args: &WatchArgs, registry: &Registry) -> Result<(), Failure
     effective::say_repeated("--controller", &args.changes.controller);
     let mut seen = saved(name);
     if seen.is_none() {
-        // Why it cannot be read.
+        // Reports the error if it cannot be read.
         Scenario::open_in(registry, name, &[])?;
     }
     let mut before: Option<Comparison> = None;
@@ -42,13 +43,13 @@ pub(crate) fn watch(args: &WatchArgs, registry: &Registry) -> Result<(), Failure
                 }
                 before = Some(now);
             }
-            // Who is in the middle of a change makes it right with the next one.
+            // A file in the middle of a change is corrected by the next save.
             Err(failure) => drop(failure.report()),
         }
         writeln!(terminal::stdout(), "Waiting for {name} to be saved; Ctrl-C ends.")?;
         seen = loop {
             sleep(LOOK_EVERY);
-            // Editors may take a file away before they put the new one into its place.
+            // Editors may remove a file before they put the new one into its place.
             match saved(name) {
                 Some(now) if Some(now) != seen => break Some(now),
                 _ => {}
@@ -57,7 +58,7 @@ pub(crate) fn watch(args: &WatchArgs, registry: &Registry) -> Result<(), Failure
     }
 }
 
-/// When the file was saved, and its length; `None` where there is none.
+/// When the file was saved, and its length, or `None` if it does not exist.
 fn saved(path: &str) -> Option<(SystemTime, u64)> {
     let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     Some((found.modified().ok()?, found.len()))
@@ -76,7 +77,7 @@ fn run(args: &WatchArgs, registry: &Registry) -> Result<(Scenario, Comparison), 
     Ok((scenario, comparison))
 }
 
-/// What came out, and how it differs from what came out before.
+/// The results, and their differences from those before.
 fn print(scenario: &Scenario, now: &Comparison, before: Option<&Comparison>) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     let width = table::terminal_width();

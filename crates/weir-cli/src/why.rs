@@ -1,4 +1,4 @@
-//! `weir why`: why a controller's rate was what it was.
+//! `weir why`: the reason for a controller's rate.
 
 use std::io::{self, Write};
 
@@ -17,10 +17,10 @@ use crate::run_folder::{RunFolder, wrong};
 use crate::table;
 use crate::terminal;
 
-/// Falls that are shown, below a line that says whose they are.
+/// Falls that are shown, below a line that names their flow.
 const MOST_FALLS: usize = 4;
 
-/// Says what the arguments ask for.
+/// Prints the answer to the arguments.
 pub(crate) fn why(args: &WhyArgs, registry: &Registry) -> Result<(), Failure> {
     let store = args.data.store();
     let mut folder = RunFolder::at(&args.run)?;
@@ -69,7 +69,7 @@ pub(crate) fn why(args: &WhyArgs, registry: &Registry) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The controller that is asked for, or the only one.
+/// The requested controller, or the only one.
 fn controller<'a>(args: &WhyArgs, names: &[&'a str]) -> Result<&'a str, Failure> {
     let listed = names.join(", ");
     match (&args.controller, names) {

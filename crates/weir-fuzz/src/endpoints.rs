@@ -1,5 +1,5 @@
-//! Media senders and receivers as black boxes: sessions of every law, over a path that loses, repeats, delays and garbles, between
-//! clocks that are set, with reports that no honest receiver makes.
+//! Media senders and receivers as black boxes: sessions of every controller, over a path that loses, repeats,
+//! delays and corrupts packets. Clocks are set meanwhile, and reports arrive that no honest receiver makes.
 
 mod call;
 mod flow;
@@ -9,7 +9,7 @@ mod path;
 use crate::input::Input;
 use call::Call;
 
-/// An input is worth no more steps.
+/// Most steps of an input.
 const MOST_STEPS: usize = 1000;
 
 pub(crate) fn run(data: &[u8]) {

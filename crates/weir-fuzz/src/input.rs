@@ -1,8 +1,8 @@
-//! Choices out of bytes: whatever the bytes are they choose something, and few of them choose something likely.
+//! Choices from bytes: any bytes are a valid choice, and few bytes make a likely one.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-/// What is left of the bytes. Behind the end there are zeros.
+/// The remaining bytes. Zeros follow after the end.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     rest: &'a [u8],
@@ -19,7 +19,7 @@ impl<'a> Input<'a> {
         self.rest.is_empty()
     }
 
-    /// As many of the next `count` bytes as there are.
+    /// The next `count` bytes, or fewer at the end.
     pub fn bytes(&mut self, count: usize) -> &'a [u8] {
         let (bytes, rest) = self.rest.split_at(count.min(self.rest.len()));
         self.rest = rest;
@@ -52,12 +52,12 @@ impl<'a> Input<'a> {
         u64::from_le_bytes(self.array())
     }
 
-    /// Whether or not.
+    /// A random boolean.
     pub fn flag(&mut self) -> bool {
         self.byte() & 1 == 1
     }
 
-    /// Once in `count` times.
+    /// True once in `count` times.
     pub fn seldom(&mut self, count: u8) -> bool {
         self.byte() % count == count - 1
     }
@@ -71,22 +71,22 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// One of `all`, the first where no byte is left.
+    /// An element of `all`, the first if no byte is left.
     pub fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len() as u64) as usize]
     }
 
-    /// Up to 10 Mbit/s, or any.
+    /// A rate up to 10 Mbit/s, or any.
     pub fn rate(&mut self) -> DataRate {
         DataRate::from_bps(if self.seldom(8) { self.u64() } else { self.below(10_000_000) })
     }
 
-    /// Up to 3000 bytes, or any.
+    /// A size up to 3000 bytes, or any.
     pub fn size(&mut self) -> DataSize {
         DataSize::from_bytes(if self.seldom(8) { self.u64() } else { self.below(3000) })
     }
 
-    /// From -1 to 3 s, or any.
+    /// A span from -1 to 3 s, or any.
     pub fn span(&mut self) -> TimeDelta {
         if self.seldom(8) {
             return TimeDelta::from_nanos(self.u64() as i64);
@@ -95,14 +95,14 @@ impl<'a> Input<'a> {
     }
 }
 
-/// A clock's course: mostly a little later, now and then set to anywhere within fifty years of where it began.
+/// Readings of a clock: mostly a little later, now and then set to anywhere within fifty years of where it began.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Course {
     nanos: i64,
 }
 
 impl Course {
-    /// The farthest from the beginning.
+    /// The largest distance from the beginning.
     const FARTHEST: i64 = 50 * 365 * 86_400_000_000_000;
 
     /// How long it is to the next moment.
@@ -111,7 +111,7 @@ impl Course {
         self.nanos = if input.seldom(21) {
             input.u64() as i64 % Self::FARTHEST
         } else {
-            // It may walk on by itself: no input is long enough for another fifty years.
+            // The clock may also move beyond that by steps: no input is long enough for another fifty years.
             before + input.below(300_000_000) as i64
         };
         TimeDelta::from_nanos(self.nanos - before)

@@ -1,4 +1,5 @@
-//! Files and words that somebody writes: each is read or refused with a message, and what was read is written and read the same.
+//! Files and command-line values written by users: each is read or refused with a message, and what was read is
+//! written and read the same.
 
 mod recordings;
 mod results;
@@ -12,12 +13,12 @@ pub(crate) use scenarios::{scenarios, settings};
 pub(crate) use suites::{rows, suites};
 pub(crate) use traces::{frames, traces};
 
-/// Bytes as text, none if they are none: that is refused before all else.
+/// Bytes as text, or `None` for bytes that are not UTF-8, which every reader refuses first.
 fn text(data: &[u8]) -> Option<&str> {
     core::str::from_utf8(data).ok()
 }
 
-/// What was refused was refused with a message.
+/// Checks that an error has a message.
 fn refused(error: &impl core::fmt::Display) {
     assert!(!error.to_string().is_empty());
 }

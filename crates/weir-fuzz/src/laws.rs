@@ -1,7 +1,8 @@
-//! Both halves of every law, alone: arbitrary calls to a sender half, arbitrary arrivals at a receiver half.
+//! Both halves of every controller, alone: arbitrary calls to a sender half, arbitrary arrivals at a receiver
+//! half.
 //!
-//! What must hold is said by the kit of `weir_cc::testing`; the calls here are of the kinds that it makes, but chosen by bytes:
-//! fast enough for millions of them, and with something for a fuzzer to learn.
+//! The kit of `weir_cc::testing` holds the invariants. The calls here are of its kinds, but chosen by bytes: fast
+//! enough for millions of them, and with structure for a fuzzer to learn.
 
 mod arrivals;
 mod calls;
@@ -17,22 +18,22 @@ use arrivals::Arrivals;
 
 pub use calls::{Calls, limits};
 
-/// The names of all laws.
+/// The names of all controllers.
 pub fn names() -> &'static [&'static str] {
     static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::standard);
     static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| REGISTRY.controller_names().collect());
     &NAMES
 }
 
-/// Both halves of the law `name`.
+/// Both halves of the controller `name`.
 ///
 /// # Panics
-/// If there is no such law.
+/// If there is no such controller.
 pub fn halves(name: &str, limits: RateLimits) -> Halves {
     Registry::standard().build(name, None, limits, 1.0).expect("a law as it ships")
 }
 
-/// A sender half of some law, and calls.
+/// A sender half of some controller, and calls.
 pub(crate) fn senders(data: &[u8]) {
     let mut input = Input::new(data);
     let name = input.one_of(names());
@@ -44,7 +45,7 @@ pub(crate) fn senders(data: &[u8]) {
     }
 }
 
-/// A receiver half of some law, and arrivals.
+/// A receiver half of some controller, and arrivals.
 pub(crate) fn receivers(data: &[u8]) {
     let mut input = Input::new(data);
     let name = input.one_of(names());
@@ -71,10 +72,10 @@ impl Receiving {
         Self { receiver, limits, arrivals: Arrivals::default(), reports: 0 }
     }
 
-    /// A packet arrives, and what is due until then is reported; now and then the route changes before.
+    /// A packet arrives, and reports due until then are made; now and then the route changes before.
     ///
     /// # Panics
-    /// If what must hold of every law does not.
+    /// If an invariant of every controller fails.
     pub fn live(&mut self, input: &mut Input<'_>) {
         if input.seldom(64) {
             self.receiver.on_route_changed();
@@ -86,12 +87,12 @@ impl Receiving {
         });
     }
 
-    /// How many reports there were.
+    /// The number of reports.
     pub const fn reports(&self) -> u64 {
         self.reports
     }
 
-    /// Nothing comes any more.
+    /// No packet arrives any more.
     ///
     /// # Panics
     /// If a time to report is not later than the one before.

@@ -1,10 +1,11 @@
-//! What fuzzers feed bytes to. A [`Target`] is a function of bytes that panics where something does not hold: not only that
-//! nothing panics by itself, but what is read and written again is read the same, wake-ups are later than now, targets are within
-//! their limits, results compared with themselves show no change.
+//! Functions of bytes for fuzzers. A [`Target`] is a function of bytes that panics if an invariant fails.
+//! Invariants besides panics in the code itself are these. Values that are read and written again are read the
+//! same. Wake-ups are later than now, and targets are within their limits. Results compared with themselves show
+//! no change.
 //!
-//! Three use them: `fuzz/`, where cargo-fuzz looks for bytes that make one panic (`make fuzz`); the test of this crate, which
-//! replays the inputs kept in `fuzz/corpus/`; and the soak (`make soak`), which lets every law live through ten million of the
-//! operations that the targets `senders` and `receivers` are made of.
+//! Three use them: `fuzz/`, where cargo-fuzz looks for bytes that make one panic (`make fuzz`); the test of this
+//! crate, which replays the inputs kept in `fuzz/corpus/`; and the soak (`make soak`), which runs every controller
+//! through ten million of the operations of the targets `senders` and `receivers`.
 
 mod endpoints;
 mod file;
@@ -20,7 +21,7 @@ pub use input::{Course, Input};
 pub struct Target {
     /// Its name: that of its folder in `fuzz/corpus/` and of its file in `fuzz/fuzz_targets/`.
     pub name: &'static str,
-    /// Panics where something does not hold.
+    /// Panics if an invariant fails.
     pub run: fn(&[u8]),
 }
 
@@ -31,7 +32,7 @@ pub const TARGETS: [Target; 15] = [
     Target { name: "rtcp", run: wire::rtcp },
     Target { name: "tcp_in_udp", run: wire::tcp_in_udp },
     Target { name: "feedback", run: wire::feedback },
-    // Whoever hears of them.
+    // Halves of controllers, and endpoints.
     Target { name: "senders", run: laws::senders },
     Target { name: "receivers", run: laws::receivers },
     Target { name: "endpoints", run: endpoints::run },
@@ -46,10 +47,10 @@ pub const TARGETS: [Target; 15] = [
     Target { name: "recordings", run: lab::recordings },
 ];
 
-/// Lets the target `name` have `data`.
+/// Runs the target `name` on `data`.
 ///
 /// # Panics
-/// If there is no such target, or something does not hold.
+/// If there is no such target, or an invariant fails.
 pub fn run(name: &str, data: &[u8]) {
     let target = TARGETS.iter().find(|target| target.name == name);
     (target.expect("a target of this name").run)(data);

@@ -12,7 +12,7 @@ pub(crate) use tcp_in_udp::run as tcp_in_udp;
 
 use core::fmt::Debug;
 
-/// `read`, which is the answer to all of `bytes`; an error has its place in them, or right behind.
+/// The value in `read`, whose input is all of `bytes`; an error has its position in them, or right behind.
 fn answered<T: Debug>(bytes: &[u8], read: Result<T, weir_wire::ParseError>) -> Option<T> {
     match read {
         Ok(read) => Some(read),

@@ -30,14 +30,14 @@ fn every_target_holds_on_the_inputs_that_are_kept() {
         let inputs = entries(&format!("corpus/{}", target.name));
         assert!(!inputs.is_empty(), "fuzz/corpus/{} is empty", target.name);
         for input in inputs {
-            // A panic says what does not hold; this says for which input.
+            // The panic names the failed invariant; this line names the input.
             println!("{}", input.display());
             (target.run)(&fs::read(&input).expect("an input can be read"));
         }
     }
 }
 
-/// What is kept as today's form of a file has to be read, not refused: an input that is refused looks at little.
+/// Kept inputs of the present forms of files have to be read, not refused: a refused input covers little.
 #[test]
 fn results_and_tables_that_are_kept_have_the_forms_of_today() {
     let kept = |name: &str| {

@@ -1,7 +1,7 @@
-//! What runs amount to: the recorder that watches one, its metrics, and statistics over many.
+//! Metrics of runs: the recorder that observes one, its metrics, and statistics over many.
 //!
-//! The lab builds runs and shows results; here is what computes for each packet. [`simulate`] is where the two engines, of
-//! simulation and of measuring, become one piece of code.
+//! The lab builds runs and shows results; this crate holds the computations per packet. [`simulate`] compiles the
+//! two engines, of simulation and of measuring, into one piece of code.
 //!
 //! ```
 //! use weir_measure::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
@@ -35,10 +35,10 @@ use weir_world::RunSpec;
 
 use metrics::Recorder;
 
-/// Simulates `spec` while `recorder` watches, and gives it back.
+/// Simulates `spec` under the observation of `recorder`, and returns the recorder.
 ///
 /// # Errors
-/// What `spec` says makes no sense.
+/// An invalid `spec`.
 pub fn simulate(spec: RunSpec, recorder: Recorder) -> Result<Recorder, SpecError> {
     Ok(Simulation::new(spec, recorder)?.run())
 }

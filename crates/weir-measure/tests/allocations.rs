@@ -1,4 +1,4 @@
-//! What a recorder costs in memory.
+//! Memory of a recorder.
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -18,7 +18,7 @@ thread_local! {
     static LIVE_BYTES: Cell<i64> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is handed to the system's allocator unchanged.
+// SAFETY: every call is passed to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
@@ -53,7 +53,7 @@ fn recorder(series: bool) -> Recorder {
     Recorder::new(MeasurePlan { series, ..MeasurePlan::new(end, flows, links) })
 }
 
-/// One frame of each flow, with delays that go through 0 to 300 ms within ten seconds.
+/// A frame of each flow, with delays that go through 0 to 300 ms within ten seconds.
 fn frame(recorder: &mut Recorder, number: u32) {
     let captured = Time::from_millis(33 * u64::from(number));
     let wait = TimeDelta::from_millis(i64::from(number % 300));

@@ -1,8 +1,8 @@
-//! What one packet costs on a link, in nanoseconds: enqueue, next departure and pop of a 64-byte value, and of one of
+//! Cost of one packet on a link, in nanoseconds: enqueue, next departure and pop of a 64-byte value, and of one of
 //! 16 bytes as the simulator's.
 //!
-//! Printed is the minimum over 15 rounds: a round can only be slowed by others, never hurried. An argument selects the
-//! links whose name contains it.
+//! The minimum over 15 rounds is printed: other processes can only slow a round. An argument selects the links
+//! whose name contains it.
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! The active link: its queue decides when the server fetches a packet, so that a departure is known only then.
 //!
-//! It works through what is due in the order of time whenever it is asked, by the time it is given: a service that
-//! ends, the next packet that is fetched, a packet that comes out. The packets themselves stay in one place; small
-//! records of them go through queue and server to the far end.
+//! A call processes all events up to its time in order: a service that ends, the next packet that is fetched, a
+//! packet that comes out. The packets themselves stay in one place; small records of them go through queue and
+//! server to the far end.
 
 use std::collections::VecDeque;
 
@@ -34,7 +34,7 @@ pub(crate) struct Active<P, Q> {
     packets: Vec<Option<P>>,
     queue: Q,
     state: State,
-    /// When the state changes by itself; [`NEVER`] if it does not.
+    /// Time of the next change without a call; [`NEVER`] if it does not.
     due: u64,
     way: Way,
     loss: Option<LossSource>,
@@ -42,28 +42,28 @@ pub(crate) struct Active<P, Q> {
     now: u64,
 }
 
-/// What the server does.
+/// State of the server.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// It waits for a packet.
+    /// The server waits for a packet.
     Idle,
-    /// It fetches the next packet, which waits already.
+    /// The server fetches the next packet, which waits already.
     Opens(Opening),
     Serves(Serving),
 }
 
-/// The packet in service. It is on its way already, as its departure is known.
+/// The packet in service, which is already among the packets in flight, as its departure is known.
 #[derive(Clone, Copy, Debug)]
 struct Serving {
     place: u32,
     slot: Slot,
-    /// Since when it is served at the present rate.
+    /// Start of its service at the present rate.
     since: u64,
     /// Work left on it then, in nanobits.
     left: u64,
 }
 
-/// From the server to the far end.
+/// The path from the server to the far end.
 #[derive(Clone, Debug)]
 struct Way {
     delay: u64,
@@ -76,7 +76,7 @@ struct Way {
     last: Last,
     /// Jitter of the packet sent last.
     last_jitter: u64,
-    /// In order of exit.
+    /// Packets in flight, in order of exit.
     flying: VecDeque<Flying>,
 }
 
@@ -180,7 +180,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
         Ok(())
     }
 
-    /// A packet arrives that the server can fetch at once.
+    /// Passes an arriving packet directly to an idle server.
     #[inline]
     fn pass(&mut self, place: u32, opening: Opening) -> Result<(), DropReason> {
         if let Some(place) = self.queue.pass(self.now, place, &mut self.records)? {
@@ -189,7 +189,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
         Ok(())
     }
 
-    /// Drops what has waited longest until a packet of `size` bytes finds room, or nothing waits.
+    /// Drops the packets that have waited longest until a packet of `size` bytes fits, or no packet waits.
     fn drop_head(&mut self, size: u32) {
         while let Some(reason) = self.refusal(size) {
             if !self.queue.make_room(reason, &mut self.records) {
@@ -242,7 +242,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
         Some(Exit { packet, wait: span(wait), fate, marked })
     }
 
-    /// The next packet at the far end and what became of it.
+    /// The next packet at the far end and its fate.
     #[inline]
     fn arrive(&mut self) -> Option<(u32, Fate)> {
         let &Flying { exit, place } = self.way.flying.front()?;
@@ -333,7 +333,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
         }
     }
 
-    /// The server is free: when can it begin with what waits?
+    /// The server is free: computes when it can begin with the waiting packets.
     #[inline]
     fn open(&mut self) {
         if self.records.waiting() == 0 {
@@ -356,7 +356,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
         self.enter(State::Idle);
     }
 
-    /// The server begins with a packet; `false` if it can never serve it.
+    /// Begins the service of a packet; returns `false` if that never ends.
     #[inline]
     fn serve(&mut self, place: u32, opening: Opening) -> bool {
         let record = &mut self.records[place];
@@ -372,7 +372,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
         true
     }
 
-    /// The server will never serve anything again.
+    /// Drops all waiting packets, because the service has ended for good.
     fn give_up(&mut self) {
         while let Some(place) = self.queue.dequeue(self.now, &mut self.records) {
             self.records.drop(place, DropReason::DeadLink);
@@ -432,7 +432,7 @@ impl Way {
         self.fly(exit, place);
     }
 
-    /// The packet that was sent last, the one in service, is served otherwise.
+    /// Changes the departure of the packet in service, which was sent last.
     fn resend(&mut self, place: u32, departure: u64, records: &Records) {
         if let Some(index) = self.flying.iter().rposition(|flying| flying.place == place) {
             self.flying.remove(index);

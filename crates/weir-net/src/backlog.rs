@@ -1,4 +1,4 @@
-//! What waits in a queue, and the bytes and nanoseconds in which links count it.
+//! The backlog of a queue, and the bytes and nanoseconds in which links count it.
 
 use weir_units::{DataSize, TimeDelta};
 
@@ -6,7 +6,7 @@ use crate::packet::Packet;
 use crate::server::NEVER;
 use crate::time::Time;
 
-/// What is in a link's queue.
+/// The packets and bytes in a link's queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets whose last bit has not left, the one in service included.
@@ -21,7 +21,7 @@ pub(crate) fn size_of(packet: &impl Packet) -> u32 {
     packet.wire_size().max(1)
 }
 
-/// Nanoseconds as a span; what is too long saturates.
+/// Nanoseconds as a span; values out of its range saturate.
 #[inline]
 pub(crate) fn span(nanos: u64) -> TimeDelta {
     TimeDelta::from_nanos(i64::try_from(nanos).unwrap_or(i64::MAX))

@@ -23,13 +23,13 @@ pub struct LinkChange {
 /// The limits of a queue, as in [`QueueConfig`](crate::QueueConfig).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// Longest time from arrival to departure.
+    /// Limit of the time from arrival to departure.
     pub time: Option<TimeDelta>,
-    /// Most bytes.
+    /// Limit in bytes.
     pub bytes: Option<DataSize>,
-    /// Most bytes, as the time in which the rate of the moment sends them.
+    /// Limit in bytes, as the time in which the present rate sends them.
     pub at_rate: Option<TimeDelta>,
-    /// Most packets.
+    /// Limit in packets.
     pub packets: Option<u32>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn validate(changes: &[LinkChange]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The values that `value` finds in `changes`; `None` if it finds none.
+/// The values that `value` finds in `changes`, or `None` if it finds none.
 pub(crate) fn schedule<T: Copy>(
     changes: &[LinkChange],
     value: impl Fn(&LinkChange) -> Option<T>,
@@ -66,7 +66,8 @@ pub(crate) struct ExtraDelay {
 }
 
 impl ExtraDelay {
-    /// `least` is the least delay of all, `delay` the first one; `None` where the delay does not change.
+    /// `least` is the least delay of all, `delay` the first one. The result is `None` where the delay does not
+    /// change.
     pub(crate) fn of(least: TimeDelta, delay: TimeDelta, changes: &[LinkChange]) -> Option<Self> {
         let schedule = schedule(changes, |change| change.delay.map(nanos))?;
         let least = nanos(least);
@@ -141,7 +142,7 @@ mod tests {
     fn a_delay_is_that_of_the_time_at_which_a_packet_leaves_the_queue() {
         let to = |delay| LinkChange { delay: Some(ms(delay)), ..LinkChange::default() };
         for mut link in both(config(vec![at(11, to(50)), at(100, to(5))])) {
-            // The one that arrives at 10 ms leaves at 11; order is kept when the way becomes shorter.
+            // The packet that arrives at 10 ms leaves at 11; order is kept when the path becomes shorter.
             assert_eq!(exits(&mut link, &[8, 10, 90, 98, 99, 150]), [29, 61, 141, 149, 149, 156]);
         }
     }
@@ -162,7 +163,7 @@ mod tests {
         let to = |limits| LinkChange { limits: Some(limits), ..LinkChange::default() };
         let changes = vec![at(10, to(packets(2))), at(20, to(QueueLimits::default()))];
         let [mut tail, mut head] = both(config(changes));
-        // Four at 0 ms; of three at 10 ms two find room; four at 20 ms.
+        // Four at 0 ms; of three at 10 ms two fit into the queue; four at 20 ms.
         let arrivals = [0, 0, 0, 0, 10, 10, 10, 20, 20, 20, 20];
         assert_eq!(exits(&mut tail, &arrivals), [21, 22, 23, 24, 31, 32, 41, 42, 43, 44]);
         assert_eq!(exits(&mut head, &arrivals).len(), 10);

@@ -10,18 +10,18 @@ use crate::loss::LossModel;
 use crate::queue::{Discipline, MTU};
 use crate::service::Service;
 
-/// A link: its server, its queue, and the way to the far end.
+/// A link: its server, its queue, and the path to the far end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkConfig {
     /// How fast packets leave the queue.
     pub service: Service,
-    /// What the queue takes, drops and marks.
+    /// Limits, drops and marks of the queue.
     pub queue: QueueConfig,
     /// Propagation delay.
     pub delay: TimeDelta,
     /// Random delay on top of the propagation delay.
     pub jitter: Jitter,
-    /// Which packets jitter must not reorder.
+    /// The packets that jitter must not reorder.
     pub order: Order,
     /// Random loss after the queue.
     pub loss: LossModel,
@@ -66,14 +66,14 @@ impl LinkConfig {
     }
 }
 
-/// The limits of a queue, and what drops and marks within them. A packet that would exceed a limit on its arrival is
-/// dropped, or others for its sake, as the [`Discipline`] says; exactly at a limit it is taken. An idle link takes any
-/// packet, so that no limit can block it.
+/// The limits of a queue, and what drops and marks within them. A packet that would exceed a limit on its arrival
+/// is dropped, or others for its sake, as the [`Discipline`] defines. Exactly at a limit it is taken. An idle link
+/// takes any packet, so that no limit can block it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueConfig {
-    /// From arrival to departure of the last bit, by the service as it is known on arrival. At a constant rate this
-    /// is the time to send the backlog and the packet. While [`Link::set_rate`](crate::Link::set_rate) holds the rate
-    /// at zero, a departure is infinitely far.
+    /// Limit of the time from arrival to departure of the last bit, by the service as it is known on arrival. At a
+    /// constant rate this is the time to send the backlog and the packet. While
+    /// [`Link::set_rate`](crate::Link::set_rate) holds the rate at zero, a departure is infinitely far.
     pub limit_time: Option<TimeDelta>,
     /// Bytes in the queue.
     pub limit_bytes: Option<DataSize>,
@@ -82,12 +82,12 @@ pub struct QueueConfig {
     pub limit_at_rate: Option<TimeDelta>,
     /// Packets in the queue.
     pub limit_packets: Option<u32>,
-    /// Whether the packet in service takes room in the queue.
+    /// Whether the packet in service counts towards the limits of the queue.
     pub in_service: InService,
     /// Step marking (as in RFC 8257 §3.1, by time): "congestion experienced" on ECN-capable packets whose queuing
     /// delay exceeds this.
     pub mark_above: Option<TimeDelta>,
-    /// What drops, marks and orders within the limits.
+    /// Queue discipline: the drops, the marks and the order of service within the limits.
     pub discipline: Discipline,
 }
 
@@ -124,7 +124,7 @@ impl Limits {
         self.packets = limits.packets;
     }
 
-    /// Whether there is one that counts what waits.
+    /// Whether any limit counts the backlog.
     pub(crate) fn counts(&self) -> bool {
         let Self { fixed_bytes, at_rate, packets, .. } = self;
         fixed_bytes.is_some() || at_rate.is_some() || packets.is_some()
@@ -142,18 +142,19 @@ impl Limits {
 /// Whether the packet at the head of the queue counts towards the limits in bytes and packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum InService {
-    /// It counts as a packet, and the part of it that is not yet served counts as bytes (whole bytes, rounded down).
+    /// The packet counts as one packet, and its unserved part counts as bytes (whole bytes, rounded down).
     #[default]
     Counted,
-    /// It counts as a packet and with all its bytes until its last bit has left, as in an emulator that takes a packet out of
-    /// the queue when it has served it.
+    /// The packet counts with all its bytes until its last bit has left, as in an emulator that dequeues a packet
+    /// after serving it.
     Whole,
-    /// It does not count. Before a trace the packet that waits for its opportunity is in service behind a drop-tail
-    /// queue; any other queue chooses it only when the opportunity has come, and counts it until then.
+    /// The packet does not count. Before a trace and behind a drop-tail queue, the packet that waits for its
+    /// opportunity is in service. Any other queue chooses it only when the opportunity has come, and counts it
+    /// until then.
     Free,
 }
 
-/// Random delay `x ≥ 0` on top of the propagation delay. Which packets may overtake each other by it, [`Order`] says.
+/// Random delay `x ≥ 0` on top of the propagation delay. [`Order`] defines which packets may overtake each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Jitter {
     /// No jitter.
@@ -180,7 +181,7 @@ pub enum Jitter {
         /// Largest delay.
         max: TimeDelta,
     },
-    /// These delays, one packet each, over and over.
+    /// A recorded sequence of delays, one for each packet, repeated.
     Trace(Arc<[TimeDelta]>),
 }
 
@@ -202,16 +203,18 @@ impl Jitter {
     }
 }
 
-/// Which packets come out in the order in which they left the queue. Where order is kept, a packet that jitter would
-/// let overtake comes out together with the one before it (NR-BPDV of RFC 8868 §4.5.2, without its serialisation).
+/// The packets that come out in the order in which they left the queue. Where order is kept, a packet that jitter
+/// would let overtake comes out together with the one before it (NR-BPDV of RFC 8868 §4.5.2, without its
+/// serialisation).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
     /// All on this link, whichever flow they belong to.
     #[default]
     Link,
-    /// Those of one [flow](crate::Packet::flow): jitter never reorders a flow, but one flow may overtake another.
+    /// Packets of one [flow](crate::Packet::flow): jitter never reorders a flow, but one flow may overtake
+    /// another.
     Flow,
-    /// None: each packet comes out at its own time (random bounded PDV of RFC 8868 §4.5.1).
+    /// No packets: each one comes out at its own time (random bounded PDV of RFC 8868 §4.5.1).
     None,
 }
 

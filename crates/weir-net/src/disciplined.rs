@@ -1,4 +1,4 @@
-//! An active link of any discipline. Calls are not inlined: the passive link, which most are, keeps its place in the
+//! An active link of any discipline. Calls are not inlined, so that the common passive link keeps its place in the
 //! code of a simulator's engine.
 
 use weir_units::{DataRate, TimeDelta};

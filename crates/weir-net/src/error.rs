@@ -1,4 +1,4 @@
-//! Which descriptions make no link.
+//! Errors in the description of a link.
 
 use core::fmt;
 
@@ -11,7 +11,7 @@ use crate::time::Time;
 pub enum ConfigError {
     /// A time is negative that must not be.
     Negative {
-        /// Which one.
+        /// Name of the parameter.
         name: &'static str,
     },
     /// The loss probability is not in [0, 1].
@@ -20,9 +20,9 @@ pub enum ConfigError {
     LossBurstTooShort,
     /// A number is out of its range.
     OutOfRange {
-        /// Which one.
+        /// Name of the parameter.
         name: &'static str,
-        /// What it must be.
+        /// The valid range.
         must: &'static str,
     },
     /// The trace of jitter has no delay.

@@ -1,16 +1,17 @@
 //! Links as values: a queue, a server with a rate that may vary, propagation delay, jitter and loss.
 //!
-//! A [`Link`] is sans-IO and generic over the packet it carries. It is told the time and answers with values:
-//! [`Link::enqueue`] takes a packet or drops it, [`Link::next_departure`] says when the next one comes out at the
-//! far end, and [`Link::pop`] hands it over. A simulator and an emulator drive the same links.
+//! A [`Link`] is sans-IO and generic over the packet it carries. The caller passes the time, and the link answers
+//! with values: [`Link::enqueue`] takes a packet or drops it, [`Link::next_departure`] returns when the next one
+//! comes out at the far end, and [`Link::pop`] hands it over. A simulator and an emulator drive the same links.
 //!
 //! The server's [`Service`] is known in advance: a constant rate, a rate in steps, a token bucket, or the delivery
-//! opportunities of a [`Trace`]. Behind a drop-tail queue a packet's departure is therefore known when it arrives, a
-//! limit on the queue's delay is exact, and a link needs neither timers nor events of its own. Any other
-//! [`Discipline`] (drop-head, CoDel, FQ-CoDel, PIE, RED, DualPI2) chooses when the server fetches the next packet, and
-//! so does a link without an [`Order`] of all its packets: such a link also wants to be asked at these moments.
+//! opportunities of a [`Trace`]. Behind a drop-tail queue a packet's departure is therefore known when it arrives.
+//! A limit on the queue's delay is exact, and a link needs neither timers nor events of its own. Any other
+//! [`Discipline`] (drop-head, CoDel, FQ-CoDel, PIE, RED, DualPI2) chooses when the server fetches the next packet.
+//! So does a link without an [`Order`] of all its packets. These links must also be polled at these moments.
 //!
-//! Links that share the air are a [`WifiCell`], which is driven like a link and says of each packet which one it left.
+//! Links that share the air are a [`WifiCell`], which is driven like a link and returns each packet with the link
+//! that it left.
 //!
 //! ```
 //! use weir_net::{Link, LinkConfig, Packet, Service, Time};
@@ -27,7 +28,7 @@
 //! let config = LinkConfig::new(Service::Constant(DataRate::from_mbps(1)), TimeDelta::from_millis(20));
 //! let mut link = Link::new(&config, 1)?;
 //! link.enqueue(Time::ZERO, Datagram(1250)).expect("an unlimited queue drops nothing");
-//! // 10 000 bits at 1 Mbit/s take 10 ms, and the way 20 ms.
+//! // 10 000 bits at 1 Mbit/s take 10 ms, and propagation 20 ms.
 //! assert_eq!(link.next_departure(), Some(Time::from_millis(30)));
 //! # Ok::<(), weir_net::ConfigError>(())
 //! ```

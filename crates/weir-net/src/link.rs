@@ -39,8 +39,8 @@ impl<P: Packet> Link<P> {
         Ok(Self { kind: Kind::Active(Disciplined::new(config, seed)) })
     }
 
-    /// The link as one whose departures are all known on arrival, if it is of this kind: its calls, which are the same, need
-    /// not ask each time.
+    /// The passive link inside, if departures are known on arrival: a caller that uses it directly saves a
+    /// dispatch per call.
     #[inline]
     pub fn as_passive(&mut self) -> Option<&mut Passive<P>> {
         match &mut self.kind {
@@ -61,9 +61,9 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// When [`Self::pop`] should next be called; `None` if the link is empty or stands still. A link with drop-tail
-    /// queue and order yields a packet then; another one may have to be asked earlier, because its queue decides at
-    /// this moment what to serve or to drop.
+    /// When [`Self::pop`] should next be called, or `None` if the link is empty or its rate is zero. A link with
+    /// drop-tail queue and order yields a packet then. Another one may have to be polled earlier, because its
+    /// queue decides at this moment what to serve or to drop.
     #[inline]
     pub fn next_departure(&self) -> Option<Time> {
         let next = match &self.kind {
@@ -93,8 +93,8 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// What waits at `now`. The packet in service counts as a packet, and its unserved part as bytes. A link whose
-    /// queue is not drop-tail should have been asked for everything up to `now` with [`Self::pop`].
+    /// The backlog at `now`. The packet in service counts as a packet, and its unserved part as bytes. For a queue
+    /// that is not drop-tail, first call [`Self::pop`] for everything up to `now`.
     pub fn backlog(&mut self, now: Time) -> Backlog {
         match &mut self.kind {
             Kind::Passive(link) => link.backlog(now),

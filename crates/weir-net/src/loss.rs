@@ -9,13 +9,13 @@ use crate::schedule::Schedule;
 /// Random loss after the queue: a lost packet has used the link. Probabilities lie in [0, 1].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum LossModel {
-    /// Nothing is lost.
+    /// No random loss.
     #[default]
     None,
     /// Each packet is lost with this probability, independently of all others.
     Bernoulli(f64),
-    /// The model of Gilbert (1960) and Elliott (1963): a chain of two states, good and bad, that takes one step before
-    /// each packet, beginning in the good state.
+    /// The model of Gilbert (1960) and Elliott (1963): a chain of two states, good and bad. The chain takes one
+    /// step before each packet, and begins in the good state.
     GilbertElliott {
         /// Probability per packet of a step from good to bad, p.
         to_bad: f64,
@@ -29,8 +29,8 @@ pub enum LossModel {
 }
 
 impl LossModel {
-    /// Losses in bursts: a simple Gilbert model (every packet is lost in the bad state and none in the good one) with
-    /// the mean loss `mean` in [0, 1) and bursts of `burst` packets on average, r = 1/b and p = L·r/(1 − L).
+    /// Losses in bursts: a simple Gilbert model (every packet is lost in the bad state and none in the good one).
+    /// The mean loss is `mean` in [0, 1), bursts have `burst` packets on average, r = 1/b and p = L·r/(1 − L).
     ///
     /// # Errors
     /// A mean outside [0, 1), or bursts shorter than one packet or than the mean demands, which is L/(1 − L).
@@ -71,7 +71,7 @@ impl LossModel {
     }
 }
 
-/// Decides of each packet whether it is lost.
+/// Decides for each packet whether it is lost.
 #[derive(Clone, Debug)]
 pub(crate) struct LossSource {
     model: LossModel,
@@ -81,7 +81,7 @@ pub(crate) struct LossSource {
 }
 
 impl LossSource {
-    /// A source that begins with `model`; `None` where nothing is ever lost.
+    /// A source that begins with `model`, or `None` where no packet is ever lost.
     pub(crate) fn new(model: LossModel, changes: Option<Schedule<LossModel>>, rng: Pcg64) -> Option<Self> {
         let never = matches!(model, LossModel::None) || model == LossModel::Bernoulli(0.0);
         (!never || changes.is_some()).then_some(Self { model, bad: false, changes, rng })
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(chain(0.0, 0.3).mean(), 0.1);
         // Three quarters of the time in the bad state: 0.75 · 0.5 + 0.25 · 0.1.
         assert!((chain(0.3, 0.1).mean() - 0.4).abs() < 1e-12);
-        // It never comes back.
+        // The chain never leaves the bad state again.
         assert_eq!(chain(0.3, 0.0).mean(), 0.5);
     }
 

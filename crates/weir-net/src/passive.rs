@@ -16,8 +16,8 @@ use crate::server::{Constant, NEVER, Server, Slot, work};
 use crate::service::NANOBITS_PER_BYTE;
 use crate::time::Time;
 
-/// A link whose queue drops at its tail only and keeps the order of all packets, as [`Link::as_passive`](crate::Link::as_passive)
-/// shows it to who has no time for the other kinds.
+/// A link whose queue drops at its tail only and keeps the order of all packets.
+/// [`Link::as_passive`](crate::Link::as_passive) returns it to callers that avoid the dispatch.
 #[derive(Clone, Debug)]
 pub struct Passive<P> {
     /// The latest time given, ns.
@@ -31,8 +31,8 @@ pub struct Passive<P> {
     last_exit: u64,
     /// In order of arrival: `departed` packets that have left the queue, then the queue.
     ring: VecDeque<Transit<P>>,
-    /// Whether the account of the queue is kept: nobody asks what waits where bytes and packets have no limit unless [`Self::backlog`] or
-    /// [`Self::set_rate`] does, and until then `departed`, `next_out` and `queued_bytes` say nothing.
+    /// Whether the account of the queue (`departed`, `next_out` and `queued_bytes`) is kept. A link without limits
+    /// of bytes and packets starts it at the first [`Self::backlog`] or [`Self::set_rate`].
     kept: bool,
     departed: usize,
     /// Departure of the first packet in the queue, ns; [`NEVER`] for an empty queue.
@@ -44,7 +44,7 @@ pub struct Passive<P> {
     chance: Option<Box<Chance>>,
 }
 
-/// What few links have: draws, and marks by their own queue.
+/// Random draws of jitter and loss, and marks by the link's own queue; most links have none.
 #[derive(Clone, Debug)]
 struct Chance {
     jitter: Option<JitterSource>,
@@ -106,7 +106,7 @@ struct Head {
     left: u64,
 }
 
-/// More work than any packet is.
+/// Marks a packet without any served part; larger than the work on any packet.
 const WHOLE: u64 = u64::MAX;
 
 impl<P: Packet> Passive<P> {
@@ -132,8 +132,8 @@ impl<P: Packet> Passive<P> {
         }
     }
 
-    /// As [`Link::enqueue`](crate::Link::enqueue); a link that was empty says when the packet comes out. Of another the next
-    /// departure stays as it is, because each new packet is behind all others.
+    /// As [`Link::enqueue`](crate::Link::enqueue), and returns when the packet comes out if the link was empty.
+    /// Otherwise the next departure stays the same, because each new packet is behind all others.
     ///
     /// # Errors
     /// As for [`Link::enqueue`](crate::Link::enqueue).
@@ -282,7 +282,8 @@ impl<P: Packet> Passive<P> {
         self.next_out = self.ring.get(self.departed).map_or(NEVER, |first| first.slot.departure);
     }
 
-    /// Why a packet of `size` bytes that would depart at `departure` must not enter the queue; it is in it else.
+    /// Why a packet of `size` bytes that would depart at `departure` must not enter the queue; otherwise it has
+    /// entered.
     #[inline(never)]
     fn refusal(&mut self, size: u32, departure: u64) -> Option<DropReason> {
         self.advance();
@@ -302,7 +303,7 @@ impl<P: Packet> Passive<P> {
         None
     }
 
-    /// Which limit a packet of `size` bytes would exceed that would depart at `departure`.
+    /// The limit that a packet of `size` bytes with the departure `departure` would exceed.
     #[inline]
     fn excess(&self, in_service: &Transit<P>, size: u32, departure: u64) -> Option<DropReason> {
         if let Some(limit) = self.queue.packets {
@@ -313,7 +314,7 @@ impl<P: Packet> Passive<P> {
             }
         }
         if let Some(limit) = self.queue.bytes(|| self.server.rate_at(self.now)) {
-            // Mostly there is room for all of the packet in service, too, and nobody need know what is left of it.
+            // Mostly the whole packet in service fits, too, and its unserved part need not be computed.
             let over = |counted: u64| counted + u64::from(size) > limit;
             if over(self.queued_bytes) && over(self.counted_bytes(in_service)) {
                 return Some(DropReason::QueueBytes);

@@ -34,7 +34,7 @@ pub(crate) struct JitterSource {
 }
 
 impl JitterSource {
-    /// `None` where there is never any.
+    /// The source, or `None` for a link without jitter and without changes of delay.
     pub(crate) fn new(model: Jitter, extra: Option<ExtraDelay>, rng: Pcg64) -> Option<Self> {
         let any = model != Jitter::None || extra.is_some();
         any.then_some(Self { model, rng, used: 0, extra })
@@ -155,7 +155,8 @@ mod tests {
 
     #[test]
     fn draws_stay_the_same_in_every_release() {
-        // No theory: these are the values of today. If they change, so does every run ever published.
+        // No theory gives these values: they are those of the current release. A change alters every published
+        // run.
         let max = TimeDelta::from_secs(1);
         let mut uniform = JitterSource::new(Jitter::Uniform { max }, None, Streams::new(1).jitter).unwrap();
         assert_eq!([uniform.draw(), uniform.draw(), uniform.draw()], [512_605_720, 748_278_125, 315_034_493]);

@@ -1,17 +1,17 @@
-//! What a link's queue and server know of its packets. The packets themselves stay in one place meanwhile.
+//! The state of a packet that a link's queue and server need. The packets themselves stay in one place meanwhile.
 
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 
 use crate::packet::DropReason;
 
-/// What is known of a packet. Times in ns.
+/// State of a packet on an active link. Times in ns.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) arrival: u64,
     /// Bytes it counts with.
     pub(crate) size: u32,
-    /// Which flow it belongs to.
+    /// The flow that the packet belongs to.
     pub(crate) flow: u32,
     /// Whether it is ECN-capable.
     pub(crate) ecn_capable: bool,

@@ -8,7 +8,7 @@ pub(crate) struct Schedule<T> {
 }
 
 impl<T: Copy> Schedule<T> {
-    /// Values with their times in ns, in order of time; `None` if there is none.
+    /// Values with their times in ns, in order of time, or `None` if there is no value.
     pub(crate) fn new(values: impl DoubleEndedIterator<Item = (u64, T)>) -> Option<Self> {
         let coming: Vec<_> = values.rev().collect();
         (!coming.is_empty()).then_some(Self { coming })

@@ -8,21 +8,21 @@ use crate::error::ConfigError;
 use crate::time::Time;
 use crate::trace::{OPPORTUNITY_BYTES, Trace};
 
-/// Bits times nanoseconds per second in a byte: work is counted in units of 10⁻⁹ bit, so that a rate in bit/s does
-/// that many units per nanosecond and no fraction is lost.
+/// Bits times nanoseconds per second in a byte: work is counted in units of 10⁻⁹ bit. A rate in bit/s thus does
+/// that many units per nanosecond, and no fraction is lost.
 pub(crate) const NANOBITS_PER_BYTE: u64 = 8 * 1_000_000_000;
 
 /// The rate of a link's server over time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Service {
-    /// One rate for ever.
+    /// A constant rate.
     Constant(DataRate),
     /// Rates, each from its time on; the first at time zero, times strictly increasing. Rate zero is an outage. A
     /// packet in service when the rate changes has its remaining bits sent at the new rate.
     Steps(Vec<(Time, DataRate)>),
-    /// Delivery opportunities. An opportunity carries up to [`Trace::OPPORTUNITY`] of what waits when it comes,
-    /// parts of packets included; what it does not carry is lost. A packet cannot use an opportunity at or before
-    /// its own arrival.
+    /// Delivery opportunities. An opportunity carries up to [`Trace::OPPORTUNITY`] of the backlog when it comes,
+    /// parts of packets included; unused capacity is lost. A packet cannot use an opportunity at or before its own
+    /// arrival.
     Trace {
         /// The opportunities.
         trace: Arc<Trace>,
@@ -41,14 +41,14 @@ pub enum Service {
 pub struct TokenBucket {
     /// The rates at which tokens come, as for [`Service::Steps`].
     pub rates: Vec<(Time, DataRate)>,
-    /// What the bucket holds, at least 1500 bytes.
+    /// Capacity of the bucket, at least 1500 bytes.
     pub burst: DataSize,
     /// Above the rates: a second bucket, of this rate and one packet, through which packets must pass as well.
     pub peak: Option<DataRate>,
 }
 
 impl Service {
-    /// What the link can carry from `from` (included) to `to` (excluded), in whole bytes rounded down. A token bucket
+    /// Capacity of the link from `from` (included) to `to` (excluded), in whole bytes rounded down. A token bucket
     /// may carry its burst on top.
     pub fn capacity(&self, from: Time, to: Time) -> DataSize {
         match self {
@@ -70,7 +70,7 @@ impl Service {
         }
     }
 
-    /// From when on which rate holds; empty for one that never changes, and for a trace.
+    /// Times from which each rate holds; empty for one that never changes, and for a trace.
     pub fn steps(&self) -> &[(Time, DataRate)] {
         match self {
             Self::Steps(steps) | Self::TokenBucket(TokenBucket { rates: steps, .. }) => steps,
@@ -78,7 +78,7 @@ impl Service {
         }
     }
 
-    /// One rate to call the link by: the constant rate, the highest step, or the trace's mean rate.
+    /// Nominal rate: the constant rate, the highest step, or the trace's mean rate.
     pub fn nominal_rate(&self) -> DataRate {
         match self {
             Self::Constant(rate) => *rate,

@@ -1,10 +1,10 @@
-//! Delivery-opportunity traces: what a cellular link could have carried, moment by moment.
+//! Delivery-opportunity traces: the capacity of a cellular link, moment by moment.
 //!
-//! The text form is that of Mahimahi (Netravali et al., USENIX ATC 2015): one whole number per line, the
-//! millisecond at which up to 1500 bytes may leave the queue; several opportunities in one millisecond repeat the
+//! The text form is that of Mahimahi (Netravali et al., USENIX ATC 2015). Each line has a whole number, the
+//! millisecond at which up to 1500 bytes may leave the queue. Several opportunities in one millisecond repeat the
 //! line. After its last line a trace begins again, so its period is the last number. A first line 0 then falls
-//! together with the last opportunity of the cycle before. A trace that is made in another way may end in silence: its
-//! period is then longer than the time of its last opportunity.
+//! together with the last opportunity of the cycle before. A trace that is made in another way may end with an
+//! outage: its period is then longer than the time of its last opportunity.
 
 use core::fmt;
 
@@ -25,7 +25,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// What one opportunity carries at most.
+    /// Largest number of bytes that one opportunity carries.
     pub const OPPORTUNITY: DataSize = DataSize::from_bytes(OPPORTUNITY_BYTES);
 
     /// Reads the text form.
@@ -78,17 +78,18 @@ impl Trace {
         }
     }
 
-    /// The same opportunities, repeated after `period` ms: after the last of them there is silence. A period before the
-    /// last opportunity is lengthened to it.
+    /// The same opportunities, repeated after `period` ms: after the last of them the link is idle until the
+    /// period ends. A period before the last opportunity is lengthened to it.
     #[must_use]
     pub fn lasting_millis(self, period: u32) -> Self {
         let last = self.opportunities.last().copied().unwrap_or(0);
         Self { period: period.max(last), ..self }
     }
 
-    /// The trace of a link with the rate `rate(t)`, sampled once each millisecond: opportunity n comes when
-    /// the integral of the rate reaches n · 12 000 bits, rounded up to a millisecond. It repeats after `duration`, cut to
-    /// milliseconds, and takes four bytes of memory per opportunity. Rates too low for a single opportunity give an empty trace, which no link accepts.
+    /// The trace of a link with the rate `rate(t)`, sampled once each millisecond. Opportunity n comes when the
+    /// integral of the rate reaches n · 12 000 bits, rounded up to a millisecond. The trace repeats after
+    /// `duration`, cut to milliseconds, and takes four bytes of memory per opportunity. Rates too low for a single
+    /// opportunity give an empty trace, which no link accepts.
     pub fn from_rate(duration: TimeDelta, mut rate: impl FnMut(Time) -> DataRate) -> Self {
         // A rate in bit/s is the same number in millibits per millisecond.
         const OPPORTUNITY_MILLIBITS: u64 = OPPORTUNITY_BYTES * 8 * 1000;
@@ -124,7 +125,7 @@ impl Trace {
         TimeDelta::from_nanos(self.period() as i64)
     }
 
-    /// What the opportunities carry, over the period; zero for an empty trace.
+    /// Mean rate: bytes of all opportunities over the period; zero for an empty trace.
     pub fn mean_rate(&self) -> DataRate {
         if self.is_empty() {
             return DataRate::ZERO;
@@ -163,8 +164,8 @@ impl Trace {
         (nanos / period).saturating_mul(len).saturating_add(begun)
     }
 
-    /// The time of opportunity `number`, counted from 0, in nanoseconds after the beginning of the trace; `None`
-    /// after the end.
+    /// The time of opportunity `number`, counted from 0, in nanoseconds after the beginning of the trace, or
+    /// `None` after the end.
     pub(crate) fn time_of(&self, number: u64, repeat: bool) -> Option<u64> {
         let len = self.len() as u64;
         let (cycle, index) = (number.checked_div(len)?, number.checked_rem(len)?);
@@ -176,7 +177,7 @@ impl Trace {
     }
 }
 
-/// What a trace has as its rate at a moment is that of so long a time, in ns.
+/// Averaging window of the rate at a moment, in ns.
 pub(crate) const MOMENT: u64 = 100 * MILLI;
 
 /// The rate of so many opportunities in a [`MOMENT`].
@@ -185,7 +186,7 @@ pub(crate) fn over_a_moment(opportunities: u64) -> DataRate {
         / TimeDelta::from_nanos(MOMENT as i64)
 }
 
-/// Bytes that one opportunity carries at most. (Mahimahi's code says 1504, four of them for its own tunnel header.)
+/// Bytes that one opportunity carries at most. (Mahimahi's code has 1504, four of them for its own tunnel header.)
 pub(crate) const OPPORTUNITY_BYTES: u64 = 1500;
 
 fn parse_line(line: &str) -> Result<u32, (usize, TraceProblem)> {
@@ -205,14 +206,14 @@ pub struct TraceError {
     pub line: usize,
     /// Character in the line, counted from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The problem at this place.
     pub problem: TraceProblem,
 }
 
-/// What is wrong with a trace.
+/// A problem in the text of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceProblem {
-    /// There is nothing at all.
+    /// The text is empty.
     EmptyFile,
     /// A line has no characters.
     EmptyLine,

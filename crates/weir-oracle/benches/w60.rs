@@ -1,8 +1,9 @@
-//! What a controller's sender half costs per packet with its send history, beside independent implementations, and how
-//! much memory it takes: the figures of `docs/performance.md`.
+//! Cost of a controller's sender half per packet with its send history, beside independent implementations, and
+//! its memory: the figures of `docs/performance.md`.
 //!
-//! `weir_lab::comparison::cost` says what the minute is. Rounds go through all in turn; printed are the minimum and the median of 15
-//! in nanoseconds per packet, and the heap allocations per packet of the second half of a round. The bars are for Weir's.
+//! `weir_lab::comparison::cost` defines the minute. Rounds run all in turn. The output has the minimum and the
+//! median of 15 in nanoseconds per packet, and the heap allocations per packet of the second half of a round. The
+//! limits are for Weir's.
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -28,7 +29,7 @@ use weir_lab::registry::Registry;
 
 const ROUNDS: usize = 15;
 const HALF: u32 = PACKETS / 2;
-/// 1000 bytes so far apart are 5 Mbit/s.
+/// Interval of 1000 bytes at 5 Mbit/s.
 const FAST: TimeDelta = TimeDelta::from_micros(1600);
 const MOST_HEAP: usize = 64 << 10;
 
@@ -37,7 +38,7 @@ struct Counting;
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 static NOW: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call is handed to the system's allocator unchanged.
+// SAFETY: every call is passed to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Relaxed);
@@ -56,16 +57,16 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Lives half a minute, and at the next call the other half.
+/// Runs half a minute, and at the next call the other half.
 type Life = Box<dyn FnMut()>;
 
 struct Contestant {
     name: String,
     begin: Box<dyn Fn() -> Life>,
-    /// The most nanoseconds per packet, and that nothing is allocated; none for others' implementations.
+    /// The most nanoseconds per packet, with no allocation, or `None` for other implementations.
     most: Option<f64>,
     nanos: Vec<f64>,
-    /// In the second half of a round.
+    /// Allocations in the second half of a round.
     allocations: usize,
 }
 
@@ -100,7 +101,7 @@ fn limits() -> RateLimits {
     RateLimits::new(kbps(50), kbps(1000), kbps(8000)).expect("in order")
 }
 
-/// What laws hear that work by the fate of single packets.
+/// Calls to controllers that use the fate of single packets.
 fn script() -> Script {
     Script::of(&mut PacketFeedback::new(TimeDelta::from_millis(50)), TimeDelta::from_millis(4))
 }
@@ -125,7 +126,7 @@ fn goog_cc() -> Life {
                     if sender.next_timeout().is_some_and(|due| due <= now) {
                         sender.on_timeout(now, &state);
                     }
-                    // As of Weir's laws, without a copy.
+                    // Read without a copy, as for Weir's controllers.
                     black_box(&sender.target());
                 }
             }
@@ -175,7 +176,7 @@ fn duration(nanos: i64) -> Duration {
     Duration::from_nanos(nanos.try_into().unwrap_or(0))
 }
 
-/// Bytes of heap that a law and its history hold at 5 Mbit/s.
+/// Bytes of heap that a controller and its history hold at 5 Mbit/s.
 fn heap(name: &str) -> usize {
     let mut minute = ReplayedCall::paced(&Registry::standard(), name, FAST).expect("it is registered");
     minute.advance(PACKETS);

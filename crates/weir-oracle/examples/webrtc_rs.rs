@@ -1,5 +1,6 @@
-//! `gcc` behind the `BandwidthEstimator` of webrtc-rs, in a call through webrtc-rs's own interceptors over a link whose
-//! capacity falls: `cargo run --release -p weir-oracle --example webrtc_rs`. [`Estimator`] is there to be copied.
+//! `gcc` behind the `BandwidthEstimator` of webrtc-rs, in a call through webrtc-rs's own interceptors over a link
+//! whose capacity falls: `cargo run --release -p weir-oracle --example webrtc_rs`. [`Estimator`] is an example to
+//! copy.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -14,13 +15,15 @@ use weir_cc::gcc::goog_cc::{Config, GoogCc};
 use weir_cc::{ArrivalTime, Controller, DataRate, DataSize, Ecn, Fate, Feedback, PacketResult, RateLimits};
 use weir_cc::{SendState, SendTime, SentPacket, TimeDelta};
 
-/// A controller of Weir as an estimator of webrtc-rs, for laws that go by the fate of single packets and compute a rate.
+/// A controller of Weir as an estimator of webrtc-rs, for controllers that use the fate of single packets and
+/// compute a rate.
 ///
-/// What the seam leaves out, and what becomes of it:
-/// * Departures are told with the feedback: the law hears of them then. Only with these would silence not show, so that
-///   each wake-up counts as an empty packet: a call that is up sends.
-/// * Probes cannot be sent; they are dropped. The law climbs without them, so start near the rate that you expect.
-/// * Sizes and the target are those on the wire. What is in flight or in the pacer, and ECN marks, are not known.
+/// Limitations of the interface, and their effects:
+/// * Departures are reported with the feedback: the controller learns of them then. They alone would not show a
+///   feedback timeout, so each wake-up counts as an empty packet: a running call sends.
+/// * Probes cannot be sent; they are dropped. The controller increases without them, so start near the rate that
+///   you expect.
+/// * Sizes and the target are those on the wire. Bytes in flight and in the pacer, and ECN marks, are unknown.
 pub(crate) struct Estimator {
     controller: Box<dyn Controller>,
     epoch: Instant,
@@ -90,7 +93,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 const PROPAGATION: Duration = Duration::from_millis(50); // of both ways
 const SIZE: f64 = 1200.0; // on the wire: 12 bytes of RTP header, 8 of its extension
 
-/// A call of 45 s; tells the capacity and the target in bit/s each second. Feedback is lost in the last five.
+/// A call of 45 s; passes the capacity and the target in bit/s to `tell` each second. Feedback is lost in the last
+/// five.
 #[expect(clippy::disallowed_methods, reason = "webrtc-rs counts from an instant of the system's clock")]
 pub(crate) fn call(mut tell: impl FnMut(u64, DataRate, f64)) -> Result<(), Box<dyn Error>> {
     let epoch = Instant::now();

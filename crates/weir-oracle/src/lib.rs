@@ -1,2 +1,2 @@
-//! Tests of Weir's controllers against independent implementations, in a crate of their own so that nothing that is
-//! shipped, nor its tests, has to build them. All of it stands in `tests/`.
+//! Tests of Weir's controllers against independent implementations, in a crate of their own, so that neither the
+//! shipped crates nor their tests have to build them. All tests are in `tests/`.

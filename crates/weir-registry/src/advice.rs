@@ -31,7 +31,7 @@ pub fn advice<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Stri
     }
 }
 
-/// [`advice`] for a long list of names: the nearest few, and `all`, which says where the whole list is.
+/// [`advice`] for a long list of names: the nearest few, and `all`, a phrase that locates the whole list.
 pub fn advice_of_many<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>, all: &str) -> String {
     let mut names: Vec<&str> = names.into_iter().collect();
     if names.len() <= SHOWN || nearest(wrong, names.iter().copied()).is_some() {

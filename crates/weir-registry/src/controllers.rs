@@ -23,10 +23,10 @@ use crate::info::{ControllerInfo, MarkResponse};
 use crate::kind::{ControllerKind, Preset, TypedFactory};
 use nada::{Nada2016Draft, NadaAtSender, NadaRfc8698, NadaZhu03};
 
-/// The preset of laws that have a rate among their constants, for 20 times the rates of a call.
+/// The preset of controllers that have a rate among their constants, for 20 times the rates of a call.
 const GAMING: &str = "gaming";
 
-/// In the order in which they are listed.
+/// All factories, in the order of the listing.
 pub(crate) fn factories() -> Vec<Arc<dyn ControllerFactory>> {
     vec![
         factory::<Gcc>(),

@@ -17,34 +17,34 @@ use crate::error::RegistryError;
 use crate::kind::Described;
 use crate::options::{Options, changed};
 
-/// What is known of a coupler, for whoever has to choose.
+/// The description of a coupler, for a user who has to choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CouplerInfo {
     /// Its name in scenarios.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// Its principle, in a sentence.
     pub summary: &'static str,
     /// The paper or RFC that it implements.
     pub source: &'static str,
-    /// What it steers.
+    /// The quantity that it allocates.
     pub steers: Steers,
-    /// What sources warn of; whoever names such a coupler has to say that they know it.
+    /// Whether its sources restrict it to testbeds; the user then has to confirm the choice.
     pub testbed_only: bool,
 }
 
-/// What a coupler steers.
+/// The quantity that a coupler allocates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steers {
-    /// Nothing.
+    /// No allocation.
     Nothing,
-    /// Rates, and windows by the rates that they amount to: any adaptive flow.
+    /// Rates, and windows by their equivalent rates: any adaptive flow.
     Rates,
     /// Windows: flows that have one.
     Windows,
 }
 
 impl Steers {
-    /// In a word.
+    /// The quantity as an identifier.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
@@ -54,16 +54,16 @@ impl Steers {
     }
 }
 
-/// What a coupler has to know of its flows besides what they tell it.
+/// Settings of a coupler beyond the parameters of its flows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CouplerSetting {
-    /// Whether it is known that this may be unsafe outside of testbeds.
+    /// Whether the user has confirmed that this may be unsafe outside of testbeds.
     pub testbed: bool,
-    /// Whether groups come from statistics that the flows tell, and not from being coupled at all.
+    /// Whether groups come from statistics that the flows report, and not from the coupling alone.
     pub measured: bool,
     /// The weight of each tenant.
     pub tenants: Vec<f64>,
-    /// Which tenant's, by its place in the list above, each of these flows is.
+    /// The tenant of each of these flows, as an index into the list above.
     pub tenant_of: Vec<(FlowId, usize)>,
 }
 
@@ -71,23 +71,23 @@ pub struct CouplerSetting {
 trait CouplerKind {
     /// Its constants.
     type Config: DeserializeOwned + Serialize + Described;
-    /// Constants that the name stands for, or the coupling's other keys: no options.
+    /// Constants that the name implies, or the coupling's other keys: no options.
     const FIXED: &[&str] = &[];
 
-    /// What it is.
+    /// Its description.
     fn info() -> CouplerInfo;
 
     /// The constants that options are laid over.
     fn config() -> Self::Config;
 
-    /// A coupler without flows; `None` for nobody who couples.
+    /// A coupler without flows; the result is `None` for the coupler without coupling.
     ///
     /// # Errors
-    /// A constant out of its range, in words; a setting that it cannot heed.
+    /// A message about a constant out of its range, or about a setting that it does not support.
     fn build(config: Self::Config, setting: &CouplerSetting) -> Built;
 }
 
-/// A coupler, or in words why there is none.
+/// A coupler, or a message that says why there is none.
 type Built = Result<Option<Box<dyn Coupler>>, String>;
 
 /// A [`CouplerKind`] behind function pointers.
@@ -134,7 +134,7 @@ fn config<K: CouplerKind>(options: Option<&Options>) -> Result<K::Config, String
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);
 
-/// In the order in which they are listed.
+/// All factories, in the order of the listing.
 fn entries() -> Vec<Entry> {
     vec![
         Entry::of::<Nobody>(),
@@ -157,16 +157,16 @@ pub fn couplers() -> impl Iterator<Item = &'static CouplerInfo> {
     ENTRIES.iter().map(|entry| &entry.info)
 }
 
-/// What is known of the coupler `name`.
+/// The description of the coupler `name`.
 pub fn coupler_info(name: &str) -> Option<&'static CouplerInfo> {
     couplers().find(|info| info.name == name)
 }
 
-/// The coupler `name`, without flows. `options` stand by the names of its `Config`; what they do not name keeps its
-/// default. `None` for the algorithm that leaves flows alone.
+/// The coupler `name`, without flows. `options` go by the names of its `Config`; others keep their defaults. The
+/// result is `None` for the algorithm that leaves flows alone.
 ///
 /// # Errors
-/// An unknown name, an unknown option, one out of its range, a setting that this coupler cannot heed.
+/// An unknown name, an unknown option, one out of its range, a setting that this coupler does not support.
 pub fn coupler(
     name: &str,
     options: Option<&Options>,
@@ -193,13 +193,13 @@ pub fn find_coupler(name: &str) -> Result<(&'static CouplerInfo, &'static Value)
     entry(name).map(|entry| (&entry.info, entry.schema.get_or_init(entry.describe)))
 }
 
-/// Constants of what has none.
+/// Constants of a coupler without any.
 #[derive(Debug, Default, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct NoOptions {}
 
-/// Nobody couples: the yardstick.
+/// No coupling: the reference of comparisons.
 struct Nobody;
 
 impl CouplerKind for Nobody {

@@ -8,7 +8,7 @@ pub enum RegistryError {
     /// The name is unknown.
     #[error("there is no {what} `{name}`; {advice}")]
     Unknown {
-        /// The kind of thing: a controller, a coupling algorithm, a window law.
+        /// The kind of the name: a controller, a coupling algorithm, a window algorithm.
         what: &'static str,
         /// The unknown name.
         name: String,
@@ -21,7 +21,7 @@ pub enum RegistryError {
         /// The name.
         name: String,
     },
-    /// A controller has the name of a window law: where both can stand it would be TCP.
+    /// A controller has the name of a window algorithm: where both are valid it would be TCP.
     #[error("`{name}` is a window law of TCP; give the controller another name")]
     WindowAlgorithm {
         /// The name.

@@ -73,7 +73,7 @@ pub struct Preset<C> {
 
 /// The key of the options that names a preset.
 const PRESET: &str = "preset";
-/// The option that the priority of a flow stands for.
+/// The option that carries the priority of a flow.
 const PRIORITY: &str = "priority";
 
 /// The factory of a [`ControllerKind`].

@@ -89,7 +89,7 @@ impl Registry {
     /// Checks that every name is that of one controller.
     ///
     /// # Errors
-    /// A name that two controllers, or a controller and a reference sender, have, or that is a window law's.
+    /// A name that two controllers, or a controller and a reference sender, have, or that is a window algorithm's.
     pub fn check(&self) -> Result<(), RegistryError> {
         let names: Vec<&str> = self.known_names().collect();
         let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
@@ -218,7 +218,8 @@ impl Registry {
         self.build_receiver(name, None, any_limits()?, 1.0).ok().map(|half| half.signals())
     }
 
-    /// JSON Schema of the options of the controller `name`; `None` for an unknown name, and where any options may be given.
+    /// JSON Schema of the options of the controller `name`, or `None` for an unknown name, and where any options
+    /// may be given.
     pub fn options_schema(&self, name: &str) -> Option<&Value> {
         self.factory(name).ok().and_then(ControllerFactory::schema)
     }
@@ -239,7 +240,7 @@ fn refused(name: &str, reason: String) -> RegistryError {
     RegistryError::Options { name: name.to_owned(), reason }
 }
 
-/// Rates for halves that are only asked for properties which do not depend on them.
+/// Rates for halves whose other properties are needed, which do not depend on rates.
 fn any_limits() -> Option<RateLimits> {
     RateLimits::new(DataRate::from_kbps(50), DataRate::from_kbps(300), DataRate::from_mbps(2)).ok()
 }

@@ -1,4 +1,4 @@
-//! TCP stacks as the papers met them.
+//! TCP stacks as used in the papers.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub enum TcpProfile {
-    /// CUBIC as RFC 9438 has it without HyStart, with the timer and the window of Linux, and none of what a present Linux has besides.
+    /// CUBIC of RFC 9438 without HyStart, with the timer and the window of Linux, and no other feature of a
+    /// present Linux.
     #[serde(rename = "plain")]
     Plain,
-    /// What the RFCs recommend: NewReno, SACK, a retransmission timeout of at least 1 s.
+    /// The recommendations of the RFCs: NewReno, SACK, a retransmission timeout of at least 1 s.
     #[serde(rename = "rfc")]
     Rfc,
     /// Linux 3.16 (2014): CUBIC with HyStart, proportional rate reduction.
@@ -23,14 +24,14 @@ pub enum TcpProfile {
     /// ns-3.26 (2016): NewReno without SACK, which grows by half a segment per round trip.
     #[serde(rename = "ns3-3.26")]
     Ns326,
-    /// The TCP of the WebRTC project's simulator (2015), as nada-vs-gcc-2016 met it: packets of 1200 bytes, a window law
-    /// of its own, no retransmissions.
+    /// The TCP of the WebRTC project's simulator (2015), as in nada-vs-gcc-2016: packets of 1200 bytes, a window
+    /// algorithm of its own, no retransmissions.
     #[serde(rename = "chromium-2015")]
     Chromium2015,
 }
 
 impl TcpProfile {
-    /// The window law, where the flow names none and the stack has none of its own.
+    /// The window algorithm, if the flow names none and the stack has none of its own.
     pub fn law(self) -> &'static str {
         match self {
             Self::Rfc | Self::Ns326 | Self::Chromium2015 => "newreno",

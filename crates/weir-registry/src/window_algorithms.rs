@@ -1,4 +1,4 @@
-//! The window laws of TCP by name.
+//! The window algorithms of TCP by name.
 
 use weir_cc::window::hystart::{Config, HyStart};
 use weir_cc::window::{
@@ -9,7 +9,7 @@ use crate::advice::advice;
 use crate::error::RegistryError;
 use crate::tcp_profile::TcpProfile;
 
-/// The description of a window law of TCP.
+/// The description of a window algorithm of TCP.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowAlgorithmInfo {
     /// Its name in scenarios.
@@ -21,7 +21,7 @@ pub struct WindowAlgorithmInfo {
     build: fn(&Stack) -> Box<dyn WindowAlgorithm>,
 }
 
-/// The sender that a window law is for.
+/// The sender that a window algorithm is for.
 struct Stack {
     profile: TcpProfile,
     /// Whether it paces its segments.
@@ -79,7 +79,7 @@ static WINDOW_ALGORITHMS: [WindowAlgorithmInfo; 8] = [
     },
 ];
 
-/// Every window law of TCP.
+/// Every window algorithm of TCP.
 pub fn window_algorithms() -> &'static [WindowAlgorithmInfo] {
     &WINDOW_ALGORITHMS
 }
@@ -87,7 +87,7 @@ pub fn window_algorithms() -> &'static [WindowAlgorithmInfo] {
 impl Stack {
     fn rules(&self) -> Rules {
         match self.profile {
-            // The last has a law of its own, which no name stands for.
+            // The last has a window algorithm of its own, without a name.
             TcpProfile::Plain | TcpProfile::Chromium2015 => Rules::default(),
             TcpProfile::Rfc => Rules::rfc_5681(),
             TcpProfile::Linux316 => Rules::linux(),
@@ -127,8 +127,8 @@ impl Stack {
     }
 }
 
-/// The window law `name`, as the stack that `profile` stands for has it, for a sender that paces its segments or does
-/// not.
+/// The window algorithm `name`, with the rules of the stack `profile`, for a sender that paces its segments or
+/// does not.
 ///
 /// # Errors
 /// An unknown name.
@@ -147,7 +147,7 @@ fn find(name: &str) -> Result<&'static WindowAlgorithmInfo, RegistryError> {
     })
 }
 
-/// A maker of window laws as those of [`window_algorithm`], for flows of many connections.
+/// A maker of window algorithms as those of [`window_algorithm`], for flows of many connections.
 ///
 /// # Errors
 /// An unknown name.

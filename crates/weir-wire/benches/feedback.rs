@@ -1,20 +1,20 @@
-//! What a packet costs in per-packet feedback, in nanoseconds: written and read, as transport-wide feedback and as
+//! Cost of a packet in per-packet feedback, in nanoseconds: written and read, as transport-wide feedback and as
 //! that of RFC 8888.
 //!
-//! Printed is the minimum over 15 rounds: a round can only be slowed by others, never hurried.
+//! The minimum over 15 rounds is printed: other processes can only slow a round.
 
 use std::hint::black_box;
 
 use weir_wire::rtcp::{Ccfb, Message, Metric, Twcc, TwccHeader, messages};
 
 const ROUNDS: u32 = 15;
-/// In each round: few enough that a round lasts less than a time slice.
+/// Messages in each round: few enough that a round lasts less than a time slice.
 const MESSAGES: u32 = 1000;
-/// In a message: 10 Mbit/s in packets of 1200 bytes, told each 100 ms.
+/// Packets in a message: 10 Mbit/s in packets of 1200 bytes, reported each 100 ms.
 const PACKETS: usize = 104;
 
-/// When packets arrived, in ns: each 960 µs on average, with up to 2 ms of jitter that puts them out of order only if
-/// `reordered`, and of `one_lost_of` one not.
+/// Arrival times of packets in ns: each 960 µs on average, with up to 2 ms of jitter that reorders them only if
+/// `reordered`. A packet in `one_lost_of` is lost.
 fn arrivals(one_lost_of: u64, reordered: bool) -> Vec<Option<i64>> {
     let mut state = 1_u64;
     let mut random = |below| {
@@ -44,7 +44,7 @@ fn write_rfc_8888(arrivals: &[Option<i64>], number: u8, bytes: &mut [u8]) -> usi
     Ccfb::write(2, u32::from(number), 1, 65_500, arrivals.iter().map(metric), bytes).unwrap_or(0)
 }
 
-/// The sum of the times that a message tells.
+/// The sum of the arrival times in a message.
 fn read(bytes: &[u8]) -> i64 {
     let mut sum = 0;
     for message in messages(bytes) {

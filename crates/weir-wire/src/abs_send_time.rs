@@ -1,7 +1,7 @@
 //! The time a packet left, as the header extension `abs-send-time` carries it: 24 bits, 6.18 fixed-point seconds.
 //!
-//! URI `http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time`. One tick is 2⁻¹⁸ s (3.8147 µs), and the
-//! count wraps every 64 s. The sender stamps a packet as it leaves the pacer.
+//! URI `http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time`. A tick is 2⁻¹⁸ s (3.8147 µs), and the count
+//! wraps every 64 s. The sender stamps a packet as it leaves the pacer.
 
 /// Ticks in a second.
 const TICKS_PER_SECOND: i64 = 1 << 18;
@@ -26,7 +26,7 @@ impl AbsSendTime {
 
     /// The tick nearest to `nanos` nanoseconds on the sender's clock.
     pub const fn from_nanos(nanos: i64) -> Self {
-        // 64 s are a whole number of both ticks and nanoseconds: taking whole circles away changes nothing.
+        // 64 s are a whole number of both ticks and nanoseconds: taking whole wraps away changes nothing.
         Self::from_ticks(ticks_in(nanos.rem_euclid(WRAP_NANOS)) as u32)
     }
 
@@ -35,7 +35,7 @@ impl AbsSendTime {
         Self::from_ticks((ntp >> 14) as u32)
     }
 
-    /// The 24 bits as they stand on the wire.
+    /// The 24 bits as on the wire.
     pub const fn ticks(self) -> u32 {
         self.0
     }
@@ -78,8 +78,8 @@ const fn nanos_in(ticks: i64) -> i64 {
 
 /// Unwraps departure times to nanoseconds since the first one seen.
 ///
-/// It counts in ticks and converts each result on its own, so that rounding stays below half a nanosecond however
-/// long it runs. The newest time only moves forward: late packets leave it where it is.
+/// The unwrapper counts in ticks and converts each result on its own, so that rounding stays below half a
+/// nanosecond however long it runs. The newest time only moves forward: late packets do not change it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AbsSendTimeUnwrapper {
     newest: Option<Newest>,
@@ -93,20 +93,20 @@ struct Newest {
 }
 
 impl AbsSendTimeUnwrapper {
-    /// An unwrapper that has seen nothing.
+    /// An unwrapper before its first value.
     pub const fn new() -> Self {
         Self { newest: None }
     }
 
     /// Nanoseconds from the first departure to this one; negative if it left before the first.
     ///
-    /// Right while no packet is 32 s or more from the newest one; after a silence, use [`Self::unwrap_after`].
+    /// Valid while no packet is 32 s or more from the newest one; after a longer gap, use [`Self::unwrap_after`].
     pub fn unwrap(&mut self, time: AbsSendTime) -> i64 {
         self.unwrap_after(time, 0)
     }
 
-    /// As [`Self::unwrap`], told that about `elapsed` nanoseconds have passed since the newest departure (in
-    /// practice: since its arrival, by the receiver's clock). Right if that is known to within 32 s.
+    /// As [`Self::unwrap`], given that about `elapsed` nanoseconds have passed since the newest departure (in
+    /// practice: since its arrival, by the receiver's clock). Valid if that is known to within 32 s.
     pub fn unwrap_after(&mut self, time: AbsSendTime, elapsed: i64) -> i64 {
         let Some(newest) = self.newest else {
             self.newest = Some(Newest { time, ticks: 0 });
@@ -222,7 +222,7 @@ mod tests {
         let mut unwrapper = AbsSendTimeUnwrapper::new();
         unwrapper.unwrap(AbsSendTime::from_nanos(0));
         let later = 1000 * NANOS_PER_SECOND;
-        // The receiver's clock says 1020 s, which is within 32 s of the truth.
+        // The receiver's clock shows 1020 s, which is within 32 s of the truth.
         assert_eq!(
             unwrapper.unwrap_after(AbsSendTime::from_nanos(later), later + 20 * NANOS_PER_SECOND),
             later

@@ -1,4 +1,5 @@
-//! Walking over bytes: a reader that says where it ran out, a writer whose room is checked once at the start.
+//! Sequential access to bytes: a reader that reports where the bytes end, and a writer that checks its space once
+//! at the start.
 
 use core::mem;
 
@@ -22,7 +23,7 @@ impl<'a> Reader<'a> {
         self.offset
     }
 
-    /// What is left.
+    /// The remaining bytes.
     pub(crate) const fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -69,7 +70,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes fields one after the other into room that was checked before the first of them.
+/// Writes fields one after the other into space that was checked before the first of them.
 #[derive(Debug)]
 pub(crate) struct Writer<'a> {
     rest: &'a mut [u8],
@@ -114,7 +115,7 @@ impl<'a> Writer<'a> {
         self.put(&value.to_be_bytes());
     }
 
-    /// Fills what is left with zeros.
+    /// Fills the remaining bytes with zeros.
     pub(crate) fn zeros(self) {
         self.rest.fill(0);
     }

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-/// Why bytes are not what they were taken for. Offsets count from the first byte handed to the parser; for a
-/// packet inside a compound, from the first byte of the datagram.
+/// Errors of a parser. Offsets count from the first byte handed to the parser; for a packet inside a compound,
+/// from the first byte of the datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseError {
@@ -18,14 +18,14 @@ pub enum ParseError {
     },
     /// The version is not 2.
     Version {
-        /// Where the version stands.
+        /// Position of the version.
         offset: usize,
-        /// What stands there instead of 2.
+        /// Value found instead of 2.
         found: u8,
     },
-    /// The count of padding bytes is zero, or larger than what there is to strip.
+    /// The count of padding bytes is zero, or larger than the packet allows.
     Padding {
-        /// Where the count stands: the last byte of the packet.
+        /// Position of the count: the last byte of the packet.
         offset: usize,
         /// The count.
         count: u8,
@@ -34,39 +34,39 @@ pub enum ParseError {
     },
     /// An RTCP packet of another type.
     PacketType {
-        /// Where the type stands.
+        /// Position of the type.
         offset: usize,
         /// The type found.
         found: u8,
-        /// The type looked for.
+        /// The type expected.
         expected: u8,
     },
     /// An RTCP packet with another feedback message type or subtype.
     Format {
-        /// Where the five bits stand.
+        /// Position of the five bits.
         offset: usize,
         /// The value found.
         found: u8,
-        /// The value looked for.
+        /// The value expected.
         expected: u8,
     },
     /// A message of another application.
     Name {
-        /// Where the name stands.
+        /// Position of the name.
         offset: usize,
         /// The name found.
         found: [u8; 4],
-        /// The name looked for.
+        /// The name expected.
         expected: [u8; 4],
     },
-    /// A header extension that must be there is not.
+    /// A required header extension is missing.
     MissingExtension {
         /// Where the extension block begins or would begin.
         offset: usize,
         /// The extension's ID.
         id: u8,
     },
-    /// A header extension has data of another length than its kind.
+    /// A header extension has a data length that its kind does not allow.
     ExtensionLength {
         /// Where the extension block begins.
         offset: usize,
@@ -77,43 +77,43 @@ pub enum ParseError {
         /// Length of its kind, in bytes.
         expected: usize,
     },
-    /// A message whose data have another length than there is room for.
+    /// A message has a data length that does not fit into it.
     DataLength {
-        /// Where the length stands.
+        /// Position of the length.
         offset: usize,
         /// The length found, in bytes.
         found: u8,
         /// The least length possible.
         least: usize,
-        /// The largest.
+        /// The largest length possible.
         most: usize,
     },
-    /// A header of TCP shorter than there can be.
+    /// A TCP header shorter than its fixed part.
     DataOffset {
-        /// Where the data offset stands.
+        /// Position of the data offset.
         offset: usize,
         /// The words found, of which there are at least 5.
         found: u8,
     },
     /// An option of TCP whose length does not fit.
     TcpOptionLength {
-        /// Where the length stands.
+        /// Position of the length.
         offset: usize,
         /// The length found, in bytes with kind and length.
         found: u8,
         /// The largest length possible.
         limit: usize,
     },
-    /// An option of TCP that must be there is not.
+    /// A required TCP option is missing.
     MissingTcpOption {
         /// Where the options begin or would begin.
         offset: usize,
         /// The option's kind.
         kind: u8,
     },
-    /// A number of a connection that there cannot be.
+    /// An invalid connection number.
     ConnectionId {
-        /// Where the options begin that hold it.
+        /// Where the options that hold it begin.
         offset: usize,
         /// The number found.
         found: u8,
@@ -121,7 +121,7 @@ pub enum ParseError {
 }
 
 impl ParseError {
-    /// Where in the bytes the trouble is.
+    /// Position of the error in the bytes.
     pub const fn offset(&self) -> usize {
         match *self {
             Self::TooShort { offset, .. }
@@ -193,7 +193,7 @@ impl fmt::Display for ParseError {
 
 impl core::error::Error for ParseError {}
 
-/// The buffer ends before what was to be written into it. Nothing was written.
+/// The buffer is too small for the output. The buffer is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferTooSmall {
     /// Bytes needed.
@@ -210,24 +210,24 @@ impl fmt::Display for BufferTooSmall {
 
 impl core::error::Error for BufferTooSmall {}
 
-/// Why a packet with lists in it could not be written. Nothing was written.
+/// Error of a writer of lists. The buffer is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WriteError {
     /// The buffer is too small.
     BufferTooSmall(BufferTooSmall),
-    /// The format cannot count this far.
+    /// A count exceeds the limit of the format.
     TooMany {
-        /// What there is too much of.
+        /// Name of the counted items.
         what: &'static str,
-        /// How much there is.
+        /// Their number.
         count: usize,
-        /// How much there may be.
+        /// Their largest number.
         limit: usize,
     },
     /// A header extension has the ID 0, which means padding.
     ExtensionIdZero,
-    /// A SYN of TCP in UDP says nothing of the connection's number.
+    /// A SYN of TCP in UDP has no option for the connection's number.
     NoSetup,
 }
 

@@ -1,5 +1,5 @@
-//! Video frame marking (RFC 9626): a header extension that says where frames begin and end and which of them need no
-//! other.
+//! Video frame marking (RFC 9626): a header extension that marks where frames begin and end and which of them need
+//! no other.
 //!
 //! ```text
 //!  0 1 2 3 4 5 6 7
@@ -8,14 +8,15 @@
 //! +-+-+-+-+-+-+-+-+
 //! ```
 //!
-//! Of streams without layers: S start of a frame, E end of a frame, I independent of other frames, D discardable. The
-//! longer form for streams with layers begins with a byte whose upper four bits are the same.
+//! Bits of the form for streams without layers: S start of a frame, E end of a frame, I independent of other
+//! frames, D discardable. The longer form for streams with layers begins with a byte whose upper four bits are the
+//! same.
 
 const START: u8 = 0x80;
 const END: u8 = 0x40;
 const INDEPENDENT: u8 = 0x20;
 
-/// What a packet says of its frame (RFC 9626, the form for streams without layers).
+/// Marking of a packet in its frame (RFC 9626, the form for streams without layers).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FrameMarking(u8);
 

@@ -1,16 +1,17 @@
-//! Readers and writers of RTP, RTCP and TCP in UDP over byte slices. Nothing here allocates; neither the
+//! Readers and writers of RTP, RTCP and TCP in UDP over byte slices. The crate never allocates; neither the
 //! standard library nor an allocator is needed.
 //!
 //! * [`rtp`]: the RTP header and its extensions, read in place and written from borrowed parts.
 //! * [`media`]: the one RTP header that Weir's endpoints send, as a plain value at the resolution of the wire.
-//! * [`rtcp`]: walking a datagram of RTCP packets; sender and receiver reports, transport-wide feedback,
-//!   congestion control feedback of RFC 8888, REMB, picture loss indications, the reports of NADA, DCCC and TFRC, and
-//!   those that other laws define for themselves.
-//! * [`tcp_in_udp`]: the header of TCP segments on one pair of UDP ports, and which connection has which number there.
+//! * [`rtcp`]: iteration over a datagram of RTCP packets. Parsed are sender and receiver reports, transport-wide
+//!   feedback, congestion control feedback of RFC 8888, REMB, picture loss indications, the reports of NADA, DCCC
+//!   and TFRC, and those that other controllers define for themselves.
+//! * [`tcp_in_udp`]: the header of TCP segments on one pair of UDP ports, and the assignment of numbers to
+//!   connections.
 //! * [`seq`], [`abs_send_time`], [`ntp`]: the counters and clocks that wrap on the wire.
 //!
-//! A reader takes bytes from anyone: it answers every slice with a value or with a [`ParseError`] that says
-//! where the trouble is and what would be right. Integers are big-endian on the wire.
+//! A reader accepts untrusted bytes: it returns for every slice a value or a [`ParseError`] with the position of
+//! the error and the valid value. Integers are big-endian on the wire.
 //!
 //! ```
 //! use weir_wire::rtcp::{self, Message, Pli};

@@ -1,6 +1,6 @@
 //! The RTP header that Weir's endpoints put before their media, as a plain value at the resolution of the wire.
 //!
-//! It is an RTP header without contributing sources and with one extension block in the one-byte form:
+//! An RTP header without contributing sources and with one extension block in the one-byte form:
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -16,7 +16,7 @@
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
 //!
-//! A stamp with a rate ends so:
+//! A stamp with a rate has this end:
 //!
 //! ```text
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
@@ -42,17 +42,17 @@ use crate::rtp::{FIXED_HEADER_LEN, ONE_BYTE_PROFILE, RtpPacket, VERSION};
 pub const IPV4_HEADER_LEN: usize = 20;
 /// Length of a UDP header, in bytes.
 pub const UDP_HEADER_LEN: usize = 8;
-/// What UDP over IPv4 adds to each packet, in bytes.
+/// Overhead of UDP over IPv4 per packet, in bytes.
 pub const UDP_IPV4_OVERHEAD: usize = IPV4_HEADER_LEN + UDP_HEADER_LEN;
 
-/// What a law's sender tells its receiver with each packet: a header extension of two bytes, or of six if it knows the
-/// rate it sends at.
+/// Data from a controller's sender to its receiver in each packet: a header extension of two bytes, or of six if
+/// the sender knows its rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stamp {
-    /// The sender's round-trip time in units of 100 µs, 0 while unknown; the largest value, 6.5535 s, stands for itself
-    /// and anything longer.
+    /// The sender's round-trip time in units of 100 µs, 0 while unknown; the largest value, 6.5535 s, also covers
+    /// longer times.
     pub rtt: u16,
-    /// The rate it sends at in bit/s, 0 while unknown or of no use; 2³² − 1 stands for itself and anything faster.
+    /// The sending rate in bit/s, 0 while unknown or of no use; 2³² − 1 also covers faster rates.
     pub rate: u32,
 }
 
@@ -105,7 +105,7 @@ impl Default for ExtensionIds {
 }
 
 impl ExtensionIds {
-    /// These IDs.
+    /// A set of IDs.
     ///
     /// # Errors
     /// If two are the same, or one is not within 1 to 14: the one-byte form has no others.
@@ -167,7 +167,7 @@ impl fmt::Display for InvalidExtensionIds {
 
 impl core::error::Error for InvalidExtensionIds {}
 
-/// The header of a media packet. As a value and as bytes it says the same.
+/// The header of a media packet. The value and its bytes carry the same information.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MediaHeader {
     /// Payload type, 0 to 127; the upper bit is not written. With the marker set, 64 to 95 would be taken for RTCP
@@ -185,9 +185,9 @@ pub struct MediaHeader {
     pub abs_send_time: AbsSendTime,
     /// Lower 16 bits of the packet's number on the transport.
     pub transport_sequence: u16,
-    /// What the law's sender has to tell, if anything.
+    /// Stamp of the controller's sender, if it sends one.
     pub stamp: Option<Stamp>,
-    /// Where it stands in its frame, if that is marked.
+    /// Position of the packet in its frame, if that is marked.
     pub frame_marking: Option<FrameMarking>,
 }
 
@@ -217,7 +217,7 @@ impl MediaHeader {
     /// Writes the header to the start of `buffer` and returns its length.
     ///
     /// # Errors
-    /// If the buffer is shorter than [`Self::wire_len`]. Nothing is written then.
+    /// If the buffer is shorter than [`Self::wire_len`]. The buffer stays unchanged then.
     pub fn write(&self, ids: &ExtensionIds, buffer: &mut [u8]) -> Result<usize, BufferTooSmall> {
         let length = self.wire_len();
         let mut writer = Writer::new(buffer, length)?;
@@ -255,7 +255,7 @@ impl MediaHeader {
         Self::from_packet(&RtpPacket::parse(bytes)?, ids)
     }
 
-    /// What an RTP packet's header says. Contributing sources and other extensions are passed over.
+    /// The fields of an RTP packet's header. Contributing sources and other extensions are skipped.
     ///
     /// # Errors
     /// If abs-send-time or the transport-wide sequence number is missing, or an extension has the wrong length.
@@ -270,7 +270,7 @@ impl MediaHeader {
             abs_send_time: AbsSendTime::from_ticks(u32::from_be_bytes([0, high, middle, low])),
             transport_sequence: required(packet, ids.transport_sequence).map(u16::from_be_bytes)?,
             stamp: stamp(packet, ids.stamp)?,
-            // The byte that both of its forms begin with.
+            // The first byte, which both forms share.
             frame_marking: packet
                 .extension(ids.frame_marking)
                 .and_then(|data| data.first())
@@ -279,7 +279,7 @@ impl MediaHeader {
     }
 }
 
-/// The bit of the first byte that says that an extension block follows.
+/// The bit of the first byte that announces an extension block.
 const EXTENSION_FLAG: u8 = 0x10;
 
 /// The byte before the data of a one-byte-form element.

@@ -58,8 +58,8 @@ pub const fn nanos_from_units(units: u32) -> i64 {
 /// The round-trip time in units of 1/65536 s at the sender of a sender report (RFC 3550 §6.4.1): `arrival` of the
 /// report block minus its `LSR` minus its `DLSR`, where `arrival` is the [middle](NtpTime::middle) of NTP time.
 ///
-/// `None` if the block's sender has seen no sender report yet (`LSR` 0). Clocks that run apart can make the
-/// difference negative; that is read as 0.
+/// Returns `None` if the block's sender has seen no sender report yet (`LSR` 0). Clocks that run apart can make
+/// the difference negative; the result is then 0.
 pub const fn round_trip(arrival: u32, last_sender_report: u32, delay: u32) -> Option<u32> {
     if last_sender_report == 0 {
         return None;

@@ -1,30 +1,30 @@
-//! Counters that wrap: which of two is newer, and unwrapping to 64 bits.
+//! Counters that wrap: comparison of two values, and unwrapping to 64 bits.
 
-/// Whether sequence number `a` is newer than `b`: ahead by less than half the circle (RFC 1982). At exactly half
-/// the circle the larger number counts as newer, so that of two different numbers exactly one is newer.
+/// Whether sequence number `a` is newer than `b`: ahead by less than half the number range (RFC 1982). At exactly
+/// half the range the larger number counts as newer, so that of two different numbers exactly one is newer.
 pub const fn newer(a: u16, b: u16) -> bool {
     const HALF: u16 = 1 << 15;
     let ahead = a.wrapping_sub(b);
     (ahead > 0 && ahead < HALF) || (ahead == HALF && a > b)
 }
 
-/// What the first value is counted from: a circle of 32 bits, so that values before the first are not negative.
+/// The base of the first value: a range of 32 bits, so that values before the first are not negative.
 const START: u64 = 1 << 32;
 
 macro_rules! unwrapper {
     ($(#[$doc:meta])* $name:ident, $wire:ty, $signed:ty) => {
         $(#[$doc])*
         ///
-        /// A value up to half the circle behind the newest one is older, anything else is newer. The newest value
-        /// only moves forward: late packets leave it where it is. The first value is counted from 2³², so that the lower
-        /// bits of what is unwrapped are those of the wire, and values from before the first are below it.
+        /// A value up to half the range behind the newest one is older, any other is newer. The newest value only
+        /// moves forward: late packets do not change it. The first value is counted from 2³², so that the lower
+        /// bits of unwrapped values are those of the wire. Values from before the first are below it.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct $name {
             newest: Option<u64>,
         }
 
         impl $name {
-            /// An unwrapper that has seen nothing.
+            /// An unwrapper before its first value.
             pub const fn new() -> Self {
                 Self { newest: None }
             }
@@ -94,8 +94,8 @@ mod tests {
         for (number, unwrapped) in [(40_000, 40_000), (0, 65_536), (30_000, 95_536)] {
             assert_eq!(unwrapper.unwrap(number), START + unwrapped);
         }
-        // 30 000 behind 95 536. Were the newest to move back there, 35 000 would be 35 000 ahead of it, which is
-        // 30 536 behind, and come out a circle too early.
+        // 30 000 behind 95 536. If the newest moved back there, 35 000 would be 35 000 ahead of it, which is 30
+        // 536 behind, and come out a range too early.
         assert_eq!(unwrapper.unwrap(0), START + 65_536);
         assert_eq!(unwrapper.newest(), Some(START + 95_536));
         assert_eq!(unwrapper.unwrap(35_000), START + 100_536);
@@ -105,7 +105,7 @@ mod tests {
     fn a_number_before_the_first_is_below_it() {
         let mut unwrapper = Unwrapper::new();
         assert_eq!([0, 65_535, 1].map(|number| unwrapper.unwrap(number)), [START, START - 1, START + 1]);
-        // Half the circle behind the first, and the first again.
+        // Half the range behind the first, and the first again.
         let mut unwrapper = Unwrapper::new();
         assert_eq!(
             [5, 32_773, 5].map(|number| unwrapper.unwrap(number)),

@@ -11,10 +11,11 @@ pub(crate) struct AttackArgs {
     /// Controllers [default: all].
     #[arg(long, alias = "law", value_name = "NAME", value_delimiter = ',')]
     pub(crate) controller: Vec<String>,
-    /// Only attacks of whom this is: off the path (blind), on the path (reader), or the peer (receiver) [default: all].
+    /// Only attacks of this role: off the path (blind), on the path (reader), or the peer (receiver) [default:
+    /// all].
     #[arg(long, value_name = "WHO", value_parser = PossibleValuesParser::new(Role::ALL.map(Role::name)))]
     pub(crate) role: Option<String>,
-    /// Only attacks whose name has this in it, such as `early`.
+    /// Only attacks whose name contains this, such as `early`.
     #[arg(long, value_name = "PART")]
     pub(crate) attack: Option<String>,
     /// When attacks begin, from the start of the call, up to an hour; they last 40 s.

@@ -11,7 +11,7 @@ pub(crate) struct ReproduceArgs {
     /// The rows, such as `coupled-rtp-2014/fig7`, or files of your own that end in `.toml` [default: all that ship].
     #[arg(value_name = "ID")]
     pub(crate) rows: Vec<String>,
-    /// All rows, which is also what nothing named means.
+    /// All rows; the default without any selection.
     #[arg(long, conflicts_with_all = ["rows", "paper"])]
     pub(crate) all: bool,
     /// All rows of this paper.
@@ -19,7 +19,7 @@ pub(crate) struct ReproduceArgs {
     pub(crate) paper: Option<String>,
     #[command(flatten)]
     pub(crate) extent: ReproduceExtent,
-    /// Threads [default: one per core]; results do not depend on them.
+    /// Number of threads [default: one per core]; results do not depend on it.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
     #[command(flatten)]
@@ -29,15 +29,15 @@ pub(crate) struct ReproduceArgs {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) parts: Parts,
-    /// Lay a value over the scenarios of the rows that are named, behind all that they set, such as `flows.tcp.every=15s`; may be given
-    /// often. No verdict is then one on the paper.
+    /// Lay a value over the scenarios of the rows that are named, after all settings of the rows, such as
+    /// `flows.tcp.every=15s`; may be given often. No verdict is then one on the paper.
     #[arg(long, value_name = "PATH=VALUE", requires = "rows", conflicts_with = "baseline")]
     pub(crate) set: Vec<String>,
     /// Run the figures that rows have with settings changed, their `[[tried]]`, and print those that moved out of their ranges; exit
     /// with 1 if one did. Seeds and sweeps are those of each figure.
     #[arg(long, conflicts_with_all = ["full", "runs", "grid", "markdown", "out", "baseline", "set"])]
     pub(crate) tried: bool,
-    /// Compare with what `--json` printed earlier; exit with 1 if a claim that was met there is so no longer.
+    /// Compare with an earlier output of `--json`; exit with 1 if a claim that was met there is so no longer.
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     pub(crate) baseline: Option<PathBuf>,
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub(crate) struct ReproduceExtent {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReproduceForm {
-    /// Print as JSON: an object with where the results come from, a summary, and the claims.
+    /// Print as JSON: an object with the provenance of the results, a summary, and the claims.
     #[arg(long)]
     pub(crate) json: bool,
     /// Print as Markdown: the tables of docs/reproduction.md.
@@ -71,7 +71,8 @@ pub(crate) struct ReproduceForm {
 }
 
 impl ReproduceArgs {
-    /// The words of the command, with the options on which results depend: none that says where or in what form they go.
+    /// The arguments that repeat the command, with the options on which results depend, without those of the
+    /// output.
     pub(crate) fn words(&self) -> Vec<String> {
         let ReproduceExtent { full, runs, grid } = self.extent;
         let mut words = vec!["weir".to_owned(), "reproduce".to_owned()];

@@ -1,4 +1,4 @@
-//! What can be said after `weir suite`.
+//! Arguments of `weir suite`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use clap::{Subcommand, value_parser};
 use weir_lab::form::Varied;
 use weir_lab::suite::{self, Suite};
 
-/// Where a suite comes from.
+/// Source of a suite.
 #[derive(Clone, Debug)]
 pub(crate) enum SuiteSource {
-    /// It ships.
+    /// The suite ships with Weir.
     Shipped(&'static Suite),
     /// Drawn by a seed.
     Drawn,
@@ -28,7 +28,7 @@ impl SuiteArgs {
         }
     }
 
-    /// The words with which a command begins that runs this suite, which is `suite`, over the same traces.
+    /// The arguments that repeat `suite` over the same traces.
     pub(crate) fn repeated(&self, suite: &Suite) -> Vec<String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let source = self.file().map_or_else(|| suite.name.clone(), text);
@@ -66,11 +66,11 @@ pub(crate) struct SuiteArgs {
     /// Runs per controller and case, each with a seed of its own.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: u32,
-    /// Seed of the first run; the others follow it. Of `drawn` the seed that draws the cases, too.
+    /// Seed of the first run; the others follow it. For `drawn` it also draws the cases.
     #[arg(long, value_name = "S", default_value_t = 1, allow_negative_numbers = true)]
     #[arg(value_parser = value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: u64,
-    /// Threads [default: one per core]; results do not depend on them.
+    /// Number of threads [default: one per core]; results do not depend on it.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
     /// Save the result, as the base of later comparisons.
@@ -83,16 +83,16 @@ pub(crate) struct SuiteArgs {
     pub(crate) draw: DrawArgs,
     #[command(flatten)]
     pub(crate) gates: GateArgs,
-    /// Write the verdicts as JUnit's XML, each case a test of its controller: missed ones failed, those that are open or not
-    /// judged skipped.
+    /// Write the verdicts as JUnit's XML, each case a test of its controller: missed ones failed, those that are
+    /// open or not judged skipped.
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     pub(crate) junit: Option<PathBuf>,
     /// Write the matrix as a table of Markdown; `-` prints it in place of the usual one.
     #[arg(long, value_name = "FILE|-", conflicts_with = "shard")]
     pub(crate) markdown: Option<PathBuf>,
-    /// Directory for the matrix as a page, the result as JSON, and the runs, by which what was interrupted goes on [default, without
-    /// the runs: weir-out/suite-NAME, of some of the cases
-    /// weir-out/suite-NAME-some, of a sweep weir-out/suite-NAME-sweep].
+    /// Directory for the matrix as a page, the result as JSON, and the runs, by which an interrupted run goes on
+    /// [default, without the runs: weir-out/suite-NAME, of some of the cases weir-out/suite-NAME-some, of a sweep
+    /// weir-out/suite-NAME-sweep].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -102,13 +102,13 @@ pub(crate) struct SuiteArgs {
     /// Make the runs of the omniscient sender and of TCP in the place of calls anew, and keep nothing of them.
     #[arg(long)]
     pub(crate) no_cache: bool,
-    /// Open the matrix when it is there.
+    /// Open the matrix once it is written.
     #[arg(long, conflicts_with = "shard")]
     pub(crate) open: bool,
-    /// Also judge by what stands in for recorded traces that are not there; without it that is an error.
+    /// Accept stand-ins for missing recorded traces, which are otherwise an error.
     #[arg(long)]
     pub(crate) allow_stand_ins: bool,
-    /// Print the result as JSON, and write files only where they are asked for.
+    /// Print the result as JSON, and write only the files that other options name.
     #[arg(long)]
     pub(crate) json: bool,
     /// No progress bar.
@@ -116,16 +116,17 @@ pub(crate) struct SuiteArgs {
     pub(crate) quiet: bool,
 }
 
-/// How the cases of `drawn` are drawn.
+/// Drawing of the cases of `drawn`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DrawArgs {
-    /// Of `drawn`: how many cases [default: 40].
+    /// Number of cases of `drawn` [default: 40].
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
     pub(crate) cases: Option<u32>,
-    /// Of `drawn`: the seed is a hash of these files, such as those of a controller that is tuned no more.
+    /// Take the seed of `drawn` from a hash of these files, such as those of a controller whose tuning is
+    /// finished.
     #[arg(long, value_name = "FILE", conflicts_with = "seed", num_args = 1..)]
     pub(crate) seed_of: Vec<PathBuf>,
-    /// Of `drawn`: print the scenarios of the cases, those of --case or all, and run nothing.
+    /// Print the scenarios of the cases of `drawn`, those of --case or all, without a run.
     #[arg(long)]
     pub(crate) print: bool,
 }
@@ -134,7 +135,7 @@ impl DrawArgs {
     /// Refuses these options of a suite whose cases are not drawn.
     ///
     /// # Errors
-    /// One of them is given.
+    /// An error if one of them is given.
     pub(crate) fn suits(&self, suite: Option<&SuiteSource>) -> Result<(), Failure> {
         let given = [
             ("--cases", self.cases.is_some()),
@@ -151,16 +152,16 @@ impl DrawArgs {
     }
 }
 
-/// What every controller has to reach; the exit code is 1 where one does not.
+/// Requirements on every controller; the exit code is 1 if one fails.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GateArgs {
     /// These cases have to pass, such as `5.1,5.4`; exit with 1 if one does not.
     #[arg(long, value_name = "CASE", value_delimiter = ',', conflicts_with = "shard")]
     pub(crate) require: Vec<String>,
-    /// So many cases have to pass; exit with 1 if fewer do.
+    /// Least number of cases that have to pass; exit with 1 if fewer do.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), conflicts_with = "shard")]
     pub(crate) min_passed: Option<u32>,
-    /// What is open counts as passed for --require and --min-passed.
+    /// Open verdicts count as passed for --require and --min-passed.
     #[arg(long)]
     pub(crate) allow_open: bool,
 }

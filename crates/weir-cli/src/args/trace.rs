@@ -1,4 +1,4 @@
-//! What can be said of traces.
+//! Arguments of `weir trace`.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub(crate) enum TraceCommand {
     Convert(TraceConvertArgs),
     /// Write a part of it.
     Cut(TraceCutArgs),
-    /// Write it with so many times the rate.
+    /// Write it with its rate multiplied.
     Scale(TraceScaleArgs),
     /// Draw its rate over time, as SVG.
     Plot(TraceConvertArgs),
@@ -30,7 +30,7 @@ pub(crate) struct TraceSource {
     pub(crate) trace: String,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Rates are means over this; whole milliseconds.
+    /// Length over which rates are averaged; whole milliseconds.
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = bin)]
     pub(crate) bin: TimeDelta,
 }
@@ -61,7 +61,7 @@ pub(crate) struct TraceCutArgs {
     /// Where the part begins.
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = time)]
     pub(crate) from: TimeDelta,
-    /// Where it ends [default: the end of the trace].
+    /// End of the part [default: the end of the trace].
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) to: Option<TimeDelta>,
 }
@@ -72,7 +72,7 @@ pub(crate) struct TraceScaleArgs {
     pub(crate) source: TraceSource,
     /// The file to write.
     pub(crate) out: PathBuf,
-    /// So many times the rate, from 0.001 to 1000.
+    /// Factor of the rate, from 0.001 to 1000.
     #[arg(long, value_name = "FACTOR")]
     pub(crate) rate: f64,
 }
@@ -102,7 +102,7 @@ pub(crate) struct TraceImportArgs {
     /// Directory in whose `traces/` a name is written [default: the nearest data directory].
     #[arg(long, value_name = "DIR", value_parser = directory)]
     pub(crate) data: Vec<PathBuf>,
-    /// Print what is stated of it as JSON.
+    /// Print the properties as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }

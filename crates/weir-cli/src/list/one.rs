@@ -1,4 +1,4 @@
-//! `weir list WHAT NAME`: all that is known of one.
+//! `weir list WHAT NAME`: all facts about one item.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::table;
 use crate::terminal;
 
-/// Prints what is known of `name`.
+/// Prints the facts about `name`.
 pub(super) fn show(args: &ListArgs, name: &str, registry: &Registry) -> Result<(), Failure> {
     let known = match args.what {
         Listing::Controllers => {
@@ -69,14 +69,14 @@ pub(super) fn options<'r>(name: &str, registry: &'r Registry) -> Result<&'r Valu
     })
 }
 
-/// What is known of one: facts, and lists of what it has.
+/// Facts about one item, and lists of its parts.
 struct Known {
     facts: Vec<(String, Value)>,
     lists: Vec<List>,
 }
 
 struct List {
-    /// Its name in the plural; what its first column is called in the singular.
+    /// Its name in the plural; the title of its first column in the singular.
     name: String,
     /// The other columns.
     header: Vec<&'static str>,
@@ -131,7 +131,7 @@ fn of_options(schema: &Value) -> List {
             other => other.to_string(),
         };
         let row = |form: &str, words: &str| [form.to_owned(), words.to_owned()];
-        // What each choice means stands in a line of its own.
+        // The meaning of each choice is in a line of its own.
         let form = if option.choices.is_empty() { option.form.as_str() } else { "one of" };
         let first = [vec![option.key.clone(), default], row(form, &option.description).to_vec()].concat();
         let choices = option.choices.iter().map(move |choice| {

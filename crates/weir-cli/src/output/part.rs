@@ -1,4 +1,4 @@
-//! Files that are not in their places yet, and those that take their places together.
+//! Files on their way into place, and sets of files that take their places together.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
@@ -6,8 +6,8 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// A file that is not in its place yet; it goes unless it gets there. It is locked for as long as its process lives: one that
-/// nobody has locked was left.
+/// A file that is not in its place yet; it is removed unless it gets there. The process that writes it holds a
+/// lock: an unlocked part was left behind.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) path: PathBuf,
@@ -16,7 +16,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// An empty file beside `path`, under a name that nothing had.
+    /// An empty file beside `path`, under a new name.
     pub(super) fn beside(path: &Path) -> io::Result<Self> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let mut number = process::id();
@@ -27,7 +27,8 @@ impl Part {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 made => made?,
             };
-            // Where there are no locks, nobody takes a part for one that was left. Who did before it was locked has removed it.
+            // Without locks, parts are never taken for ones that were left behind. Another process that did so
+            // before the lock has removed it.
             let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
             if !taken && part.exists() {
                 return Ok(Self { path: part, file });
@@ -41,7 +42,8 @@ impl Part {
         if path.symlink_metadata().is_ok_and(|found| found.is_file())
             && let Ok(file) = File::open(path)
         {
-            // Without a lock it is safe all the same, but from who writes into this directory at this moment.
+            // Without a lock it is safe too, except against processes that write into this directory at the same
+            // moment.
             let _: Result<(), TryLockError> = file.try_lock();
             part.file = file;
         }
@@ -55,7 +57,7 @@ impl Part {
     }
 }
 
-/// Removes what processes that live no more left in `directory` of the files that are `ours` by their names.
+/// Removes the files that dead processes left in `directory`, as far as they are `ours` by their names.
 pub(super) fn remove_left(directory: &Path, ours: impl Fn(&str) -> bool) {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
@@ -66,13 +68,13 @@ pub(super) fn remove_left(directory: &Path, ours: impl Fn(&str) -> bool) {
         let path = entry.path();
         let part = File::options().write(true).open(&path);
         if part.is_ok_and(|part| part.try_lock().is_ok()) {
-            // If it stays, it is found again.
+            // A file that stays is found again the next time.
             let _: io::Result<()> = fs::remove_file(&path);
         }
     }
 }
 
-/// What the file is called that a part of this name was to become.
+/// The name of the final file that a part of this name was written for.
 fn whole_name(part: &str) -> Option<&str> {
     let (name, number) = part.strip_prefix('.')?.strip_suffix(".part")?.rsplit_once('.')?;
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(name)
@@ -80,17 +82,17 @@ fn whole_name(part: &str) -> Option<&str> {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // Those in their places are no longer here.
+        // Parts in their final places are no longer here.
         let _: io::Result<()> = fs::remove_file(&self.path);
     }
 }
 
-/// Files that change their places together: unless it is completed, all is as it was.
+/// A set of files replaced together: unless it is completed, all is as it was.
 #[derive(Default)]
 pub(super) struct Exchange {
     /// Where a file was, and where it is meanwhile.
     aside: Vec<(PathBuf, Part)>,
-    /// What was put into its place.
+    /// The new files in their places.
     placed: Vec<PathBuf>,
 }
 
@@ -114,7 +116,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Lets what was set aside go.
+    /// Drops the files that were set aside.
     pub(super) fn complete(mut self) {
         self.placed.clear();
         for (_, aside) in self.aside.drain(..) {
@@ -130,7 +132,7 @@ impl Drop for Exchange {
         }
         for (path, aside) in self.aside.drain(..) {
             if fs::rename(&aside.path, path).is_err() {
-                // Better under another name than not at all.
+                // The files are better kept under another name than lost.
                 mem::forget(aside);
             }
         }

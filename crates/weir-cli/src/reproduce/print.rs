@@ -1,4 +1,4 @@
-//! What `weir reproduce` prints on a terminal.
+//! The output of `weir reproduce` on a terminal.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use weir_lab::experiments::{
 use crate::failure::Failure;
 use crate::table;
 
-/// Claims by paper, then how much of each paper is met. `change` says that the rows were changed, and how.
+/// Claims by paper, then the share of each paper that is met. `change` describes how the rows were changed.
 pub(super) fn print(
     out: &mut impl Write,
     results: &[ClaimResult],
@@ -48,7 +48,7 @@ pub(super) fn print(
     Ok(())
 }
 
-/// How a line shows what there is to know of a claim beside its verdict, and what that means.
+/// Signs for remarks on a claim beside its verdict, and their meaning.
 const SIGNS: [(&str, &str, &str); 3] = [
     ("stand-in", "*", "with a stand-in for something that cannot be had"),
     (
@@ -59,7 +59,7 @@ const SIGNS: [(&str, &str, &str); 3] = [
     ("beside", "+", "told beside another claim and not counted"),
 ];
 
-/// What one line holds of a claim.
+/// Cells of one line of a claim.
 fn row(result: &ClaimResult) -> Vec<Cell> {
     let sign = |mark: &str| SIGNS.iter().find(|(own, ..)| *own == mark).map_or("", |(_, sign, _)| sign);
     let marks: String = result.marks().into_iter().flat_map(|mark| [" ", sign(mark)]).collect();
@@ -79,7 +79,7 @@ fn row(result: &ClaimResult) -> Vec<Cell> {
     ]
 }
 
-/// The words below that line: what is claimed, what the paper reports, and of a sweep at how many places it holds.
+/// The text below that line: the claim, the paper's report, and for a sweep the number of places where it holds.
 fn words(result: &ClaimResult) -> String {
     let mut words = result.claim.clone();
     let (reported, places) = (result.reported_in_words(), result.places_in_words());

@@ -1,4 +1,4 @@
-//! What changed since an earlier result: a table, and how many.
+//! Changes since an earlier result: a table, and their number.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use crate::table;
 pub(super) const HEADER: [&str; 8] =
     ["", "case", "controller", "check", "before", "now", "difference (95 % interval)", "verdict"];
 
-/// That the base was saved with senders that skip frames by another rule.
+/// A note if the base was saved with senders that skip frames by another rule.
 pub(super) fn other_senders(base: &SuiteResult, now: &SuiteResult) -> Option<String> {
     let rule = |result: &SuiteResult| match result.skip_rule.as_str() {
         "" => "no word of `skip_above`".to_owned(),
@@ -22,7 +22,7 @@ pub(super) fn other_senders(base: &SuiteResult, now: &SuiteResult) -> Option<Str
         .then(|| format!("The base was saved with {}, and this run has {}.", rule(base), rule(now)))
 }
 
-/// What a reader should know besides: traces that others stood in for, and what changed.
+/// Further remarks for the reader: stand-ins for traces, and changes.
 pub(super) fn print(
     out: &mut impl Write,
     notes: &[String],
@@ -42,7 +42,7 @@ pub(super) fn print(
     Ok(())
 }
 
-/// How many changed, and what was not compared.
+/// The number of changes, and the cases that were not compared.
 pub(super) fn sentences(changes: &Changes) -> Vec<String> {
     let of = |direction| changes.changes.iter().filter(|change| change.direction == direction).count();
     let (better, worse) = (of(Direction::Better), of(Direction::Worse));
@@ -68,7 +68,7 @@ fn row(change: &Change) -> Vec<Cell> {
     cells
 }
 
-/// What stands below [`HEADER`].
+/// The cells below [`HEADER`].
 pub(super) fn words(change: &Change) -> [String; 8] {
     let word = match change.direction {
         Direction::Better => "better",

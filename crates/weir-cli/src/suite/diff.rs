@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::output::OutputFile;
 use crate::terminal;
 
-/// Compares them. Whether nothing got worse.
+/// Compares them. Returns whether nothing got worse.
 pub(super) fn diff(args: &SuiteDiffArgs) -> Result<bool, Failure> {
     let (old, new) = (SuiteResult::load(&args.old)?, SuiteResult::load(&args.new)?);
     let compared = compare_saved((&args.old, &old), (&args.new, &new))?;

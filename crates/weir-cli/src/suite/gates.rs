@@ -1,4 +1,4 @@
-//! What a suite's run has to reach: cases that have to pass, and how many.
+//! Requirements on a suite's run: cases that have to pass, and their number.
 
 use weir_lab::suite::{CaseResult, ControllerResult, Suite, SuiteResult, Verdict, Void};
 
@@ -6,7 +6,7 @@ use crate::args::GateArgs;
 use crate::effective::each_once;
 use crate::failure::Failure;
 
-/// What has to be reached by every controller.
+/// Requirements on every controller.
 #[derive(Debug)]
 pub(super) struct Gates<'a> {
     required: Vec<&'a str>,
@@ -15,10 +15,11 @@ pub(super) struct Gates<'a> {
 }
 
 impl<'a> Gates<'a> {
-    /// Those of `args`, for a run of the cases `selected` of `suite`, of all if there are none, each at so many `places` of a sweep.
+    /// The gates of `args`, for a run of the cases `selected` of `suite`, of all if there are none, each at so
+    /// many `places` of a sweep.
     ///
     /// # Errors
-    /// A case that the suite or the run does not have, more cases than there are, or leave for nothing.
+    /// A case that the suite or the run does not have, more cases than there are, or `--allow-open` without requirements.
     pub(super) fn of(
         args: &'a GateArgs,
         suite: &Suite,
@@ -46,7 +47,7 @@ impl<'a> Gates<'a> {
         Ok(Self { required, min_passed, allow_open })
     }
 
-    /// A line for each that `result` misses.
+    /// A line for each requirement that `result` misses.
     pub(super) fn missed(&self, result: &SuiteResult) -> Vec<String> {
         let mut missed = Vec::new();
         for case in result.cases.iter().filter(|case| self.required.contains(&case.of_suite())) {
@@ -76,7 +77,7 @@ impl<'a> Gates<'a> {
         match result.verdict() {
             Verdict::Passed => true,
             Verdict::Open => self.allow_open,
-            // Where nothing was judged, nothing is shown either.
+            // Without any verdict, nothing is shown either.
             Verdict::Missed | Verdict::NotJudged => false,
         }
     }

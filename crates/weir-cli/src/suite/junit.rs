@@ -1,4 +1,4 @@
-//! The verdicts of a suite as JUnit's XML, which servers that build and test know how to show.
+//! The verdicts of a suite as JUnit's XML, which build and test servers can show.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use crate::terminal::printable;
 /// not judged.
 ///
 /// # Errors
-/// None but what writing into memory has.
+/// Only the errors of writing into memory.
 pub(super) fn report(title: &str, result: &SuiteResult) -> io::Result<Vec<u8>> {
     let names: Vec<&str> = result.controllers().collect();
     let count = |verdict| (0..names.len()).map(|index| result.count(index, verdict)).sum::<usize>();

@@ -1,4 +1,4 @@
-//! The matrix of a suite, and what changed, as tables of Markdown.
+//! The matrix of a suite, and its changes, as tables of Markdown.
 
 use weir_lab::suite::{Changes, SuiteResult};
 
@@ -41,7 +41,7 @@ pub(super) fn matrix(title: &str, result: &SuiteResult, notes: &[String]) -> Str
     table
 }
 
-/// What changed, with how many got better and worse.
+/// The changes, with the numbers of better and worse ones.
 pub(super) fn changes(changes: &Changes) -> String {
     let mut table = String::new();
     if !changes.changes.is_empty() {

@@ -1,4 +1,4 @@
-//! What a suite's run leaves: on the terminal, in its folder, and in the files that were asked for.
+//! The output of a suite's run: on the terminal, in its folder, and in the requested files.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,16 +19,16 @@ use crate::terminal;
 
 /// The name of the file with the result, in the output directory.
 const RESULT: &str = "suite.json";
-/// That of the matrix.
+/// The name of the file with the matrix.
 const MATRIX: &str = "suite.html";
 
-/// Everything that is known of a run.
+/// All results of a run.
 pub(super) struct Findings<'a> {
     pub(super) suite: &'a Suite,
     pub(super) run: &'a SuiteRun,
-    /// What a reader should know besides.
+    /// Further remarks for the reader.
     pub(super) notes: &'a [String],
-    /// Since the base.
+    /// Changes since the base.
     pub(super) changes: Option<&'a Changes>,
 }
 
@@ -50,7 +50,7 @@ impl Findings<'_> {
     }
 }
 
-/// In which form the result is printed.
+/// Form of the printed result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Table,
@@ -58,24 +58,24 @@ enum Form {
     Json,
 }
 
-/// Where it goes.
+/// Destinations of the output.
 pub(super) struct Output {
     form: Form,
     directory: Option<OutputDirectory>,
-    /// Whether runs are kept there.
+    /// Whether the directory keeps runs.
     keeps_runs: bool,
     save: Option<OutputFile>,
     junit: Option<OutputFile>,
     markdown: Option<OutputFile>,
-    /// The words with which a command begins that runs the same suite over the same traces.
+    /// The arguments that repeat the suite over the same traces.
     repeat: Vec<String>,
 }
 
 impl Output {
-    /// Looks whether all that `args` ask for can be written; `cases` are those of `suite` that are run, all if empty.
+    /// Checks that all files of `args` can be written; `cases` are those of `suite` that are run, all if empty.
     ///
     /// # Errors
-    /// Something cannot be written, or would be written over the base or over something else that this run writes.
+    /// An error if a file cannot be written, or would overwrite the base or another file of this run.
     pub(super) fn prepare(
         args: &SuiteArgs,
         registry: &Registry,
@@ -118,10 +118,10 @@ impl Output {
         })
     }
 
-    /// Writes every file, each whole or not at all, whatever becomes of the others.
+    /// Writes every file, each whole or not at all, whether others fail or not.
     ///
     /// # Errors
-    /// That of the first one that could not be written.
+    /// The error of the first one that could not be written.
     pub(super) fn write(&mut self, findings: &Findings<'_>) -> Result<(), Failure> {
         let json = findings.json()?;
         let mut first = Ok(());
@@ -131,7 +131,7 @@ impl Output {
             first = directory.write(&files);
         }
         if first.is_err() {
-            // It is not there to be pointed at.
+            // The directory does not exist, so no message may name it.
             self.directory = None;
         }
         if let Some(save) = &self.save {
@@ -147,7 +147,7 @@ impl Output {
         first
     }
 
-    /// The directory that keeps the runs: one that was asked for.
+    /// The directory that keeps the runs, if requested.
     pub(super) fn keeping(&self) -> Option<&OutputDirectory> {
         self.directory.as_ref().filter(|_| self.keeps_runs)
     }
@@ -157,10 +157,10 @@ impl Output {
         self.directory.as_ref().map(|directory| directory.path(MATRIX))
     }
 
-    /// Prints the result, and what changed.
+    /// Prints the result, and its changes.
     ///
     /// # Errors
-    /// Nobody reads.
+    /// An error if the reader has closed the stream.
     pub(super) fn print(&self, findings: &Findings<'_>) -> Result<(), Failure> {
         let mut out = terminal::stdout();
         match self.form {
@@ -182,7 +182,8 @@ impl Output {
     }
 }
 
-/// Where the page goes; `None` if there is none. A run of some cases leaves the matrix of all of them alone.
+/// The directory of the page, or `None` without one. A run of some cases does not overwrite the matrix of all of
+/// them.
 fn directory(args: &SuiteArgs, suite: &Suite, cases: &[&str]) -> Option<PathBuf> {
     let some = if !args.sweep.is_empty() {
         "-sweep"
@@ -195,10 +196,10 @@ fn directory(args: &SuiteArgs, suite: &Suite, cases: &[&str]) -> Option<PathBuf>
     args.out.clone().or_else(|| (!args.json).then(usual))
 }
 
-/// What is written, and the option that says where.
+/// A file to write, and the option that names it.
 type Written<'a> = (Option<&'a Path>, &'a str);
 
-/// Where a file lies, however its path is written: its folder in one spelling, and its name.
+/// The canonical location of a file, however its path is written: its folder in one spelling, and its name.
 fn place(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match (folder.canonicalize(), path.file_name()) {
@@ -207,11 +208,11 @@ fn place(path: &Path) -> PathBuf {
     }
 }
 
-/// No two files of this run are one.
+/// An error if two files of this run are one.
 fn each_in_its_place(written: &[Written<'_>]) -> Result<(), Failure> {
     for (index, (path, option)) in written.iter().enumerate() {
         let Some(path) = path else { continue };
-        // A device takes what comes.
+        // A device accepts any number of outputs.
         let there = |other: &Path| place(other) == place(path) && !path.starts_with("/dev");
         let same = |(other, _): &&Written<'_>| other.is_some_and(there);
         if let Some((_, other)) = written[..index].iter().find(same) {
@@ -222,8 +223,7 @@ fn each_in_its_place(written: &[Written<'_>]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A run must not write over the base it is compared with: after a regression, the next run would be compared with that; nor over
-/// the suite that it is of.
+/// An error if a run would overwrite its base, which would hide a regression from the next run, or its own suite.
 fn is_kept(what: &str, base: Option<&Path>, written: &[Written<'_>]) -> Result<(), Failure> {
     let Some(base) = base else { return Ok(()) };
     for (path, advice) in written {

@@ -2,7 +2,7 @@
 
 use crate::support::{GOOD, Outcome, Place};
 
-/// Calls `weir` in `place`; it must refuse, say all of `said`, and leave no trace.
+/// Calls `weir` in `place`; it must refuse, print all of `said`, and leave no trace.
 #[track_caller]
 fn refused_in(place: &Place, arguments: &[&str], said: &[&str]) {
     let before = place.tree("");
@@ -158,7 +158,7 @@ fn standard_input_is_a_scenario_too() {
     assert!(refused.code == Some(2) && refused.stderr.contains("stdin:2:12: "), "{}", refused.stderr);
 }
 
-/// The places of all mistakes that are told of `text`.
+/// The places of all mistakes reported in `text`.
 fn places(text: &str) -> Vec<String> {
     let place = Place::new();
     place.write("call.toml", text);
@@ -191,7 +191,7 @@ fn mistakes_of_every_stage_are_told_together() {
     assert_eq!(places(&spoilt(&[unit, controller, node])), ["8:18", "19:14", "17:6"]);
     // A value of the flow and its names, without a mistake of form.
     assert_eq!(places(&spoilt(&[controller, node, value])).len(), 3);
-    // Of a flow whose form is wrong the names alone are judged further: the others might be right beside what was meant.
+    // For a flow of wrong form only the names are checked further: other errors might vanish with its correction.
     let unknown = ("encoder = \"papers\"", "encodr = \"papers\"");
     assert_eq!(places(&spoilt(&[unknown, controller, value])), ["20:1", "19:14"]);
 }
@@ -205,7 +205,8 @@ fn beside_an_unknown_kind_the_other_mistakes_are_told() {
 
 #[test]
 fn what_is_lost_by_a_mistake_of_form_is_no_further_mistake() {
-    // Without the link there would be no way, without the rate no capacity, and who starts late has nothing to stop.
+    // Without the link there would be no path, without the rate no capacity, and a flow that starts late has
+    // nothing to stop.
     let lost = [
         ("links.forward]\nfrom", "links.forward]\nfrm", "4:1"),
         ("rate = \"1Mbps\"\nqueue", "rate = \"1\"\nqueue", "7:8"),

@@ -1,4 +1,4 @@
-//! What runs on build servers, as far as it runs without one: the scripts, with a git repository and a `cargo` of their own.
+//! The scripts of build servers, as far as they run without one, with a git repository and a `cargo` of their own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,8 +51,8 @@ fn what_workflows_run_is_bash_without_texts_of_others_in_it() {
     }
 }
 
-/// In place of cargo: the command that the tests have, whatever is to be built; a folder with `result.json` gives that as the result
-/// of a suite.
+/// In place of cargo: the command of the tests, whatever is to be built; a folder with `result.json` gives that as
+/// the result of a suite.
 const CARGO: &str = r#"#!/usr/bin/env bash
 set -euo pipefail
 while [ "$1" != -- ]; do

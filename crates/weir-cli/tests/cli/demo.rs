@@ -1,4 +1,4 @@
-//! The demo: what runs without a scenario.
+//! The demo: the run without a scenario.
 
 use serde_json::Value;
 use weir_lab::registry::{Registry, with_references};
@@ -106,7 +106,7 @@ fn the_sentence_is_computed_from_the_runs() {
 
 #[test]
 fn it_needs_no_recording_and_is_the_same_with_and_without_any() {
-    // An empty folder is all that who has installed the command needs.
+    // An empty folder is enough for an installed command.
     let (place, empty) = (Place::new(), Place::new());
     let with = place.weir("run --duration 5s --runs 2");
     let mut command = empty.command(&["run", "--duration", "5s", "--runs", "2"]);
@@ -123,7 +123,7 @@ fn it_needs_no_recording_and_is_the_same_with_and_without_any() {
 fn without_recorded_traces_a_generated_one_stands_in_and_that_is_said() {
     const TITLE: &str = "A call from a moving car, LTE uplink (on the stand-in `synthetic-lte`)";
     const RUN: &str = "run cellular/att-lte-uplink-2016 --controller gcc,nada --duration 5s --runs 2";
-    // An empty folder is all that who has installed the command needs.
+    // An empty folder is enough for an installed command.
     let (place, empty) = (Place::new(), Place::new());
     place.write("empty/README", "no traces");
     let arguments: Vec<&str> = RUN.split(' ').collect();

@@ -1,9 +1,9 @@
-//! What the documentation says that a command prints, is what it prints.
+//! Output quoted in the documentation is the output of the command.
 //!
-//! `make docs` prints it anew (`WEIR_DOCS=print`), `make docs-check` compares all of it (`WEIR_DOCS=check`); here a sample of
-//! the rows is compared, to the digit, with commands that take a second. The first two need bash and `jq`, take the command that
-//! `WEIR` names, and documents alone in whose name `WEIR_DOCS_OF` stands; where nothing does, all but docs/reproduction.md, which
-//! takes longest and has targets of its own.
+//! `make docs` prints it anew (`WEIR_DOCS=print`), and `make docs-check` compares all of it (`WEIR_DOCS=check`).
+//! Here a sample of the rows is compared, to the digit, with commands that take a second. The first two need bash
+//! and `jq`, take the command that `WEIR` names, and only documents whose name contains `WEIR_DOCS_OF`. By default
+//! these are all but docs/reproduction.md, which takes longest and has targets of its own.
 
 mod printed;
 
@@ -14,10 +14,10 @@ use std::process::{Command, Stdio};
 use crate::support::data;
 use printed::{Printed, blocks, comparable, printed, renewed, rows, tables};
 
-/// What `weir reproduce` says of papers, in whole sweeps.
+/// The document of the results of `weir reproduce`, in whole sweeps.
 const REPRODUCTION: &str = "docs/reproduction.md";
 
-/// Where results stand: what is printed there does not depend on the machine.
+/// Documents with results, which do not depend on the machine.
 const RESULTS: [&str; 10] = [
     "README.md",
     "docs/analysis.md",
@@ -31,11 +31,11 @@ const RESULTS: [&str; 10] = [
     REPRODUCTION,
 ];
 
-/// Where measurements stand: what is printed there is of a machine and a day.
+/// Documents with measurements, which depend on a machine and a day.
 const MEASUREMENTS: [&str; 2] = ["docs/performance.md", "docs/mutants.md"];
 
-/// The tables of docs/goog_cc.md that are put together from what tests print, by their heads; before them those of docs/suites.md
-/// by which the omniscient sender was defined.
+/// The tables of docs/goog_cc.md that are composed of the output of tests, by their heads; before them those of
+/// docs/suites.md by which the omniscient sender was defined.
 const PUT_TOGETHER: [&str; 6] = [
     "| point | a | W | T | D |",
     "| case | what happens | judged from |",
@@ -53,12 +53,12 @@ fn read(document: &str) -> String {
     fs::read_to_string(root().join(document)).unwrap_or_else(|e| panic!("{document}: {e}"))
 }
 
-/// The `weir` that is asked.
+/// The `weir` under test.
 fn weir() -> PathBuf {
     std::env::var_os("WEIR").map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_weir")), PathBuf::from)
 }
 
-/// What `command` prints, called in a directory of its own; `kept` is the one that commands share.
+/// The output of `command`, called in a directory of its own; `kept` is the one that commands share.
 fn output(command: &str, kept: &Path) -> String {
     let place = tempfile::tempdir().expect("a directory");
     let script = format!("set -euo pipefail\nweir() {{ \"$WEIR\" \"$@\"; }}\nexport -f weir\n{command}\n");
@@ -86,7 +86,8 @@ fn everything() -> Vec<(&'static str, String, Vec<Printed>)> {
     RESULTS.into_iter().map(of).collect()
 }
 
-/// Prints all anew, from behind, so that places stay; the documents whose text changes, with what changed.
+/// Prints all anew, from the end, so that positions stay valid; returns the documents whose text changes, with
+/// their differences.
 fn reprint(keep: bool) -> Vec<String> {
     let kept = tempfile::tempdir().expect("a directory");
     let only = std::env::var("WEIR_DOCS_OF").ok().filter(|word| !word.is_empty());

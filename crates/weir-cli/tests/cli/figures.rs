@@ -196,7 +196,7 @@ fn a_directory_that_cannot_be_written_has_no_part_of_a_report() {
     let before = place.tree("");
     refused(&place.try_weir("reproduce mine/row.toml --runs 1 --quiet --out file/report"), 2);
     assert!(place.tree("") == before);
-    // What stands in the place of one file keeps the others away; the runs are kept.
+    // A directory in the place of one file prevents the others; the runs are kept.
     fs::create_dir_all(place.path().join("report/plots.json")).unwrap();
     refused(&place.try_weir("reproduce mine/row.toml --runs 1 --quiet --out report"), 1);
     let names: Vec<PathBuf> = place.tree("report").into_keys().collect();

@@ -197,7 +197,7 @@ fn a_metric_is_explained_by_the_name_of_its_column_or_key() {
     let json: Value = serde_json::from_str(&place.weir("explain loss --json").stdout).unwrap();
     assert_eq!(json[0]["unit"], "%");
     assert!(!json.to_string().contains("LimitingFactor"), "{json}");
-    // A name of which nothing is near: those that share a word, and no more than a handful.
+    // A name without near matches: those that share a word, and no more than a handful.
     for (asked, told) in [("video.sender.queue share", "`queue"), ("wholly.unheard", "there are ")] {
         let outcome = place.call(&["explain", asked]);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
@@ -275,7 +275,7 @@ fn every_column_of_a_series_and_every_check_is_explained() {
     );
 }
 
-/// The paths of what is given as mean and interval.
+/// The paths of the values with mean and interval.
 fn numbers(value: &Value, path: &str, found: &mut Vec<String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {

@@ -1,4 +1,4 @@
-//! The command as its callers meet it: a process with arguments, two streams, an exit code and files.
+//! The command through its interface: a process with arguments, two streams, an exit code and files.
 
 mod analyse;
 mod bad_input;

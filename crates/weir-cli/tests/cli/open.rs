@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::support::{GOOD, Outcome, Place};
 
-/// Calls `weir` where the opener writes down what it opens.
+/// Calls `weir` with an opener that records its argument.
 fn opened(place: &Place, arguments: &[&str]) -> (Outcome, Option<String>) {
     place.write("bin/xdg-open", "#!/bin/sh\nprintf %s \"$1\" > opened.part\nmv opened.part opened\n");
     let opener = place.path().join("bin/xdg-open");

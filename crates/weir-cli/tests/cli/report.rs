@@ -32,7 +32,7 @@ fn a_report_drawn_again_is_the_same_bytes() {
 fn two_runs_stand_side_by_side_with_what_the_second_has_beyond_the_first() {
     let place = Place::new();
     place.weir(&format!("{CALL} --out a"));
-    // One seed more, and the same world.
+    // One more seed, and the same world.
     place.weir(&format!("{} --out b", CALL.replace("--runs 3", "--runs 4")));
     let outcome = place.weir("report a b");
     assert!(outcome.stdout.contains("over 3 seeds that both have"), "{}", outcome.stdout);
@@ -212,7 +212,7 @@ fn a_variant_of_a_yardstick_is_nobodys_best() {
         (&table["rows"][0]["name"], &table["rows"][0]["law"]),
         (&"ceiling".into(), &"omniscient".into())
     );
-    // Written before rows told their law.
+    // Written by a version whose rows had no `law` key.
     let without = place.read("a/table.json").replace("\"law\":\"omniscient\",", "");
     place.write("a/table.json", &without);
     place.weir("report a --out again.html");

@@ -156,7 +156,7 @@ of = "greatest(price:curves.*.price.*)"
 accept = { max = 1 }
 "#;
 
-/// What stands in `directory`, by name.
+/// Content of `directory`, by name.
 fn files(place: &Place, directory: &str) -> Vec<(String, Option<Vec<u8>>)> {
     let name = |path: &std::path::Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     place.tree(directory).into_iter().map(|(path, content)| (name(&path), content)).collect()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::results::conforms;
 use crate::support::Place;
 
-/// Half of a link, and what was tried beside: twice as much, and on a link of twice the rate.
+/// Half of a link, and its tried variants: twice as much, and on a link of twice the rate.
 const ROW: &str = r#"
 title = "Half of the link"
 seeds = { quick = 3, full = 4 }
@@ -151,7 +151,7 @@ fn a_row_that_was_changed_is_marked_wherever_it_is_printed() {
         assert!(text.contains("with flows.load.rate=990kbps laid over them"), "{text}");
     }
 
-    // Neither is it compared, nor is it what others are compared with.
+    // Changed results are neither compared nor a base of comparison.
     let refused = place.try_weir(&format!("{changed} --baseline base.json"));
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("--baseline"), "{}", refused.stderr);
@@ -201,7 +201,7 @@ fn results_say_where_they_come_from() {
     let mine = summary.iter().find(|paper| paper["paper"] == "mine").unwrap();
     assert_eq!(mine["rows"], json!({ "whole": 0, "in_part": 0, "none": 1 }));
     assert_eq!(mine["numbers"], json!({ "claims": 1, "met": 0, "within_20_percent": 0 }));
-    // What is printed is a baseline.
+    // The output is a baseline.
     let same = place.weir(&format!("{command} --baseline report/claims.json"));
     assert_eq!(same.code, Some(0), "{}", same.stderr);
 }

@@ -1,4 +1,4 @@
-//! What a run prints: tables for people, JSON for programs.
+//! The output of a run: tables for people, JSON for programs.
 
 use std::collections::BTreeSet;
 
@@ -50,8 +50,8 @@ fn json_that_breaks_the_schema_is_told_from_json_that_keeps_it() {
     }
 }
 
-/// The part of JSON Schema that results and rows use; objects have no keys that the schema does not name, unless it says what
-/// others hold.
+/// The part of JSON Schema that results and rows use; objects have no keys that the schema does not name, unless
+/// it allows others.
 pub(crate) fn conforms(json: &Value, schema: &Value, root: &Value) -> Result<(), String> {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = root.pointer(reference.trim_start_matches('#')).ok_or("dangling reference")?;
@@ -150,7 +150,7 @@ fn a_controller_named_twice_is_run_once() {
     assert_eq!(json["controllers"].as_array().map(Vec::len), Some(1));
 }
 
-/// The printed lines as words.
+/// The printed lines, split at spaces.
 fn words(stdout: &str) -> Vec<Vec<&str>> {
     stdout.lines().map(|line| line.split_whitespace().collect()).collect()
 }
@@ -244,7 +244,7 @@ fn what_variants_of_a_law_differ_in_stands_below_the_table_of_the_report() {
             && rows.contains(" ± ") | rows.contains(">± ")
     );
     assert!(page.contains("Differences are those of runs of the same seed"));
-    // Drawn again it is the same, and laws of which nothing is known are not subtracted.
+    // Drawn again it is the same, and unknown controllers are not subtracted.
     place.weir("report out --out again.html");
     assert!(place.read("again.html").contains("<th>less gcc, run by run</th>"));
     place.weir("run call.toml --runs 2 --quiet --controller gcc,nada --out two");

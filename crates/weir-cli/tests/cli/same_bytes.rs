@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::support::{Outcome, Place};
 
-/// A recorded trace with random offsets: as much randomness as there is.
+/// A recorded trace with random offsets, for as much randomness as possible.
 const ARGUMENTS: &str = "run cellular/att-lte-uplink-2016 --controller gcc-2016,nada --runs 3 --seed 7 --duration 10s \
                          --set links.uplink.delay=40ms --set links.uplink.loss=0.01 --out out";
 
@@ -101,7 +101,7 @@ fn results_take_the_place_of_earlier_ones() {
 fn a_file_that_cannot_be_written_in_the_end_leaves_all_as_it_was() {
     let place = Place::new();
     place.write("out/results.json", "old");
-    // A directory stands where the report belongs.
+    // A directory is in the place of the report.
     place.write("out/report.html/file", "kept");
     let outcome: Outcome = place.call(&["run", "bench/cbr", "--duration", "1s", "--out", "out"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""));

@@ -1,4 +1,4 @@
-//! What a command says of what was hardly meant, and what it prints for machines.
+//! Messages about probably unintended input, and output for machines.
 
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ fn tables_of_many_runs_are_json_by_either_option() {
     assert_eq!(short.stdout, place.weir(&format!("{command} --format json")).stdout);
     let both = place.try_weir("pairs --controller gcc --json --format markdown");
     assert_eq!(both.code, Some(2), "{both:?}");
-    // The cheapest form of each; `detection` takes the most, some five seconds.
+    // The cheapest form of each; `detection` takes longest, some five seconds.
     for command in [
         "attack --controller gcc --role blind --attack foreign",
         "compare --controller gcc --runs 1",

@@ -71,7 +71,7 @@ fn the_same_is_no_regression_and_a_worse_one_is() {
     );
 }
 
-/// The result `saved` as it was before there were open checks and a yardstick, and frames were skipped.
+/// The result `saved` in the form before open checks, reference senders and skipped frames.
 fn earlier(saved: &str) -> String {
     let mut base: Value = serde_json::from_str(saved).unwrap();
     base.as_object_mut().unwrap().remove("skip_rule");
@@ -161,7 +161,7 @@ fn each_case_is_swept_over_values_of_a_key() {
     );
     let values = |case: &Value| case["controllers"][0]["checks"].as_array().unwrap().clone();
     assert!(values(own(0)) != values(own(1)), "the delay is another one");
-    // A place by itself is the same, and the page says how to repeat it.
+    // A place by itself is the same, and the page shows how to repeat it.
     let alone =
         "suite rfc8867 --case 5.2 --sweep dumbbell.bottleneck.delay=150ms --controller gcc-2016 --runs 1";
     assert!(
@@ -191,7 +191,7 @@ fn each_case_is_swept_over_values_of_a_key() {
         assert_eq!(other.code, Some(2), "{arguments}");
         assert!(other.stderr.contains(remedy), "{arguments}: {}", other.stderr);
     }
-    // What is required of a case is so at each of its places.
+    // A requirement on a case holds at each of its places.
     let missed = place.try_weir(&format!("{run} {sweep} --require 5.1 --min-passed 4 --json"));
     assert_eq!(missed.code, Some(1), "{}", missed.stderr);
     for (index, name) in names[0].iter().enumerate() {

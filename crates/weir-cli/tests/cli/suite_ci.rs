@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::suite_file::{CALLS, place};
 use crate::support::{Outcome, Place};
 
-/// Of the two cases, both controllers pass `narrow` and miss `too much`.
+/// A run in which both controllers pass the case `narrow` and miss `too much`.
 const RUN: &str = "suite mine/calls.toml --runs 1 --quiet";
 
 fn refused(place: &Place, arguments: &str, said: &[&str]) {

@@ -148,7 +148,7 @@ fn re_convergence_is_asked_at_a_time_at_which_something_changes_also_in_a_sweep(
     let over =
         "--sweep duration=119s,50s in case 5.8: `re-convergence`: at 1min the run is over: it lasts 50s";
     refused("rfc8867 --case 5.8 --sweep duration=119s,50s", &[&over.replace("119s,", "")]);
-    // A piece of 4 s is too short to come back in.
+    // A piece of 4 s is too short to recover in.
     refused("rfc8867 --case 5.8 --sweep duration=64s", &["within 1 s of 1min nothing changes"]);
     timed("1s");
     place.weir("suite meetings.toml --quiet --controller nada --runs 1");
@@ -219,7 +219,7 @@ fn variants_of_a_cases_scenario_are_judged_by_name() {
         "with what it is beyond gcc"
     );
     assert!(own["checks"][0]["less"]["gcc"].is_object(), "{own}");
-    // Files may name them as well; where only some of the scenarios have it, it is told.
+    // Files may name them as well; if only some of the scenarios have it, this is an error.
     place.write("mine/calls.toml", &CALLS.replace("\"gcc-2016\",", "\"wide\","));
     assert!(place.weir(run).stdout.contains("wide"));
     place.write("mine/other.toml", GOOD);

@@ -1,10 +1,10 @@
-//! Suites that machines divide among them, or that were killed.
+//! Suites divided among machines, or interrupted.
 
 use serde_json::Value;
 
 use crate::support::{GOOD, Place};
 
-/// All that a run is judged by beside others, and much of what it is judged by alone.
+/// All inputs of comparisons between runs, and many of the other verdicts.
 const CALLS: &str = r#"title = "Calls"
 controllers = ["gcc-2016", "gcc{trendline.window=40}", "omniscient"]
 [[cases]]
@@ -39,7 +39,7 @@ quantity = "loss"
 at_most = 2
 "#;
 
-/// What every call of this file begins with.
+/// Common prefix of every call of this file.
 const SUITE: &str = "suite calls.toml --runs 2 --quiet";
 
 /// Runs of two seeds: TCP in the place of the calls in one of the cases, the omniscient sender at four points and two controllers in both.
@@ -52,7 +52,7 @@ fn place() -> Place {
     place
 }
 
-/// The files of the directory, and those that were asked for besides.
+/// The files of the directory, and those requested separately.
 fn whole(place: &Place, out: &str, options: &str) -> (String, Vec<(String, String)>) {
     let outcome = place.weir(&format!(
         "{SUITE} --save saved.json --junit saved.xml --markdown saved.md --out {out}{options}"
@@ -87,13 +87,13 @@ fn shards_come_together_in_the_bytes_of_one_machine() {
     assert_eq!(made, RUNS);
     let merged = whole(&place, "merged", " --merge part-1 part-2 part-3");
     assert!(merged == (printed.clone(), files), "a byte differs");
-    // What no part has is made; the order of the parts is of no matter.
+    // Runs that no part has are made; the order of the parts does not matter.
     let again = format!("{SUITE} --merge part-3 part-1 --out again").replace(" --quiet", "");
     let missing = RUNS - place.read("part-2/runs.log").lines().count();
     let told = place.weir(&again).stderr;
     assert!(told.contains(&format!("{missing} of {RUNS} runs were there, of a command built")), "{told}");
     assert!(place.tree("again") == place.tree("whole"), "a file differs");
-    // A directory that keeps them all is judged again without a run, and without one nothing is kept.
+    // A directory with all runs is judged again without a run, and without a directory nothing is kept.
     let told = place.weir(&again).stderr;
     assert!(told.contains(&format!("{RUNS} of {RUNS} runs were there")), "{told}");
     let usual = place.weir(SUITE).stdout;

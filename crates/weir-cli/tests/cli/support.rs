@@ -34,7 +34,7 @@ rates = { min = "50kbps", start = "300kbps", max = "2Mbps" }
 /// A directory in which the command is called.
 pub(crate) struct Place(TempDir);
 
-/// What a call came to.
+/// Outcome of a call.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
@@ -60,7 +60,7 @@ impl Place {
     /// The command, with the traces that come with the project and no terminal.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-        // What one test makes is not there for another.
+        // The cache of one test must not reach another.
         command.env("WEIR_CACHE", "");
         command.args(arguments).current_dir(self.path()).env("WEIR_DATA", data());
         for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM"] {

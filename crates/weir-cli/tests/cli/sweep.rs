@@ -1,4 +1,4 @@
-//! `weir run --sweep`: tables, pictures, parts of several machines, and what makes no sense.
+//! `weir run --sweep`: tables, pictures, parts of several machines, and invalid requests.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ fn a_key_is_varied_for_each_controller_and_drawn() {
         "run call.toml --runs 2 --sweep links.forward.delay=10ms,50ms,200ms --controller gcc,nada --quiet";
     let outcome = place.weir(&format!("{sweep} --out out"));
     let lines: Vec<&str> = outcome.stdout.lines().filter(|line| line.contains(" ± ")).collect();
-    // Two controllers at three places, below the line that says what the interval is.
+    // Two controllers at three places, below the line that explains the interval.
     assert_eq!(lines.len(), 1 + 6, "{}", outcome.stdout);
     assert!(
         lines[1].starts_with("10ms ") && lines[6].starts_with("200ms ") && lines[6].contains("nada"),
@@ -32,7 +32,7 @@ fn a_key_is_varied_for_each_controller_and_drawn() {
     assert_eq!(numbers[5]["at"]["links.forward.delay"], "200ms");
     assert_eq!((&numbers[5]["controller"], &numbers[5]["rate"]["runs"]), (&"nada".into(), &2.into()));
 
-    // What two machines made comes together in the same bytes.
+    // Runs of two machines combine to the same bytes.
     for shard in ["1/2", "2/2"] {
         place.weir(&format!("{sweep} --shard {shard} --out part-{}", &shard[..1]));
     }
@@ -67,7 +67,7 @@ fn what_variants_of_a_law_differ_in_is_said_run_by_run() {
     let place = place();
     let sweep = "run call.toml --runs 5 --quiet --sweep links.forward.delay=10ms,50ms";
     let run = format!("{sweep} --controller gcc,nada,gcc{{trendline.window=40}}");
-    // On a terminal what is sure is bold: the runs of a place differ in the seed alone.
+    // Significant values are bold on a terminal: the runs of a place differ in the seed alone.
     let words: Vec<&str> = run.split(' ').collect();
     let coloured = Outcome::of(place.command(&words).env("CLICOLOR_FORCE", "1")).stdout;
     let text = place.weir(&run).stdout;
@@ -106,7 +106,7 @@ fn what_variants_of_a_law_differ_in_is_said_run_by_run() {
 #[test]
 fn what_is_laid_over_a_sweep_stands_as_it_is_written() {
     let place = place();
-    // A file that is called as a template of a paper's rows; a value that a row would take for a formula.
+    // A file with the name of a template of a paper's rows; a value that a row would take for a formula.
     place.write("dumbbell-10ms", GOOD);
     for arguments in [vec!["run", "call.toml", "--set", "title=a <b> c < d"], vec!["run", "dumbbell-10ms"]] {
         let sweep = ["--sweep", "links.forward.delay=10ms,50ms", "--runs", "1", "--quiet"];
@@ -125,7 +125,7 @@ fn what_cannot_be_varied_is_refused_with_its_option() {
         ),
         ("--sweep links.forward.delay=1ms,-2ms", &["--sweep links.forward.delay=-2ms", "0s or longer"]),
         ("--sweep links.forward.delay=1ms", &["--sweep", "one value"]),
-        // What only a run that is built finds wrong, alone and beside another value.
+        // Errors that only a built run detects, alone and beside another value.
         ("--sweep measure.from=1s,9s", &["--sweep measure.from=9s", "the run ends at 5s"]),
         (
             "--sweep duration=10s,20s --sweep measure.from=8s,12s",

@@ -1,12 +1,12 @@
-//! What a terminal shows of files of others: no control character of theirs reaches it.
+//! Terminal output of foreign files: none of their control characters reaches it.
 
 use crate::suite_file::CALLS;
 use crate::support::{GOOD, Outcome, Place};
 
-/// What sets the clipboard, what clears the screen and what turns the direction of text round, in TOML.
+/// Sequences that set the clipboard, clear the screen and reverse the direction of text, in TOML.
 const EVIL: &str = "a\\u001B]52;c;ZWNobw==\\u0007b\\u001B[2J\\u009B2J\\u202Ec";
 
-/// As on a terminal: what draws is not left out.
+/// As on a terminal: drawing sequences are kept.
 fn drawn(place: &Place, arguments: &[&str]) -> Outcome {
     let outcome = Outcome::of(place.command(arguments).env("CLICOLOR_FORCE", "1"));
     let text = outcome.stdout.clone() + &outcome.stderr;
@@ -36,7 +36,7 @@ fn titles_and_names_of_scenarios_and_suites_are_shown_without_control_characters
     place.write("calls.toml", &CALLS.replace("My calls", EVIL).replace("A call on 1 Mbit/s", EVIL));
     place.write("scenarios/call.toml", GOOD);
     assert_eq!(drawn(&place, &["suite", "calls.toml", "--runs", "1", "--quiet"]).code, Some(0));
-    // What is asked for in JSON is the text itself, where no terminal shows it.
+    // JSON holds the text itself, because no terminal shows it.
     let json = place.weir("suite calls.toml --runs 1 --quiet --json").stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let title = "a\u{1b}]52;c;ZWNobw==\u{7}b\u{1b}[2J\u{9b}2J\u{202e}c";

@@ -108,7 +108,7 @@ fn a_scenario_takes_a_trace_beside_it_and_what_was_run_can_be_run_again() {
         std::fs::rename(place.path().join("out/scenario.toml"), place.path().join("again.toml")).unwrap();
         assert_eq!(results("again.toml")["controllers"][0]["links"][0], link, "{name}");
     }
-    // What is set begins where the command is called.
+    // Paths in options begin at the current directory.
     place.write("call.toml", GOOD);
     place.weir("check call.toml --set links.forward.trace=./cases/mine.csv");
     place.weir("check cases/call.toml --set links.forward.trace=./cases/mine.csv");

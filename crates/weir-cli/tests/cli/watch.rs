@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdout, Stdio};
 
 use crate::support::{GOOD, Place};
 
-/// Begins to watch; what it says until it waits.
+/// Begins to watch; returns its output up to the wait.
 fn watching(place: &Place, options: &[&str]) -> (Child, BufReader<ChildStdout>, String) {
     let mut command = place.command(&[&["watch", "call.toml", "--once"], options].concat());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -28,7 +28,7 @@ fn what_a_change_of_the_file_changed_is_shown_run_by_run() {
     place.write("call.toml", GOOD);
     let (mut child, mut out, first) = watching(&place, &["--runs", "2"]);
     assert!(first.contains("A call\ncall: 2 runs of 5s") && !first.contains("less before"), "{first}");
-    // A mistake is told, and waited for what comes next.
+    // A mistake is reported, and the command waits for the next save.
     place.write("call.toml", &GOOD.replace("\"5s\"", "\"5 s e c\""));
     let nothing = until_it_waits(&mut out);
     assert_eq!(nothing.lines().count(), 1, "{nothing}");

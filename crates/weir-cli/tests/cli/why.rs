@@ -30,7 +30,7 @@ fn a_moment_has_five_lines_and_is_json_too() {
     let target = moment["target_bps"].as_f64().unwrap() / 1e3;
     assert!(lines[0].contains(&format!("the target is {target:.0} kbit/s")), "{} and {target}", lines[0]);
     assert_eq!(moment["moved"]["signals"][0]["signal"], "trend");
-    // The row that it was read from stands in the table.
+    // The row that it was read from is in the table.
     let at = moment["moved"]["time_s"].as_f64().unwrap();
     let table = place.read("call/decisions-gcc.csv");
     assert!(table.lines().any(|line| line.starts_with(&format!("{at},video,"))), "{at}");

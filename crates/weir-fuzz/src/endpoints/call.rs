@@ -1,4 +1,4 @@
-//! A session with its receivers, what happens to it, and what must hold then.
+//! A session with its receivers, its events, and its invariants.
 
 use weir_cc::{AllocatedRate, ArrivalTime, PathEvent, SendTime};
 use weir_media::{Output, Session};
@@ -12,9 +12,10 @@ use super::path::Path;
 use crate::input::Input;
 
 const ROOM: usize = 1472;
-/// What a session may give out before it waits, and a receiver: a frame has 5000 packets at most, of megabytes.
+/// Most outputs of a session or a receiver before it waits: a frame has 5000 packets at most, of megabytes.
 const MOST_OUTPUTS: usize = 20_000;
-/// How often a session may wait for what is over already: what has come in is answered first, timers follow.
+/// Most rounds in which a session may wait for a time that is over: received packets are answered first, timers
+/// follow.
 const MOST_ROUNDS: usize = 3;
 /// Events of one step.
 const MOST_EVENTS: usize = 300;
@@ -26,7 +27,7 @@ pub(super) struct Call {
     path: Path,
     /// True time.
     now: i64,
-    /// What the sender's clock is ahead of it, and the receiver's.
+    /// Offsets of the sender's clock and of the receiver's ahead of it.
     ahead: [i64; 2],
     /// The newest number on the transport of each flow.
     newest: Vec<u16>,
@@ -48,17 +49,17 @@ impl Call {
         call
     }
 
-    /// What the sender's clock reads.
+    /// The reading of the sender's clock.
     const fn here(&self) -> SendTime {
         SendTime::from_nanos(self.now + self.ahead[0])
     }
 
-    /// What the receiver's clock reads.
+    /// The reading of the receiver's clock.
     const fn there(&self) -> ArrivalTime {
         ArrivalTime::from_nanos(self.now + self.ahead[1])
     }
 
-    /// Time passes, or something happens.
+    /// Time passes, or an event occurs.
     pub(super) fn step(&mut self, input: &mut Input<'_>) {
         let (now, place) = (self.here(), input.below(self.flows.len() as u64) as usize);
         let id = self.flows[place].id;
@@ -106,7 +107,7 @@ impl Call {
         self.poll();
     }
 
-    /// So many nanoseconds pass; each end is called when it wants to be.
+    /// Lets `span` nanoseconds pass; each end is called at its timeouts.
     fn pass(&mut self, span: i64) {
         let end = self.now + span;
         for _ in 0..MOST_EVENTS {
@@ -123,7 +124,7 @@ impl Call {
         self.deliver();
     }
 
-    /// Nobody is called for a while; what has come by then comes at once.
+    /// No end is called for a while; packets due by then arrive at once.
     fn sleep(&mut self, input: &mut Input<'_>) {
         let days = 86_400_000_000_000 * i64::from(input.seldom(4));
         self.now += input.below(4_000_000_000) as i64 * 1000 + days * input.below(30) as i64;
@@ -131,7 +132,7 @@ impl Call {
         self.deliver();
     }
 
-    /// What has come is told.
+    /// Delivers the packets and reports that have arrived.
     fn deliver(&mut self) {
         let (here, there) = (self.here(), self.there());
         while let Some((place, packet)) = self.path.packet(self.now) {
@@ -146,7 +147,7 @@ impl Call {
         }
     }
 
-    /// Something comes to a receiver that its sender did not send.
+    /// A packet that its sender did not send reaches a receiver.
     fn arrive(&mut self, place: usize, input: &mut Input<'_>) {
         let there = self.there();
         let flow = &mut self.flows[place];
@@ -154,7 +155,7 @@ impl Call {
             flow.receiver.on_rtcp(there, input.bytes(64));
             return;
         }
-        // The highest bit tells audio from video.
+        // The highest bit distinguishes audio from video.
         let ssrc = (SENDER + place as u32) ^ (u32::from(input.seldom(4)) << 31);
         let header = MediaHeader {
             payload_type: input.byte() & 0x7F,
@@ -170,7 +171,7 @@ impl Call {
         flow.receiver.on_packet(there, &header, input.u16(), flow.ecn);
     }
 
-    /// Both ends give out what they have.
+    /// Takes all outputs of both ends.
     fn poll(&mut self) {
         self.poll_receivers();
         let (now, mut room) = (self.here(), [0; ROOM]);
@@ -231,7 +232,7 @@ impl Call {
     }
 }
 
-/// What an endpoint writes can be read, all of it.
+/// Checks that RTCP written by an endpoint can be read, all of it.
 fn check_rtcp(bytes: &[u8]) {
     let mut told = 0;
     for message in messages(bytes) {

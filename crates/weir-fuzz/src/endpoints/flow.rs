@@ -1,4 +1,4 @@
-//! A flow as both of its ends know it: any law, any limits, any configuration that makes sense.
+//! A flow as both of its ends know it: any controller, any limits, any valid configuration.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ use crate::laws::{halves, names};
 /// Source identifier of the first flow's sender, and of its receiver; the next flow has the next ones.
 pub(super) const SENDER: u32 = 0x5EED_0001;
 pub(super) const RECEIVER: u32 = 0x5EED_1001;
-/// Highest rate: what a call gives out goes by it.
+/// Highest rate, which bounds the output of a call.
 const FASTEST: u64 = 20_000_000;
 
 pub(super) struct Flow {
@@ -60,7 +60,7 @@ impl Flow {
     }
 }
 
-/// Up to 20 Mbit/s.
+/// Limits up to 20 Mbit/s.
 pub(super) fn limits(input: &mut Input<'_>) -> RateLimits {
     let mut bounds = [(); 3].map(|()| DataRate::from_bps(input.below(FASTEST) + 1));
     bounds.sort_unstable();

@@ -1,4 +1,4 @@
-//! RTCP on a flow that no honest receiver makes: of each kind, with numbers likely and not.
+//! RTCP on a flow that no honest receiver makes: of each kind, with likely and unlikely numbers.
 
 use weir_cc::{ArrivalTime, Record, Report};
 use weir_media::feedback::FeedbackWriter;
@@ -10,7 +10,8 @@ use weir_wire::rtcp::{
 use super::flow::{RECEIVER, SENDER};
 use crate::input::Input;
 
-/// A message to the sender of the flow `number`, whose newest packet is `newest`, by who says that it is `there`.
+/// A message to the sender of the flow `number`, whose newest packet is `newest`, from a receiver whose clock
+/// reads `there`.
 pub(super) fn message(number: u32, newest: u16, there: ArrivalTime, input: &mut Input<'_>) -> Vec<u8> {
     let ssrc = if input.seldom(8) { input.u32() } else { RECEIVER + number };
     let source = if input.seldom(8) { input.u32() } else { SENDER + number };

@@ -1,4 +1,4 @@
-//! What is under way between the ends, by true time in nanoseconds.
+//! The packets in flight between the ends, by true time in nanoseconds.
 
 use std::collections::VecDeque;
 
@@ -6,18 +6,18 @@ use weir_media::MediaPacket;
 
 use crate::input::Input;
 
-/// More is dropped.
+/// Capacity in packets; more are dropped.
 const MOST: usize = 5000;
 
 #[derive(Debug)]
 pub(super) struct Path {
-    /// One way.
+    /// The one-way delay.
     delay: i64,
-    /// So many of the next packets of media are lost, and of the next reports.
+    /// Counts of the next media packets and of the next reports to be lost.
     lost: [u32; 2],
-    /// Whether what leaves is kept back.
+    /// Whether departing packets are held back.
     held: bool,
-    /// Packets with the place of their flow.
+    /// Packets with the index of their flow.
     there: VecDeque<(i64, (usize, MediaPacket))>,
     back: VecDeque<(i64, Vec<u8>)>,
     /// Sender reports.
@@ -56,17 +56,17 @@ impl Path {
         lost
     }
 
-    /// A packet that has come.
+    /// A packet that has arrived.
     pub(super) fn packet(&mut self, now: i64) -> Option<(usize, MediaPacket)> {
         Self::due(&mut self.there, now, self.held)
     }
 
-    /// A report that has come.
+    /// A report that has arrived.
     pub(super) fn answer(&mut self, now: i64) -> Option<Vec<u8>> {
         Self::due(&mut self.back, now, self.held)
     }
 
-    /// A sender report that has come.
+    /// A sender report that has arrived.
     pub(super) fn sender_report(&mut self, now: i64) -> Option<Vec<u8>> {
         Self::due(&mut self.reports, now, self.held)
     }
@@ -76,14 +76,14 @@ impl Path {
         comes.then(|| way.pop_front()).flatten().map(|(_, what)| what)
     }
 
-    /// When something comes next.
+    /// The time of the next arrival.
     pub(super) fn next(&self) -> Option<i64> {
         let at = |at: Option<&i64>| at.copied().filter(|_| !self.held);
         let (there, back) = (self.there.front().map(|(at, _)| at), self.back.front().map(|(at, _)| at));
         [at(there), at(back), at(self.reports.front().map(|(at, _)| at))].into_iter().flatten().min()
     }
 
-    /// Something happens to it: losses, another delay, nothing comes through or all again, an order, a copy, bits.
+    /// An impairment: losses, another delay, an outage or its end, reordering, a copy, changed bits.
     pub(super) fn befall(&mut self, input: &mut Input<'_>) {
         match input.below(7) {
             0 => self.lost[0] = input.below(300) as u32,

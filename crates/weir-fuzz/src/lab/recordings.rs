@@ -46,7 +46,7 @@ fn read(text: &str) -> (Read<Decisions>, Read<Series>) {
     (Decisions::read_csv(decisions, &PLAN), Series::read_csv(series, &PLAN))
 }
 
-/// What was read is written and read the same.
+/// Checks that decisions that were read are written and read the same.
 fn written(decisions: &Decisions) {
     let mut csv = Vec::new();
     decisions.write_csv(&mut csv).expect("there is room in memory");

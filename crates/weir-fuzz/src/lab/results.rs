@@ -1,4 +1,4 @@
-//! Results that were written down: bases of suites, results and tables of comparisons, verdicts of claims.
+//! Saved results: bases of suites, results and tables of comparisons, verdicts of claims.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,14 +10,14 @@ use weir_lab::suite::{SuiteResult, compare_saved};
 use super::{refused, text};
 use crate::file;
 
-/// Whatever the file is: it is read as each of them.
+/// Reads any file as each of these kinds.
 pub(crate) fn run(data: &[u8]) {
     match file::holding(data, ".json", SuiteResult::load) {
         Ok(result) => base(&result),
         Err(error) => refused(&error),
     }
     match file::holding(data, ".json", VerdictBaseline::read) {
-        // Nothing of an earlier time is lost where nobody asks for it.
+        // Without a request, no earlier verdict counts as lost.
         Ok(verdicts) => assert!(verdicts.lost(|_| false, &[]).is_empty()),
         Err(error) => refused(&error),
     }
@@ -36,7 +36,7 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-/// A base is read as it is written, and against itself nothing has changed.
+/// A base is written and read the same, and has no changes against itself.
 fn base(result: &SuiteResult) {
     let written = serde_json::to_string(result).expect("a result is JSON");
     let again: SuiteResult = serde_json::from_str(&written).expect("what was written can be read");

@@ -1,4 +1,4 @@
-//! Scenarios, and what is laid over them.
+//! Scenarios, and values laid over them.
 
 use std::sync::LazyLock;
 
@@ -15,9 +15,9 @@ use weir_world::Unwatched;
 
 use super::{refused, text};
 
-/// What has more flows is built, and not run.
+/// Most flows of a scenario that is run; larger ones are only built.
 const MOST_FLOWS: usize = 16;
-/// So long it is run.
+/// Length of the run.
 const SPAN: TimeDelta = TimeDelta::from_millis(100);
 /// Most assignments of an input.
 const MOST_SETTINGS: usize = 8;
@@ -29,8 +29,8 @@ pub(crate) fn scenarios(data: &[u8]) {
     }
 }
 
-/// Words of the command line, a line each: the first names a scenario that ships; the others are laid over it, as `--set` does,
-/// taken for a key that varies, for a list of controllers and for quantities.
+/// Values of the command line, a line each: the first names a scenario that ships. The others are laid over it, as
+/// `--set` does, and taken for a key that varies, for a list of controllers and for quantities.
 pub(crate) fn settings(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
@@ -44,7 +44,7 @@ pub(crate) fn settings(data: &[u8]) {
     }
 }
 
-/// What is accepted can be written, built, and run.
+/// Checks that an accepted scenario can be written, built, and run.
 fn check(text: &str, overrides: &[String]) {
     static STORE: LazyLock<TraceStore> = LazyLock::new(|| TraceStore::at(None));
     let scenario = match Scenario::parse("fuzz.toml", text, overrides) {
@@ -73,7 +73,7 @@ fn check(text: &str, overrides: &[String]) {
                 simulation.run_until(end.min(Time::ZERO + SPAN));
             }
         }
-        // Traces are files, and not here.
+        // Traces are files, which are missing here.
         Err(error) => assert!(error.message().contains("trace"), "{error}"),
     }
 }

@@ -7,7 +7,7 @@ use weir_lab::suite::Suite;
 use super::{refused, text};
 use crate::file;
 
-/// A suite file: where it is accepted each of its cases opens under each of its controllers.
+/// A suite file: if it is accepted, each of its cases opens under each of its controllers.
 pub(crate) fn suites(data: &[u8]) {
     let registry = Registry::standard();
     match file::holding(data, ".toml", |path| Suite::open(&registry, path)) {

@@ -11,10 +11,10 @@ use super::{refused, text};
 use crate::file;
 use crate::input::Input;
 
-/// Of longer ones nothing is made.
+/// Most opportunities of a trace that is processed.
 const MOST_OPPORTUNITIES: usize = 20_000;
 
-/// How the file is read stands in the first four bytes.
+/// The first four bytes choose how the file is read.
 pub(crate) fn traces(data: &[u8]) {
     let (how, content) = data.split_at(data.len().min(4));
     let mut input = Input::new(how);
@@ -27,7 +27,7 @@ pub(crate) fn traces(data: &[u8]) {
 }
 
 fn asked(input: &mut Input<'_>) -> Asked {
-    // Where no byte is left nothing is asked.
+    // Without a byte the reader gets no options.
     let choice = input.byte();
     let mut column = |bit: u8, names: &[&str]| (choice & bit > 0).then(|| input.one_of(names).to_owned());
     Asked {
@@ -74,12 +74,12 @@ fn use_it(imported: &Imported) {
     let read = again(&text, ".up").unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert!(read.trace.opportunities().eq(trace.opportunities()));
     let (mean, peak) = (trace.mean_rate(), trace.peak_rate());
-    // Of a trace that is shorter than the moment by which peaks are told the mean may be the higher one.
+    // For a trace shorter than the averaging window of the peak rate, the mean may be the higher one.
     let short = trace.duration() < TimeDelta::from_millis(200);
     assert!(short || mean <= peak, "{mean} on average, {peak} at most");
     let half = TimeDelta::from_nanos(trace.duration().nanos() / 2);
     for part in [cut(trace, TimeDelta::ZERO, half), cut(trace, half, trace.duration()), scale(trace, 0.5)] {
-        // Of few opportunities a part may have none.
+        // With few opportunities a part may have none.
         match part {
             Ok(part) => assert!(!part.is_empty() && part.len() <= trace.len()),
             Err(error) => refused(&error),

@@ -25,7 +25,7 @@ pub fn limits(input: &mut Input<'_>) -> RateLimits {
     RateLimits::new(min, start, max).expect("they are in order")
 }
 
-/// Results tell of so many packets that left last.
+/// Number of the last departed packets that results cover.
 const REMEMBERED: usize = 256;
 
 /// Calls of every kind, by a clock that now and then is set. Most results are of packets that left, a while later; now and then one is of
@@ -34,7 +34,7 @@ const REMEMBERED: usize = 256;
 pub struct Calls {
     course: Course,
     now: SendTime,
-    /// How many packets have left, and the last of them.
+    /// The number of departed packets, and the last of them.
     count: u64,
     sent: VecDeque<SentPacket>,
 }
@@ -101,7 +101,7 @@ fn rtt(input: &mut Input<'_>) -> Option<TimeDelta> {
     input.flag().then(|| input.span())
 }
 
-/// Any of the four.
+/// An arbitrary ECN codepoint.
 pub(super) fn ecn(input: &mut Input<'_>) -> Ecn {
     input.one_of(&[Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce])
 }

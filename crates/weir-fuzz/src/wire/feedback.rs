@@ -1,4 +1,4 @@
-//! Per-packet reports: records that are written as RTCP bytes, read, and joined with what was sent.
+//! Per-packet reports: records that are written as RTCP bytes, read, and joined with the sent packets.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,13 @@ use crate::input::{Course, Input};
 
 const SOURCE: u32 = 1;
 
-/// A form of reports, and what it keeps of a time.
+/// A form of reports, and its resolution of times.
 struct Form {
     writer: FeedbackWriter,
     ecn: bool,
     /// Nanoseconds after which times repeat.
     period: i64,
-    /// By how many nanoseconds a time may differ.
+    /// Tolerance of a time in nanoseconds.
     rounding: i64,
 }
 
@@ -34,7 +34,7 @@ impl Form {
         }
     }
 
-    /// Whether `read` is what can be read of `given`.
+    /// Whether `read` is a valid reading of `given`.
     fn tells(&self, given: &Record, read: &Record) -> bool {
         let same_time = |(given, read): (ArrivalTime, ArrivalTime)| {
             let distance = i128::from(read.nanos()) - i128::from(given.nanos());
@@ -43,11 +43,11 @@ impl Form {
         };
         let same = match (given.reception, read.reception) {
             (Reception::At(given), Reception::At(read)) => same_time((given, read)),
-            // Made after its report, or so long before it that there is no offset for it.
+            // The arrival is after its report, or so long before it that there is no offset for it.
             (Reception::At(_), Reception::Untimed) => self.ecn,
-            // Transport-wide feedback tells an arrival once: `Wire` knows whether it did before.
+            // Transport-wide feedback reports an arrival once: `Wire` knows whether it did before.
             (Reception::At(_), Reception::Missing) => !self.ecn,
-            // It has no arrivals without times.
+            // This form has no arrivals without times.
             (Reception::Untimed, read) => {
                 read == if self.ecn { Reception::Untimed } else { Reception::Missing }
             }
@@ -57,13 +57,14 @@ impl Form {
     }
 }
 
-/// Room for a packet of either form.
+/// Space for a packet of either form.
 const ROOM_ENOUGH: usize = 24;
 
-/// What has been told on the wire.
+/// The reports made on the wire so far.
 #[derive(Default)]
 struct Wire {
-    /// Numbers that transport-wide feedback told to have arrived, none of them [`Self::SPAN`] or more behind the newest.
+    /// Numbers that transport-wide feedback reported as arrived, none of them [`Self::SPAN`] or more behind the
+    /// newest.
     told: BTreeSet<u16>,
     newest: u16,
 }
@@ -72,8 +73,8 @@ impl Wire {
     /// A writer remembers so many numbers.
     const SPAN: u16 = 1024;
 
-    /// `message` tells in order what the first of `records` are, and transport-wide feedback tells an arrival once. Returns how many
-    /// records it tells.
+    /// Checks that `message` reports the first of `records` in order, and that transport-wide feedback reports an
+    /// arrival once. Returns the number of records that it reports.
     fn hear(&mut self, message: &Message<'_>, records: &[Record]) -> usize {
         let (statuses, once): (Vec<(u16, bool)>, bool) = match message {
             Message::Twcc(feedback) => {
@@ -111,7 +112,7 @@ impl Wire {
     fn tell(&mut self, sequence: u16) {
         let ahead = sequence.wrapping_sub(self.newest) as i16;
         if self.told.is_empty() || ahead.unsigned_abs() >= Self::SPAN {
-            // Numbers begin anew.
+            // Numbers start anew.
             self.told.clear();
             self.newest = sequence;
         } else if ahead > 0 {
@@ -171,7 +172,7 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-/// What was sent is told once at most, and less is in flight than was sent.
+/// Checks that each sent packet is reported once at most, and that less is in flight than was sent.
 fn join(history: &mut SendHistory, now: SendTime, report: &Report<'_>) {
     let (next, in_flight) = (history.next_number(), history.in_flight());
     if let Some(Feedback::Packets { results, .. }) = history.join(now, report) {
@@ -180,7 +181,7 @@ fn join(history: &mut SendHistory, now: SendTime, report: &Report<'_>) {
     assert!(history.in_flight() <= in_flight, "{in_flight:?} → {:?}", history.in_flight());
 }
 
-/// Up to 300 packets in a row, mostly of those that left last.
+/// Records of up to 300 packets in a row, mostly of those that left last.
 fn records(input: &mut Input<'_>, now: SendTime, next: u16) -> Vec<Record> {
     let count = input.below(300) as u16;
     let base = if input.seldom(8) { input.u16() } else { next.wrapping_sub(input.below(400) as u16) };
@@ -202,7 +203,7 @@ fn records(input: &mut Input<'_>, now: SendTime, next: u16) -> Vec<Record> {
     (0..count).map(record).collect()
 }
 
-/// Up to ten seconds back or ahead, or up to fifty years.
+/// A time up to ten seconds back or ahead, or up to fifty years.
 fn some_time(input: &mut Input<'_>) -> TimeDelta {
     const YEARS: i64 = 50 * 365 * 86_400_000_000_000;
     if input.seldom(8) {

@@ -8,7 +8,7 @@ use weir_wire::{ParseError, WriteError};
 
 use super::answered;
 
-/// Longer than what any message is written with: 65 536 metrics of 16 bits and more.
+/// Longer than any written message: 65 536 metrics of 16 bits and more.
 const ROOM: usize = 300_000;
 
 pub(crate) fn run(data: &[u8]) {
@@ -82,8 +82,8 @@ fn same<E: core::fmt::Debug>(message: &Message<'_>, length: Result<usize, E>, ro
     assert_eq!(read(room, length), *message);
 }
 
-/// The statuses of transport-wide feedback. Written anew it may take more messages than one: times are told to the nearest step,
-/// which they are already.
+/// The statuses of transport-wide feedback. A rewritten message may take several messages: times are rounded to
+/// the nearest step, which they already are.
 fn write_transport_wide(feedback: &Twcc<'_>, room: &mut [u8]) {
     let statuses: Vec<_> = feedback.statuses().collect();
     assert_eq!(statuses.len(), usize::from(feedback.status_count));
@@ -118,7 +118,7 @@ fn write_transport_wide(feedback: &Twcc<'_>, room: &mut [u8]) {
         assert_eq!(usize::from(again.status_count), written.packets);
         begin += written.packets;
         messages += 1;
-        // Messages of gaps of 8 s are short: a few tell that they can be written.
+        // Messages of gaps of 8 s are short: a few of them suffice as a check of the writer.
         if messages == 64 {
             break;
         }
@@ -136,7 +136,7 @@ fn write_rfc_8888(feedback: &Ccfb<'_>, room: &mut [u8]) {
         }
     }
     let length = writer.finish(feedback.ssrc, feedback.timestamp);
-    // Blocks without a packet, read as they stand, may be read as blocks of one.
+    // Blocks without a packet may be read as blocks of one.
     let again = messages(&room[..length.expect("there is room")]).next();
     let again: Result<Message<'_>, ParseError> = again.expect("a message was written");
     let Ok(Message::Ccfb(again)) = again else { panic!("{feedback:?}") };

@@ -26,7 +26,7 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-/// What was read is written and read again.
+/// Checks that a packet that was read is written and read again.
 fn write_again(packet: &RtpPacket<'_>) {
     let csrcs: Vec<u32> = packet.csrcs().collect();
     let extensions: Vec<Extension<'_>> = packet.extensions().collect();
@@ -41,7 +41,7 @@ fn write_again(packet: &RtpPacket<'_>) {
         extensions: &extensions,
     };
     let mut room = vec![0; header.wire_len()];
-    // Elements that are longer in the two-byte form may have no room in a block any more.
+    // Elements that are longer in the two-byte form may no longer fit into a block.
     let Ok(length) = header.write(&mut room) else { return };
     assert_eq!(length, room.len());
     room.extend_from_slice(packet.payload);
@@ -62,8 +62,8 @@ fn write_again(packet: &RtpPacket<'_>) {
     }
 }
 
-/// Counters that go on by what stands in the payload: what the wire holds of them is kept, and without a clock beside them none
-/// jumps by more than the wire tells.
+/// Counters that advance by values of the payload. Their lower bits on the wire are kept, and without a clock
+/// beside them none jumps further than the wire can express.
 fn unwrap(payload: &[u8]) {
     const HALF_THE_CIRCLE: u64 = 32_000_000_000;
     let mut input = Input::new(payload);

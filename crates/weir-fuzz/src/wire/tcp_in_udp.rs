@@ -28,7 +28,7 @@ fn write_again(header: &Header<'_>, length: usize) {
     assert_eq!(again, *header);
 }
 
-/// Connections that are opened, accepted, refused, used and closed: no number is that of two.
+/// Connections that are opened, accepted, refused, used and closed: no two share a number.
 fn connect(input: &mut Input<'_>) {
     let (mut connections, mut course, mut now) = (Connections::default(), Course::default(), 0_i64);
     while !input.is_empty() {

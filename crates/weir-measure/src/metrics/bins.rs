@@ -9,11 +9,11 @@ pub const BIN: u64 = 100_000_000;
 /// Bins in a second.
 pub const PER_SECOND: usize = 10;
 
-/// Bins of 100 ms that cover a run, placed so that one begins with the measurement window: rates per second of the
+/// Bins of 100 ms that cover a run, with an edge at the start of the measurement window. Rates per second of the
 /// window are then sums of whole bins.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
-    /// By how much the first bin begins before the run, below [`BIN`].
+    /// Time by which the first bin begins before the run, below [`BIN`].
     lead: u64,
     bins: usize,
     end: Time,
@@ -58,8 +58,8 @@ impl Grid {
     }
 }
 
-/// Remembers the stretch of time that it was asked about last, all of which is in one bin and within the window or all outside
-/// of it: one comparison tells both of most times.
+/// Caches the last stretch of time, which lies in one bin and wholly inside or outside the window. For most times
+/// one comparison gives both.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor {
     /// The stretch: its begin and its length, in nanoseconds.
@@ -68,7 +68,7 @@ pub(super) struct Cursor {
     at: Moment,
 }
 
-/// Where a time stands.
+/// Position of a time on the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moment {
     /// The bin.
@@ -82,10 +82,10 @@ impl Cursor {
         Self { from: 0, length: 0, at: Moment { bin: 0, in_window: false } }
     }
 
-    /// Where `now` stands.
+    /// The position of `now`.
     #[inline]
     pub(super) fn at(&mut self, now: Time, grid: &Grid) -> Moment {
-        // Wraps for an earlier time too, so that one comparison finds both.
+        // Wraps for an earlier time too, so that one comparison covers both ends.
         if now.nanos().wrapping_sub(self.from) >= self.length {
             self.seek(now, grid);
         }
@@ -108,7 +108,8 @@ impl Cursor {
     }
 }
 
-/// Bytes (or anything else countable) per bin; what lies outside is left out. Counts have 16 bits until one needs more.
+/// Bytes (or another count) per bin; values outside of the bins are left out. Counts have 16 bits until one needs
+/// more.
 #[derive(Clone, Debug)]
 pub(super) enum Counts {
     Narrow(Vec<u16>),

@@ -1,4 +1,4 @@
-//! What each flow of a bottleneck could have if all had the same: equal shares of the capacity, piece by piece.
+//! Equal shares of a bottleneck's capacity among its active flows, piece by piece.
 
 use weir_net::Time;
 
@@ -10,7 +10,7 @@ use super::span::{Stretches, pieces};
 #[derive(Debug)]
 pub(super) struct Contention<'a> {
     plan: &'a LinkPlan,
-    /// Which flows these are, by their index in the plan.
+    /// The flows, by their index in the plan.
     flows: Vec<usize>,
     /// When each of them could send.
     active: Vec<&'a Stretches>,
@@ -33,7 +33,7 @@ impl<'a> Contention<'a> {
     }
 
     /// The time average of capacity over number of active flows, while flow `flow` is active in `window`, in bit/s
-    /// (the fair share of Chromium's `bwe_test_framework`). `None` if it never is.
+    /// (the fair share of Chromium's `bwe_test_framework`). Returns `None` if it never is.
     pub(super) fn mean_fair_share(&self, flow: usize, window: &Stretches) -> Option<f64> {
         let place = self.flows.iter().position(|&f| f == flow)?;
         let live = self.active.get(place)?.within(window);

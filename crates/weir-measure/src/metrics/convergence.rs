@@ -1,4 +1,4 @@
-//! How long a flow needs to reach its share after something changed (RFC 8868 §3, made precise).
+//! Time that a flow needs to reach its share after a change (RFC 8868 §3, made precise).
 
 use super::bins::{BIN, Counts, Grid, PER_SECOND};
 use super::span::Span;
@@ -11,7 +11,7 @@ const ENOUGH: f64 = 0.9;
 /// … in this many consecutive ones: the samples at both ends of 5 s.
 const SAMPLES: usize = 5 * PER_SECOND + 1;
 
-/// Judges each of a flow's pieces of constant share, which are [`MIN_PIECE`] long at least.
+/// Evaluates each of a flow's pieces of constant share, which are [`MIN_PIECE`] long at least.
 pub(super) fn convergence(shares: &[(Span, f64)], receipts: &Counts, grid: &Grid) -> Vec<Convergence<Value>> {
     let judged = shares.iter().filter(|(_, share)| *share > 0.0);
     judged.map(|&(piece, share)| judge(piece, share, receipts, grid)).collect()

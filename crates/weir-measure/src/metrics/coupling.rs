@@ -1,4 +1,4 @@
-//! What the flows of a coupling got of what they had together, and what they were to get.
+//! Shares of the flows of a coupling in their aggregate, measured and by weight.
 
 use super::plan::{CouplingPlan, FlowPlan};
 use super::span::{Stretches, pieces};
@@ -12,8 +12,9 @@ pub(super) struct Coupled<'a> {
 }
 
 impl Coupled<'_> {
-    /// The part of the weights of the flows that could send which each member had, as mean over the time in `window` at which
-    /// any of them could; in the order of the members, `None` if there is no such time.
+    /// The share of each member in the weights of the flows that could send. Each is the mean over the time in
+    /// `window` at which any of them could, in the order of the members. The result is `None` if there is no such
+    /// time.
     pub(super) fn wanted(&self, window: &Stretches) -> Option<Vec<f64>> {
         let members = &self.coupling.flows;
         let changes = members.iter().flat_map(|&flow| {

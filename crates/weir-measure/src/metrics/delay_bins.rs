@@ -11,11 +11,11 @@ pub(super) const SMALLEST: u64 = 1 << SMALLEST_BITS;
 /// Bins that take memory together.
 const BINS_PER_CHUNK: usize = 32;
 const CHUNKS_PER_OCTAVE: usize = BINS_PER_OCTAVE / BINS_PER_CHUNK;
-/// The place of a chunk that is not there; of all octaves of a time there are 432 chunks.
+/// The index of a chunk that does not exist; all octaves of a time have 432 chunks.
 const NOWHERE: u16 = u16::MAX;
-/// The bit of a place that marks a wide chunk.
+/// The bit of an index that marks a wide chunk.
 const WIDE: u16 = 1 << 15;
-/// So many chunks at least, or an eighth of what there is, memory grows by.
+/// Least growth of the memory in chunks; otherwise by an eighth.
 const GROWTH: usize = 4;
 
 /// Delays from `low` to below `low + width`, in nanoseconds.
@@ -26,7 +26,7 @@ pub(super) struct Bin {
 }
 
 impl Bin {
-    /// All delays below [`SMALLEST`], taken for zero: that is what nearly all of them are.
+    /// All delays below [`SMALLEST`], counted as zero: nearly all of them are.
     pub(super) const SHARED: Self = Self { low: 0, width: 0 };
 
     /// The bin of this number, counted from the one that begins at [`SMALLEST`].
@@ -97,12 +97,12 @@ impl DelayBins {
         self.add(nanos, count);
     }
 
-    /// The bins that have counted something, and how much, from the shortest delays on.
+    /// The bins with counts, and their counts, from the shortest delays on.
     pub(super) fn occupied(&self) -> impl Iterator<Item = (Bin, u32)> + '_ {
         self.chunks().flat_map(|(first, counts)| occupied(first, counts))
     }
 
-    /// The bin that holds the delay of the given rank, what it counts, and what the bins before it count together.
+    /// The bin that holds the delay of the given rank, its count, and the sum of the counts before it.
     pub(super) fn of_rank(&self, rank: u64) -> Option<(Bin, u64, u64)> {
         let mut before = 0;
         for (first, counts) in self.chunks() {
@@ -133,7 +133,7 @@ impl DelayBins {
     }
 }
 
-/// Those of 32 bins, from number `first` on, that have counted something.
+/// The bins with counts among 32 from number `first` on.
 fn occupied(first: usize, counts: [u32; BINS_PER_CHUNK]) -> impl Iterator<Item = (Bin, u32)> {
     let there = (first..).zip(counts).filter(|&(_, count)| count > 0);
     there.map(|(number, count)| (Bin::numbered(number), count))
@@ -148,7 +148,7 @@ fn push<T>(chunks: &mut Vec<T>, chunk: T) -> u16 {
     (chunks.len() - 1) as u16
 }
 
-/// They are the same if they count the same, whatever came first.
+/// Equal if the counts are equal, whatever their order.
 impl PartialEq for DelayBins {
     fn eq(&self, other: &Self) -> bool {
         self.occupied().eq(other.occupied())

@@ -5,14 +5,14 @@ use super::histogram::Histogram;
 /// The delays of a flow's packets and frames within the measurement window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowDelays {
-    /// One-way delay less propagation.
+    /// The one-way delay minus the propagation delay.
     pub owd_excess: Histogram,
     /// Waiting time in the queues of bottlenecks.
     pub queue_wait: Histogram,
-    /// Of media: the same and, before it, from the packetiser to the wire.
+    /// Waiting time of media: the same and, before it, from the packetiser to the wire.
     pub whole_wait: Histogram,
-    /// Round-trip time less the least of the run.
+    /// Round-trip time minus the least of the run.
     pub rtt_excess: Histogram,
-    /// From a frame's capture to the arrival of its last packet.
+    /// Delay from a frame's capture to the arrival of its last packet.
     pub frame_delay: Histogram,
 }

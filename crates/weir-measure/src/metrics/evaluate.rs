@@ -1,4 +1,4 @@
-//! From what was recorded to the metrics of the run.
+//! From the recorded counters to the metrics of the run.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use super::span::{Span, Stretches};
 use crate::results::stats;
 use crate::results::{Convergence, FlowKind, FlowMeasures, Jain, LinkMeasures, Pooled, RunMetrics, Value};
 
-/// Everything that was recorded, per flow and link in the plan's order.
+/// All counters, per flow and link in the plan's order.
 #[derive(Debug)]
 pub(super) struct Evaluation<'a> {
     pub(super) plan: &'a MeasurePlan,
@@ -74,7 +74,7 @@ impl Evaluation<'_> {
         )
     }
 
-    /// Fills in what is measured of coupled flows alone.
+    /// Fills in the metrics of coupled flows.
     fn couple(&self, coupling: &CouplingPlan, flows: &mut [FlowMeasures<Value>]) {
         let total = |of: fn(&FlowRecorder) -> u64| -> f64 {
             coupling.flows.iter().map(|&flow| of(&self.flows[flow]) as f64).sum()

@@ -1,4 +1,4 @@
-//! What became of a flow's packets.
+//! Counters of a flow's packets.
 
 use core::mem::take;
 
@@ -58,25 +58,25 @@ impl Counted {
 pub(super) struct FlowRecorder {
     window: Stretches,
     propagation: TimeDelta,
-    /// Received in the window.
+    /// Data received in the window.
     pub(super) received: Counted,
-    /// Sent in the window and received ever.
+    /// Data sent in the window and received at any time.
     pub(super) arrived: Counted,
     owd_excess: Histogram,
     queue_wait: Histogram,
     whole_wait: Histogram,
     /// Bytes received, per bin.
     pub(super) receipts: Counts,
-    /// Payload bytes of frames received, per bin, where they are wanted.
+    /// Payload bytes of frames received, per bin, if recorded.
     pub(super) media_receipts: Option<Counts>,
     pub(super) frames: Option<Box<Frames>>,
-    /// Sent in the window.
+    /// Data sent in the window.
     pub(super) sent: Counted,
-    /// Bytes of data sent, per bin, where they are wanted.
+    /// Bytes of data sent, per bin, if recorded.
     pub(super) sends: Option<Counts>,
-    /// Words to its coupler that were refused in the window.
+    /// Messages to its coupler that were refused in the window.
     refused_words: u64,
-    /// Sent in the window and lost ever.
+    /// Data sent in the window and lost at any time.
     pub(super) lost: Counted,
     /// Feedback sent in the window.
     feedback: Counted,
@@ -100,7 +100,7 @@ struct CountedTransfers {
 }
 
 impl FlowRecorder {
-    /// The recorder of a flow; with its frames, it knows the view of those captured from `viewed_from` on.
+    /// The recorder of a flow; with frames, it also keeps the view of those captured from `viewed_from` on.
     pub(super) fn new(plan: &FlowPlan, grid: &Grid, window: &Stretches, viewed_from: Option<Time>) -> Self {
         let live = Stretches::new(Span::new(plan.start, plan.stop), &plan.pauses).within(window);
         Self {
@@ -130,22 +130,22 @@ impl FlowRecorder {
         }
     }
 
-    /// The same, with what it sends per bin.
+    /// The same, with counts of the bytes sent per bin.
     pub(super) fn with_sends(self, grid: &Grid) -> Self {
         Self { sends: Some(Counts::new(grid.len())), ..self }
     }
 
-    /// The same, with what it receives of frames per bin.
+    /// The same, with counts of the received frame payload per bin.
     pub(super) fn with_media_receipts(self, grid: &Grid) -> Self {
         Self { media_receipts: Some(Counts::new(grid.len())), ..self }
     }
 
-    /// How many words to its coupler were refused.
+    /// Number of its messages to the coupler that were refused.
     pub(super) fn refused_words(&self) -> u64 {
         self.refused_words
     }
 
-    /// A word to its coupler was refused, within the window or not.
+    /// A message to its coupler was refused, within the window or not.
     pub(super) fn refused_word(&mut self, in_window: bool) {
         self.refused_words += u64::from(in_window);
     }
@@ -167,7 +167,8 @@ impl FlowRecorder {
         }
     }
 
-    /// A data packet has arrived with this excess of its one-way delay. Returns what it tells of its frame, if it is of one.
+    /// A data packet has arrived with this excess of its one-way delay. Returns its [`Arrived`] if it belongs to a
+    /// frame.
     #[inline]
     pub(super) fn delivered(
         &mut self,
@@ -200,7 +201,7 @@ impl FlowRecorder {
         }
     }
 
-    /// One-way delay less propagation.
+    /// The one-way delay minus the propagation delay.
     #[inline]
     pub(super) fn excess(&self, now: Time, packet: &PacketMeta) -> TimeDelta {
         now - packet.sent_at - self.propagation
@@ -345,7 +346,7 @@ impl FlowRecorder {
 }
 
 impl CountedTransfers {
-    /// What became of the transfers of a flow of this kind.
+    /// The metrics of the transfers of a flow of this kind.
     fn measures(&self, kind: FlowKind) -> Transfers<Value> {
         let seconds = |ms: f64| ms / 1e3;
         Transfers {

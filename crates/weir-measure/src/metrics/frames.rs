@@ -1,4 +1,4 @@
-//! Video frames on their way: when the last packet of each arrives, and where the picture freezes.
+//! Video frames in transit: when the last packet of each arrives, and where the picture freezes.
 
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -22,31 +22,31 @@ pub(super) struct Frames {
     window: Stretches,
     /// Frames under way, at their number modulo the length (a power of two).
     ring: Vec<OpenFrame>,
-    /// Captured in the window.
+    /// Frames captured in the window.
     pub(super) sent: u64,
-    /// Of these, key frames.
+    /// Key frames among these.
     pub(super) keys: u64,
-    /// Skipped in the window.
+    /// Frames skipped in the window.
     pub(super) skipped: u64,
-    /// Captured in the window and complete by the end of the run.
+    /// Frames captured in the window and complete by the end of the run.
     pub(super) complete: u64,
-    /// Captured in the window and lost a packet.
+    /// Frames captured in the window of which a packet was lost.
     pub(super) lost: u64,
     /// Payload bytes of frames that completed in the window, within [`USEFUL_WITHIN`] of their capture.
     pub(super) useful_bytes: u64,
-    /// From capture to completion, of frames that completed in the window.
+    /// Delays from capture to completion, of frames that completed in the window.
     pub(super) delays: Histogram,
     freezes: Freezes,
     /// The last complete frame's capture, and the pauses in order.
     shown: Time,
     pauses: Vec<(Time, Time)>,
     pub(super) pictures: PictureRecorder,
-    /// Of the frames captured from `viewed_from` on.
+    /// Media of the frames captured from `viewed_from` on.
     pub(super) view: View,
     viewed_from: Time,
 }
 
-/// What the arrival of a packet tells of its frame.
+/// The effect of a packet's arrival on its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrived {
     /// When the frame was captured.
@@ -119,7 +119,7 @@ impl Frames {
         *self.slot(number) = OpenFrame { captured: now, number, bytes, missing: packets, key, lost: false };
     }
 
-    /// A packet has arrived, in this bin; `None` if it is of no frame, or of one given up long ago.
+    /// A packet has arrived, in this bin; Returns `None` if it belongs to no frame, or to one given up long ago.
     #[inline(never)]
     pub(super) fn arrived(&mut self, now: Time, bin: usize, packet: &PacketMeta) -> Option<Arrived> {
         let viewed_from = self.viewed_from;
@@ -245,7 +245,7 @@ struct Freezes {
 }
 
 impl Freezes {
-    /// The picture stopped on purpose: the interval up to the next frame is none.
+    /// The picture stopped on purpose: the interval up to the next frame does not count.
     fn interrupt(&mut self) {
         self.last = None;
     }

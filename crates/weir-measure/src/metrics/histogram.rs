@@ -5,13 +5,13 @@ use weir_units::TimeDelta;
 use super::delay_bins::{Bin, DelayBins, SMALLEST};
 use crate::results::{DelayStatistics, Value};
 
-/// A log-linear histogram of delays: bins are at most 0.39 % of their delay wide from 1.024 us to beyond any run;
-/// shorter delays share one bin, in which percentiles read zero. Mean, minimum and maximum are exact; a percentile is
-/// within one bin of the exact one. Negative delays count as zero.
+/// A log-linear histogram of delays. Bins are at most 0.39 % of their delay wide from 1.024 us to beyond any run;
+/// shorter delays share one bin, in which percentiles read zero. Mean, minimum and maximum are exact; a percentile
+/// is within one bin of the exact one. Negative delays count as zero.
 ///
-/// Memory is 32 bytes for 32 neighbouring bins of which some has counted, and 128 once one of them has more than 255: 1 kB per
-/// doubling at most. Recording allocates only where a delay is the first in its 32 bins, or the first of its bin that 8 bits do
-/// not count.
+/// Memory is 32 bytes for 32 neighbouring bins with any count, and 128 once one of them has more than 255: 1 kB
+/// per doubling at most. Recording allocates only for the first delay in 32 bins, or for the first count beyond 8
+/// bits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     count: u64,
@@ -75,7 +75,7 @@ impl Histogram {
     }
 
     /// The same delays, each shorter by `offset` (but not below zero). Each counts at the middle of its bin, so a
-    /// percentile is off by one more bin of the longer delay; mean, minimum and maximum stay exact as long as no
+    /// percentile is off by one more bin of the longer delay. Mean, minimum and maximum stay exact as long as no
     /// delay is shorter than `offset`.
     pub fn reduced_by(&self, offset: TimeDelta) -> Self {
         let offset = offset.nanos().max(0) as u64;
@@ -104,12 +104,13 @@ impl Histogram {
         self.count
     }
 
-    /// The mean in milliseconds; `None` if nothing was recorded.
+    /// The mean in milliseconds, or `None` if nothing was recorded.
     pub fn mean_ms(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e6)
     }
 
-    /// The standard deviation (of all recorded delays, divisor n) in milliseconds; `None` if nothing was recorded.
+    /// The standard deviation (of all recorded delays, divisor n) in milliseconds, or `None` if nothing was
+    /// recorded.
     pub fn sd_ms(&self) -> Option<f64> {
         let mean = self.sum as f64 / self.count as f64;
         (self.count > 0).then(|| {
@@ -118,19 +119,19 @@ impl Histogram {
         })
     }
 
-    /// The shortest delay; `None` if nothing was recorded.
+    /// The shortest delay, or `None` if nothing was recorded.
     pub fn min(&self) -> Option<TimeDelta> {
         (self.count > 0).then(|| TimeDelta::from_nanos(self.min as i64))
     }
 
-    /// The longest delay; `None` if nothing was recorded.
+    /// The longest delay, or `None` if nothing was recorded.
     pub fn max(&self) -> Option<TimeDelta> {
         (self.count > 0).then(|| TimeDelta::from_nanos(self.max as i64))
     }
 
-    /// The delay in milliseconds below which the share `q` of all delays lies, `q` in [0, 1] (clamped): linear
-    /// interpolation between order statistics at rank `(n − 1)·q` (Hyndman and Fan 1996, type 7). `None` if nothing
-    /// was recorded or `q` is NaN.
+    /// The delay in milliseconds below which the share `q` of all delays lies, `q` in [0, 1] (clamped). Between
+    /// order statistics it is interpolated linearly at rank `(n − 1)·q` (Hyndman and Fan 1996, type 7). `None` if
+    /// nothing was recorded or `q` is NaN.
     pub fn quantile_ms(&self, q: f64) -> Option<f64> {
         if self.count == 0 || q.is_nan() {
             return None;
@@ -156,7 +157,7 @@ impl Histogram {
         thin(points, max_points.max(2))
     }
 
-    /// The delay of the given rank (0 for the shortest) in nanoseconds, its place within its bin interpolated.
+    /// The delay of the given rank (0 for the shortest) in nanoseconds, interpolated within its bin.
     fn order_statistic(&self, rank: u64) -> f64 {
         if rank == 0 {
             return self.min as f64;
@@ -170,7 +171,7 @@ impl Histogram {
         value.clamp(self.min as f64, self.max as f64)
     }
 
-    /// The bin that holds the delay of the given rank, what it counts, and what the bins before it count together.
+    /// The bin that holds the delay of the given rank, its count, and the sum of the counts before it.
     fn bin_of(&self, rank: u64) -> (Bin, u64, u64) {
         let Some(rank_in_bins) = rank.checked_sub(self.below_smallest) else {
             return (Bin::SHARED, self.below_smallest, 0);

@@ -1,4 +1,4 @@
-//! How long each factor has limited a flow, and its mean target rate.
+//! Time for which each factor has limited a flow, and its mean target rate.
 
 use weir_cc::{LimitingFactor, Target};
 use weir_net::Time;
@@ -8,7 +8,7 @@ use super::span::{Span, Stretches};
 /// Adds up the time between changes of the target.
 #[derive(Debug)]
 pub(super) struct LimitingFactors {
-    /// What counts: the measurement window while the flow is active.
+    /// The measurement window while the flow is active.
     live: Stretches,
     since: Option<(Time, LimitingFactor, f64)>,
     nanos: [u64; LimitingFactor::ALL.len()],
@@ -36,7 +36,7 @@ impl LimitingFactors {
         }
     }
 
-    /// Seconds under `factor`; `None` if there never was a target.
+    /// Seconds under `factor`, or `None` if there never was a target.
     pub(super) fn seconds(&self, factor: LimitingFactor) -> Option<f64> {
         self.since.map(|_| self.nanos[factor as usize] as f64 / 1e9)
     }

@@ -1,4 +1,4 @@
-//! What a link carried, dropped and made wait.
+//! Bytes, losses and queuing of a link.
 
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -17,19 +17,19 @@ use crate::results::{LinkMeasures, QueuePackets, Utilisation, Value};
 pub(super) struct LinkRecorder {
     bytes: u64,
     packets: u64,
-    /// Refused by the queue.
+    /// Packets refused by the queue.
     refused: u64,
-    /// Lost by chance after having been carried.
+    /// Packets lost by chance after having been carried.
     lost: u64,
     waits: Histogram,
     /// Bytes that came out, per bin.
     pub(super) exits: Counts,
-    /// Its queue at each arrival, where it is watched.
+    /// Its queue at each arrival, if recorded.
     pub(super) queue: Option<QueueRecorder>,
 }
 
 impl LinkRecorder {
-    /// The recorder of a link; where its queue is watched, overflows are so far apart at least.
+    /// The recorder of a link; `queue_apart` is the least time between overflows if its queue is recorded.
     pub(super) fn new(grid: &Grid, queue_apart: Option<TimeDelta>) -> Self {
         Self {
             bytes: 0,
@@ -98,7 +98,7 @@ impl LinkRecorder {
         window.seconds().map(|seconds| waited_ms / 1e3 / seconds)
     }
 
-    /// Carried bytes over possible bytes, for each whole second of the window in which something was possible.
+    /// Carried bytes over possible bytes, for each whole second of the window with a capacity above zero.
     fn utilisation_per_second(&self, plan: &LinkPlan, grid: &Grid) -> Vec<f64> {
         grid.seconds()
             .filter_map(|(bins, span)| share(self.exits.sum(bins) as f64, capacity(plan, span)))
@@ -106,14 +106,14 @@ impl LinkRecorder {
     }
 }
 
-/// Bytes that can come out of a link in `span`: what it could serve one propagation delay earlier.
+/// Bytes that can come out of a link in `span`: its capacity one propagation delay earlier.
 pub(super) fn capacity(plan: &LinkPlan, span: Span) -> f64 {
     let served = |out: Time| Time::from_nanos(out.nanos().saturating_sub(plan.delay.nanos().max(0) as u64));
     let (from, to) = (served(span.from), served(span.to));
     if from < to { plan.service.capacity(from, to).bytes_f64() } else { 0.0 }
 }
 
-/// `part / whole`; `None` of nothing.
+/// `part / whole`, or `None` for a `whole` of zero.
 pub(super) fn share(part: f64, whole: f64) -> Value {
     (whole > 0.0).then(|| part / whole)
 }

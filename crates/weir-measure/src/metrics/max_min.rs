@@ -1,4 +1,4 @@
-//! What each flow could have if all shared max-min fairly: the yardstick of convergence and of the suites.
+//! Max-min fair shares of all flows: the reference of convergence and of the suites.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(super) struct SharedNetwork<'a> {
 }
 
 impl SharedNetwork<'_> {
-    /// The bottlenecks on the way of a flow.
+    /// The bottlenecks on the path of a flow.
     fn narrow(&self, flow: &FlowPlan) -> Vec<usize> {
         flow.route.iter().copied().filter(|&link| self.links[link].bottleneck).collect()
     }
@@ -40,9 +40,9 @@ impl SharedNetwork<'_> {
         window.spans().iter().flat_map(|&span| pieces(span, cuts.iter().copied())).collect()
     }
 
-    /// Each flow's share in bit/s over `piece`, with the flows that are active as it begins; zero for the others. What
-    /// does not adapt takes what it sends, or what is there; the rest is shared by those that adapt, short transfers
-    /// left aside.
+    /// Each flow's share in bit/s over `piece`, with the flows that are active as it begins; zero for the others.
+    /// A flow that does not adapt takes its sending rate, up to the capacity. Adaptive flows share the rest,
+    /// without short transfers.
     fn shares(&self, piece: Span) -> Vec<f64> {
         let Some(seconds) = piece.seconds() else { return vec![0.0; self.flows.len()] };
         let rate = |link: &LinkPlan| {
@@ -74,28 +74,28 @@ impl SharedNetwork<'_> {
     }
 }
 
-/// Pieces of a window in which shares do not change, and the shares over them. Pieces are found once for all flows that pass
-/// the same bottlenecks, and what all flows have over a piece is computed once.
+/// Pieces of a window in which shares do not change, and the shares over them. Pieces are found once for all flows
+/// that pass the same bottlenecks, and the shares of all flows over a piece are computed once.
 #[derive(Debug)]
 pub(super) struct SteadyShares<'a> {
     network: SharedNetwork<'a>,
     window: &'a Stretches,
     /// Shorter pieces do not count, ns.
     least: u64,
-    /// By the bottlenecks on the way.
+    /// Pieces by the bottlenecks on the path.
     pieces: BTreeMap<Vec<usize>, Vec<Span>>,
     shares: BTreeMap<(Time, Time), Vec<f64>>,
 }
 
 impl<'a> SteadyShares<'a> {
-    /// Of the pieces of `window` that are `least` nanoseconds long or more.
+    /// Shares over the pieces of `window` that are `least` nanoseconds long or more.
     pub(super) fn new(network: SharedNetwork<'a>, window: &'a Stretches, least: u64) -> Self {
         Self { network, window, least, pieces: BTreeMap::new(), shares: BTreeMap::new() }
     }
 
-    /// The pieces of the window in which neither the capacity on the way of `flow` nor the set of flows that it meets there
-    /// changes and it is active, each with its share in bit/s. None where a capacity on its way changes all the time (a
-    /// trace), and where it meets short transfers, which come and go.
+    /// The pieces of the window in which `flow` is active and its share is constant, each with its share in bit/s.
+    /// Neither the capacity on its path nor the set of flows there changes within a piece. Empty where a capacity
+    /// on its path changes all the time (a trace), or where short transfers come and go on it.
     pub(super) fn of(&mut self, flow: usize) -> Vec<(Span, f64)> {
         let Self { network, window, least, pieces, shares } = self;
         let pieces = pieces.entry(network.narrow(&network.flows[flow])).or_insert_with_key(|narrow| {
@@ -111,7 +111,7 @@ impl<'a> SteadyShares<'a> {
 }
 
 impl FlowPlan {
-    /// What it sends at `at` whatever happens; `None` for a flow that adapts.
+    /// Sending rate at `at` of a flow that does not adapt; for an adaptive flow `None`.
     fn rate_at(&self, at: Time) -> Option<DataRate> {
         let begun = self.sends.partition_point(|&(from, _)| from <= at);
         let rate = begun.checked_sub(1).map_or(DataRate::ZERO, |step| self.sends[step].1);
@@ -119,8 +119,8 @@ impl FlowPlan {
     }
 }
 
-/// When a flow begins or ceases to be active, or sends at another rate, can use another one, or has another weight while
-/// it is.
+/// Times at which a flow begins or ceases to be active, or changes its sending rate, maximum rate or weight
+/// meanwhile.
 fn changes(flow: &FlowPlan, active: &Stretches) -> impl Iterator<Item = Time> {
     let rates = flow.sends.iter().map(|&(from, _)| from);
     let weights = flow.later_weights.iter().map(|&(from, _)| from);
@@ -128,7 +128,7 @@ fn changes(flow: &FlowPlan, active: &Stretches) -> impl Iterator<Item = Time> {
     active.changes().chain(rates.chain(weights).chain(limits).filter(|&from| active.contains(from)))
 }
 
-/// What each flow could have over a stretch of time in which neither capacities nor the set of active flows change.
+/// Max-min shares over a stretch of time in which neither capacities nor the set of active flows change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FairShares {
     /// When it begins.
@@ -139,13 +139,13 @@ pub struct FairShares {
     pub bps: Vec<f64>,
 }
 
-/// The max-min shares of all flows over a whole run, piece by piece. A trace counts with its mean rate over the piece,
-/// which is then a second at most: what it offers at one time is of no use at another.
+/// The max-min shares of all flows over a whole run, piece by piece. A trace counts with its mean rate over the
+/// piece, which is then a second at most: unused capacity does not carry over.
 pub fn max_min_shares(plan: &MeasurePlan) -> Vec<FairShares> {
     max_min_shares_every(plan, TimeDelta::from_secs(1))
 }
 
-/// The same with pieces of at most `step` where a trace is on the way of some flow.
+/// The same with pieces of at most `step` where a trace is on the path of some flow.
 pub fn max_min_shares_every(plan: &MeasurePlan, step: TimeDelta) -> Vec<FairShares> {
     let whole = |flow: &FlowPlan| Span::new(flow.start, flow.stop.min(plan.end));
     let active: Vec<Stretches> =
@@ -171,14 +171,14 @@ fn steps(link: &LinkPlan) -> impl Iterator<Item = Time> + '_ {
 #[derive(Clone, Copy, Debug)]
 struct Sharer<'a> {
     route: &'a [usize],
-    /// How its rate stands to those of others.
+    /// Its weight relative to the others.
     weight: f64,
     /// The highest rate it can use.
     limit: f64,
 }
 
-/// The max-min fair rates (Bertsekas and Gallager, Data Networks, §6.5.2): all rates rise together, in proportion to
-/// the weights; whoever reaches its limit, or passes a link that is full, stays where it is.
+/// The max-min fair rates (Bertsekas and Gallager, Data Networks, §6.5.2): all rates rise together, in proportion
+/// to the weights. A flow stops at its limit, or when a link on its path is full.
 fn max_min(capacities: &[f64], sharers: &[Sharer<'_>]) -> Vec<f64> {
     let mut left = capacities.to_vec();
     let mut rates = vec![0.0; sharers.len()];

@@ -1,7 +1,7 @@
-//! What a run amounts to: rates, losses, delays, frames, fairness, utilisation, all as streams.
+//! The metrics of a run: rates, losses, delays, frames, fairness, utilisation, all computed in one pass.
 //!
-//! A [`Recorder`] watches a simulation and keeps counters, [histograms](Histogram) and 100-ms bins, never packets.
-//! What it measures is decided before the run by a [`MeasurePlan`]; what it measured is a
+//! A [`Recorder`] observes a simulation and keeps counters, [histograms](Histogram) and 100-ms bins, never
+//! packets. A [`MeasurePlan`] selects the metrics before the run; the result is a
 //! [`RunMetrics`](crate::results::RunMetrics) and, on request, a [`Series`] for plots. Definitions, units and
 //! sources of all metrics are in `docs/metrics.md`.
 

@@ -1,4 +1,4 @@
-//! What a viewer gets to see: frame rates, a playout with a fixed delay, and what can be decoded.
+//! Picture quality: frame rates, a playout with a fixed delay, and decodable frames.
 
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -38,7 +38,7 @@ struct Playout {
     discarded: u64,
 }
 
-/// Which frames can be decoded: a key frame that is complete, and one that is complete and follows one that can be.
+/// The frames that can be decoded: a complete key frame, and a complete frame after a decodable one.
 #[derive(Debug, Default)]
 struct Chain {
     /// The frame whose fate comes next.
@@ -49,7 +49,7 @@ struct Chain {
     decodable: u64,
 }
 
-/// What became of a frame.
+/// Fate of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fate {
     pub(super) key: bool,
@@ -83,7 +83,7 @@ impl PictureRecorder {
         self.playout.completed(now, number, captured, self.window.contains(captured));
     }
 
-    /// The fate of frame `number` is known; `fate` tells that of any.
+    /// The fate of frame `number` is known; `fate` returns that of any.
     pub(super) fn resolved(&mut self, number: u32, own: Fate, fate: impl Fn(u32) -> Option<Fate>) {
         let chain = &mut self.chain;
         chain.any_key |= own.key;
@@ -97,7 +97,7 @@ impl PictureRecorder {
         }
     }
 
-    /// The metrics; `live` is when the flow was active, `sent` how many frames were captured in the window.
+    /// The metrics; `live` is the active time of the flow, `sent` the number of frames captured in the window.
     pub(super) fn measures(&self, grid: &Grid, live: &Stretches, sent: u64) -> Pictures<Value> {
         let seconds = grid.seconds().filter(|(_, second)| live.covers(*second));
         let counts: Vec<u64> = seconds.map(|(bins, _)| self.per_bin.sum(bins)).collect();

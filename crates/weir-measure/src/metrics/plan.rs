@@ -1,11 +1,11 @@
-//! What is to be measured, decided before a run.
+//! The measurement plan, fixed before a run.
 
 use weir_net::{Service, Time};
 use weir_units::{DataRate, TimeDelta};
 
 use crate::results::FlowKind;
 
-/// What to measure in a run. Flows and links are in the order of the simulation's.
+/// Plan of the measurements of a run. Flows and links are in the order of the simulation's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasurePlan {
     /// When the run ends.
@@ -20,9 +20,9 @@ pub struct MeasurePlan {
     pub series: bool,
     /// Further windows, in which everything is measured too.
     pub windows: Vec<Window>,
-    /// Which flows are measured as coupled ones.
+    /// The flows that are measured as coupled ones.
     pub couplings: Vec<CouplingPlan>,
-    /// Whether the queues of bottlenecks are watched at each arrival.
+    /// Whether the queues of bottlenecks are recorded at each arrival.
     pub queues: bool,
     /// From when on the capture of a frame counts in the flows' [views](super::View); [`Time::MAX`] for never.
     pub viewed_from: Time,
@@ -31,7 +31,7 @@ pub struct MeasurePlan {
 }
 
 impl MeasurePlan {
-    /// Metrics of `flows` and `links` from the start of the run to its `end`, and nothing besides.
+    /// Metrics of `flows` and `links` from the start of the run to its `end`, without any option.
     pub fn new(end: Time, flows: Vec<FlowPlan>, links: Vec<LinkPlan>) -> Self {
         Self {
             end,
@@ -48,7 +48,7 @@ impl MeasurePlan {
     }
 }
 
-/// Flows that are measured as coupled ones, whether anybody couples them or not.
+/// Flows that are measured as coupled ones, with or without a coupler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CouplingPlan {
     /// Its name.
@@ -62,21 +62,21 @@ pub struct CouplingPlan {
 /// A window beside the one of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Its name, which no other one has.
+    /// Its unique name.
     pub name: String,
-    /// When it is: stretches of time in order and apart from each other, the start of each included and its end not; cut
-    /// off at the end of the run. Those that are empty do not count.
+    /// Stretches of time in order and apart from each other, the start of each included and its end not; cut off
+    /// at the end of the run. Empty ones are ignored.
     pub spans: Vec<(Time, Time)>,
-    /// Whether only the delays of packets are wanted of it, neither those of frames nor metrics, which saves time.
+    /// Whether only the delays of packets are recorded, neither those of frames nor metrics, which saves time.
     pub delays_only: bool,
 }
 
-/// What to know about a flow in order to measure it.
+/// Properties of a flow for its measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowPlan {
     /// Its name.
     pub name: String,
-    /// What it carries.
+    /// Kind of its traffic.
     pub kind: FlowKind,
     /// When it starts.
     pub start: Time,
@@ -86,21 +86,21 @@ pub struct FlowPlan {
     pub pauses: Vec<(Time, Time)>,
     /// Propagation delay from the sender to the receiver, all links together, without serialisation.
     pub propagation: TimeDelta,
-    /// The links on its way forward, by index.
+    /// The links on its forward path, by index.
     pub route: Vec<usize>,
-    /// The link that limits it on its way forward, by index; flows with the same bottleneck share it.
+    /// The bottleneck of its forward path, by index; flows with the same bottleneck share it.
     pub bottleneck: Option<usize>,
-    /// The highest rate it can use, on the wire; `None` for no limit.
+    /// The highest rate it can use, on the wire, or `None` for no limit.
     pub max_rate: Option<DataRate>,
     /// Other such rates, each from a time on, in order.
     pub max_rates: Vec<(Time, DataRate)>,
-    /// What it sends on the wire whatever happens, and from when on, in order; empty for a flow that adapts.
+    /// Sending rates on the wire, each from a time on, in order; empty for a flow that adapts.
     pub sends: Vec<(Time, DataRate)>,
     /// Its share of a bottleneck against that of others, above 0.
     pub weight: f64,
     /// Later such weights, each from a time on, in order.
     pub later_weights: Vec<(Time, f64)>,
-    /// Whether it competes with the flows that are judged: its controller is the scenario's, whoever else is tried.
+    /// Whether it competes with the evaluated flows: the scenario fixes its controller, whichever is tested.
     pub competes: bool,
     /// The controller of a media flow, by its name in the scenario; empty for others.
     pub controller: String,
@@ -134,7 +134,7 @@ impl FlowPlan {
         }
     }
 
-    /// Whether it is media under the controller that is tried.
+    /// Whether it is media under the controller under test.
     pub fn is_judged(&self) -> bool {
         self.kind == FlowKind::Media && !self.competes
     }
@@ -145,7 +145,7 @@ impl FlowPlan {
         self.start <= at && at < self.stop && !pauses
     }
 
-    /// The highest rate it can use at `at`, on the wire; `None` for no limit.
+    /// The highest rate it can use at `at`, on the wire, or `None` for no limit.
     pub fn max_rate_at(&self, at: Time) -> Option<DataRate> {
         let begun = self.max_rates.partition_point(|&(from, _)| from <= at);
         begun.checked_sub(1).map_or(self.max_rate, |step| Some(self.max_rates[step].1))
@@ -158,12 +158,12 @@ impl FlowPlan {
     }
 }
 
-/// What to know about a link in order to measure it.
+/// Properties of a link for its measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkPlan {
     /// Its name.
     pub name: String,
-    /// What it serves and when.
+    /// Its service over time.
     pub service: Service,
     /// Propagation delay: a packet that comes out used the capacity of this much earlier.
     pub delay: TimeDelta,

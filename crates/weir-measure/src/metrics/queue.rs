@@ -1,26 +1,26 @@
-//! How long a queue got, and whether it drained between overflows.
+//! The length of a queue, and whether it drained between overflows.
 
 use weir_net::Time;
 use weir_units::TimeDelta;
 
 use crate::results::Value;
 
-/// Follows a queue by what each packet finds that comes to it.
+/// Observes a queue by the packets that each arrival finds there.
 ///
-/// Packets that are refused one after the other are one overflow until the queue has fallen, in between, by a twentieth of
-/// what it held, and by two packets at least: by one it moves between any two arrivals. Nor does another overflow begin before
-/// a round trip has passed without a refusal: senders cannot have answered the last one earlier.
+/// Consecutive refusals are one overflow until the queue has fallen, in between, by a twentieth of its packets,
+/// and by two packets at least. A change of one packet happens between any two arrivals. Nor does another overflow
+/// begin before a round trip has passed without a refusal: senders cannot have answered the last one earlier.
 #[derive(Debug, Default)]
 pub(super) struct QueueRecorder {
-    /// How long nothing is refused, at least, before an overflow is over.
+    /// Shortest time without a refusal that ends an overflow.
     apart: TimeDelta,
     longest: Option<u32>,
     pub(super) overflows: u64,
     /// Times when the queue did not get empty between two overflows.
     pub(super) failed_drains: u64,
-    /// When something was refused last, and what waited then.
+    /// Time of the last refusal, and the packets that waited then.
     full: Option<(Time, u32)>,
-    /// The least that has waited since.
+    /// The fewest packets that have waited since.
     least: u32,
 }
 
@@ -36,7 +36,7 @@ impl QueueRecorder {
         self.least = self.least.min(waiting);
         if taken {
             if in_window {
-                // It waits as well, unless the link is idle.
+                // The packet waits as well, unless the link is idle.
                 self.longest = Some(self.longest.map_or(found, |longest| longest.max(found)));
             }
             return;

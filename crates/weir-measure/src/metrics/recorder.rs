@@ -1,4 +1,4 @@
-//! The monitor that measures a run.
+//! The recorder of a run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,21 +17,21 @@ use super::window::{Delivery, WindowRecorder};
 use super::witness::NetworkObserver;
 use crate::results::RunMetrics;
 
-/// Measures a run as it passes by. Its memory does not grow with the number of packets, and it allocates nothing
-/// per packet once delays and frames under way have reached their usual range.
+/// Measures a run while it is simulated. Its memory does not grow with the number of packets, and it allocates
+/// nothing per packet once delays and frames under way have reached their usual range.
 #[derive(Debug)]
 pub struct Recorder {
     main: WindowRecorder,
-    /// Those of the plan's further windows, in its order.
+    /// The recorders of the plan's further windows, in its order.
     others: Vec<WindowRecorder>,
     series: Option<SeriesRecorder>,
     witness: Option<Arc<NetworkObserver>>,
-    /// Whether somebody besides `main` looks at each packet.
+    /// Whether another recorder besides `main` gets each packet.
     accompanied: bool,
     plan: MeasurePlan,
 }
 
-/// What a [`Recorder`] measured.
+/// Results of a [`Recorder`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// The metrics.
@@ -40,7 +40,7 @@ pub struct Measured {
     pub delays: Vec<FlowDelays>,
     /// The same within each of the plan's further windows, by its name.
     pub delays_within: BTreeMap<String, Vec<FlowDelays>>,
-    /// What the viewer of each flow got; nothing of a flow without frames.
+    /// The media that reached the viewer of each flow; empty for a flow without frames.
     pub views: Vec<View>,
     /// The series, if the plan asked for them.
     pub series: Option<Recording>,
@@ -56,7 +56,8 @@ impl Recorder {
         Self::with_storage(plan, in_memory)
     }
 
-    /// A recorder for one run, with a storage for the series of a long one: a call of a day under GCC makes 300 MB.
+    /// A recorder for one run, with a storage for the series of a long one: a call of a day under GCC makes 300
+    /// MB.
     pub fn with_storage(plan: MeasurePlan, new_storage: NewBlockStorage) -> Self {
         let main = WindowRecorder::new(&plan, &[plan.window], false);
         let other = |window: &Window| WindowRecorder::new(&plan, &window.spans, window.delays_only);
@@ -70,13 +71,13 @@ impl Recorder {
         }
     }
 
-    /// The same, with a witness who sees what happens.
+    /// The same, with an observer of the network.
     #[must_use]
     pub fn beside(self, witness: Option<Arc<NetworkObserver>>) -> Self {
         Self { accompanied: self.accompanied || witness.is_some(), witness, ..self }
     }
 
-    /// What was measured; to be called after the run.
+    /// The results; to be called after the run.
     pub fn finish(mut self) -> Measured {
         let (mut metrics, delays) = self.main.evaluate(&self.plan);
         let mut delays_within = BTreeMap::new();
@@ -118,7 +119,7 @@ impl Recorder {
         }
     }
 
-    /// A packet has arrived, as all but the main window see it; `delivery` is what it was there.
+    /// A packet has arrived, as all but the main window see it; `delivery` is its record in the main window.
     #[inline(never)]
     fn delivered_besides(&mut self, now: Time, flow: usize, packet: &PacketMeta, delivery: Option<Delivery>) {
         let held = delivery.as_ref().and_then(|delivery| delivery.held);
@@ -147,7 +148,7 @@ impl Recorder {
         }
     }
 
-    /// Shows something to the recorders of all windows.
+    /// Passes an event to the recorders of all windows.
     #[inline]
     fn each(&mut self, show: impl Fn(&mut WindowRecorder)) {
         show(&mut self.main);

@@ -28,7 +28,7 @@ impl Span {
         self.to.nanos().saturating_sub(self.from.nanos())
     }
 
-    /// Its length in seconds; `None` if empty.
+    /// Its length in seconds, or `None` if empty.
     pub(super) fn seconds(self) -> Option<f64> {
         (self.from < self.to).then(|| self.nanos() as f64 / 1e9)
     }
@@ -39,7 +39,7 @@ impl Span {
 pub(super) struct Stretches(Vec<Span>);
 
 impl Stretches {
-    /// Those of `spans` that are not empty.
+    /// The spans that are not empty.
     pub(super) fn of(spans: impl IntoIterator<Item = Span>) -> Self {
         Self(spans.into_iter().filter(|span| span.from < span.to).collect())
     }
@@ -58,7 +58,7 @@ impl Stretches {
         Self::of(spans)
     }
 
-    /// What both have in common.
+    /// The intersection of both.
     pub(super) fn within(&self, other: &Self) -> Self {
         let common = |&own: &Span| other.0.iter().map(move |&other| own.intersect(other));
         Self::of(self.0.iter().flat_map(common))
@@ -88,7 +88,7 @@ impl Stretches {
         self.0.iter().map(|own| own.intersect(span).nanos()).sum()
     }
 
-    /// Its length in seconds; `None` if there is none.
+    /// Its length in seconds, or `None` if there is none.
     pub(super) fn seconds(&self) -> Option<f64> {
         let nanos: u64 = self.0.iter().map(|span| span.nanos()).sum();
         (nanos > 0).then(|| nanos as f64 / 1e9)

@@ -1,14 +1,16 @@
-//! What reaches the viewer of a flow: of frames captured from a time on, what arrives, what is of use, and when.
+//! The media that reach the viewer of a flow: of frames captured from a time on, the payload that arrives, the
+//! useful part, and its delay.
 
 use weir_units::TimeDelta;
 
 use super::histogram::Histogram;
 
-/// A frame complete this long after its capture is still of use in a conversation (ITU-T G.114's mouth-to-ear limit).
+/// A frame complete this long after its capture is still useful in a conversation (ITU-T G.114's mouth-to-ear
+/// limit).
 pub(super) const USEFUL_WITHIN: TimeDelta = TimeDelta::from_millis(150);
 
-/// What arrived of a flow's frames, of those captured from [`MeasurePlan::viewed_from`](super::MeasurePlan::viewed_from)
-/// on.
+/// Arrived payload of a flow's frames, of those captured from
+/// [`MeasurePlan::viewed_from`](super::MeasurePlan::viewed_from) on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
     /// Payload bytes that arrived.

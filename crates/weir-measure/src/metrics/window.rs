@@ -1,4 +1,4 @@
-//! What happened within one window of a run.
+//! Measurements within one window of a run.
 
 use weir_cc::Target;
 use weir_net::Time;
@@ -15,7 +15,7 @@ use super::span::{Span, Stretches};
 use super::view::View;
 use crate::results::{FlowKind, RunMetrics};
 
-/// Follows all flows and links for one window.
+/// Observes all flows and links for one window.
 #[derive(Debug)]
 pub(super) struct WindowRecorder {
     window: Stretches,
@@ -25,7 +25,8 @@ pub(super) struct WindowRecorder {
     links: Vec<LinkRecorder>,
 }
 
-/// How far apart overflows of a link are at least where its queue is watched: the longest round trip over it, by propagation.
+/// The least time between overflows of a link whose queue is recorded: the longest round trip over it, by
+/// propagation.
 fn watched(plan: &MeasurePlan, index: usize, link: &LinkPlan) -> Option<TimeDelta> {
     let over = plan.flows.iter().filter(|flow| flow.route.contains(&index));
     let round_trip = over.map(|flow| flow.propagation + flow.propagation).max().unwrap_or(TimeDelta::ZERO);
@@ -35,11 +36,11 @@ fn watched(plan: &MeasurePlan, index: usize, link: &LinkPlan) -> Option<TimeDelt
 /// A data packet that arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivery {
-    /// One-way delay less propagation.
+    /// The one-way delay minus the propagation delay.
     pub(super) owd_excess: TimeDelta,
-    /// How long the frame took that it completes, if it does.
+    /// Delay of the frame that it completes, if it does.
     pub(super) frame_delay: Option<TimeDelta>,
-    /// Of a packet of a frame, how long it waited at the sender.
+    /// Waiting time at the sender, for a packet of a frame.
     pub(super) held: Option<TimeDelta>,
 }
 
@@ -99,7 +100,7 @@ impl WindowRecorder {
         }
     }
 
-    /// A packet has arrived; `None` unless it carries data of a known flow.
+    /// A packet has arrived. The result is `None` unless it carries data of a known flow.
     #[inline]
     pub(super) fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) -> Option<Delivery> {
         let at = self.at(now);
@@ -221,7 +222,7 @@ impl WindowRecorder {
         (evaluation.metrics(), delays)
     }
 
-    /// Hands over what the viewer of each flow got; nothing of a flow without frames.
+    /// Hands over the media that reached the viewer of each flow; empty for a flow without frames.
     pub(super) fn take_views(&mut self) -> Vec<View> {
         let view = |flow: &mut FlowRecorder| {
             flow.frames.as_mut().map(|frames| core::mem::take(&mut frames.view)).unwrap_or_default()
@@ -229,7 +230,7 @@ impl WindowRecorder {
         self.flows.iter_mut().map(view).collect()
     }
 
-    /// Bytes that each flow received per bin: on the wire, and the payload of frames, where that was wanted.
+    /// Bytes that each flow received per bin: on the wire, and the payload of frames, if recorded.
     pub(super) fn into_receipts(self) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
         let receipts = |flow: FlowRecorder| {
             let media = flow.media_receipts.map(Counts::into_vec).unwrap_or_default();

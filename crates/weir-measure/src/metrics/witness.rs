@@ -1,4 +1,4 @@
-//! Who sees a run while it lasts: what waits and what has passed, as no end of a flow could know it.
+//! Observes a run while it lasts: bytes that wait and have passed, which no endpoint of a flow could know.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,19 +11,19 @@ use super::plan::{FlowPlan, MeasurePlan};
 
 /// Length of a bin in nanoseconds.
 const BIN: u64 = 10_000_000;
-/// What came to a bottleneck so many bins ago and has left it, is known to have left it.
+/// Number of bins after which all departures of arrived bytes are known.
 const UNSETTLED_BINS: usize = 400;
 
-/// Counts the bytes of each flow that have come to its bottlenecks and left them, by when they did. The recorder of the run
-/// writes; whoever shares the witness may read meanwhile.
+/// Counts the bytes of each flow that have arrived at its bottlenecks and left them, by time. The recorder of the
+/// run writes; other holders of the observer may read meanwhile.
 ///
-/// It follows the words of [`PacketMeta`]: a packet comes to the first bottleneck when it has left its sender and crossed
-/// the links before, and has left the last one when it has waited there for as long as it says on arrival.
+/// Times come from [`PacketMeta`]: a packet comes to the first bottleneck when it has left its sender and crossed
+/// the links before. The packet has left the last one after the waiting time that it reports on arrival.
 pub struct NetworkObserver {
     flows: Vec<Account>,
 }
 
-/// What a [`NetworkObserver`] has seen of a flow.
+/// Counts of a [`NetworkObserver`] for a flow.
 struct Account {
     /// Propagation before the first bottleneck, and from there to the receiver.
     before: TimeDelta,
@@ -35,7 +35,7 @@ struct Account {
     passed: Box<[AtomicU32]>,
 }
 
-/// A reader's place in what a [`NetworkObserver`] has seen of a flow.
+/// A reader's position in the counts of a [`NetworkObserver`] for a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Backlog {
     bin: usize,
@@ -43,7 +43,7 @@ pub struct Backlog {
 }
 
 impl NetworkObserver {
-    /// A witness of a run of this plan.
+    /// An observer of a run of this plan.
     pub fn new(plan: &MeasurePlan) -> Self {
         let bins = bin(plan.end) + 1;
         let empty = || (0..bins).map(|_| AtomicU32::new(0)).collect();
@@ -56,7 +56,7 @@ impl NetworkObserver {
         Self { flows: plan.flows.iter().map(account).collect() }
     }
 
-    /// Bytes of `flow` that waited at its bottlenecks at `at`; `backlog` goes on from where it was asked last.
+    /// Bytes of `flow` that waited at its bottlenecks at `at`; `backlog` goes on from its last time.
     pub fn waiting(&self, flow: usize, at: Time, backlog: &mut Backlog) -> u64 {
         let Some(account) = self.flows.get(flow) else { return 0 };
         let balance = |bin: usize| account.balance(bin);

@@ -1,9 +1,9 @@
-//! What flows carry.
+//! Kinds of traffic.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a flow carries.
+/// Kind of a flow's traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowKind {

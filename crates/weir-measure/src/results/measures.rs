@@ -30,7 +30,7 @@ pub struct Measures<V> {
 pub struct FlowMeasures<V> {
     /// Its name.
     pub name: String,
-    /// What it carries.
+    /// Kind of its traffic.
     pub kind: FlowKind,
     /// Bits received per second of activity, on the wire.
     pub rate_bps: V,
@@ -48,23 +48,23 @@ pub struct FlowMeasures<V> {
     pub loss_ratio: V,
     /// Packets lost over packets sent whose fate is known.
     pub packet_loss_ratio: V,
-    /// What was sent.
+    /// Bytes and packets sent.
     pub sent: Tally<V>,
-    /// What was received.
+    /// Bytes and packets received.
     pub received: Tally<V>,
     /// One-way delay less propagation.
     pub owd_excess_ms: DelayStatistics<V>,
     /// Waiting time in the queues of bottlenecks.
     pub queue_wait_ms: DelayStatistics<V>,
-    /// Round-trip time less the least of the run.
+    /// Round-trip time minus the least of the run.
     pub rtt_excess_ms: DelayStatistics<V>,
     /// The least round-trip time of the run.
     pub min_rtt_ms: V,
-    /// From a frame's capture to the arrival of its last packet.
+    /// Delay from a frame's capture to the arrival of its last packet.
     pub frame_delay_ms: DelayStatistics<V>,
     /// Frames captured.
     pub frames_sent: V,
-    /// Frames that the encoder skipped because too much waited.
+    /// Frames that the encoder skipped because its backlog was too long.
     pub frames_skipped: V,
     /// Key frames captured.
     pub key_frames: V,
@@ -76,9 +76,9 @@ pub struct FlowMeasures<V> {
     pub useful_rate_bps: V,
     /// Freezes of the picture.
     pub freezes: V,
-    /// Their length together.
+    /// Their total length.
     pub freeze_seconds: V,
-    /// What a viewer gets to see.
+    /// Quality of the picture that a viewer sees.
     pub pictures: Pictures<V>,
     /// Seconds for which each factor limited the rate.
     pub time_per_limiting_factor: PerLimitingFactor<V>,
@@ -90,7 +90,7 @@ pub struct FlowMeasures<V> {
     pub feedback_packet_rate: V,
     /// Bytes of feedback over bytes sent.
     pub feedback_share: V,
-    /// From the start of a finite transfer to its end.
+    /// Time from the start of a finite transfer to its end.
     pub completion_seconds: V,
     /// When a circuit breaker stopped its media, in seconds of the run.
     pub stopped: Stopped<V>,
@@ -98,28 +98,29 @@ pub struct FlowMeasures<V> {
     pub transfers: Transfers<V>,
     /// Each change of the flow's share and how long it took to follow.
     pub convergence: Vec<Convergence<V>>,
-    /// Its part of the bytes that the flows of its coupling sent; like the next three only of flows in a coupling.
+    /// Its part of the bytes that the flows of its coupling sent; like the next three only for flows in a
+    /// coupling.
     pub share_sent: V,
     /// Its part of the bytes that they received.
     pub share_received: V,
-    /// The part that its weight asks for.
+    /// Its part by weight.
     pub share_wanted: V,
-    /// Words to its coupler that were refused.
+    /// Messages to its coupler that were refused.
     pub refused_words: V,
 }
 
 /// A value for each circuit breaker (RFC 8083) that can stop media.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stopped<V> {
-    /// Nothing was heard of the media (§4.2).
+    /// No feedback on the media arrived (§4.2).
     pub rtcp_timeout: V,
-    /// Reports came and told of no newer packet (§4.1).
+    /// Reports arrived without a newer packet (§4.1).
     pub media_timeout: V,
     /// Far more was sent than the losses allow (§4.3).
     pub congestion: V,
 }
 
-/// What a viewer gets to see.
+/// Quality of the picture that a viewer sees.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pictures<V> {
     /// Frames completed per second.
@@ -141,7 +142,7 @@ pub struct Pictures<V> {
 /// The transfers that a flow completed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transfers<V> {
-    /// How many.
+    /// Their number.
     pub completed: V,
     /// Their mean size.
     pub mean_bytes: V,
@@ -149,7 +150,7 @@ pub struct Transfers<V> {
     pub mean_seconds: V,
     /// 95 % of these times lie below.
     pub p95_seconds: V,
-    /// The longest.
+    /// The longest of these times.
     pub max_seconds: V,
 }
 
@@ -179,7 +180,7 @@ pub struct DelayStatistics<V> {
     pub p95: V,
     /// 99 % lie below.
     pub p99: V,
-    /// The longest.
+    /// The largest value.
     pub max: V,
 }
 
@@ -269,9 +270,9 @@ pub struct Pooled<V> {
     pub owd_excess_ms: DelayStatistics<V>,
     /// Waiting time in the queues of bottlenecks.
     pub queue_wait_ms: DelayStatistics<V>,
-    /// Round-trip time less the flow's least of the run.
+    /// Round-trip time minus the flow's least of the run.
     pub rtt_excess_ms: DelayStatistics<V>,
-    /// From a frame's capture to the arrival of its last packet.
+    /// Delay from a frame's capture to the arrival of its last packet.
     pub frame_delay_ms: DelayStatistics<V>,
 }
 
@@ -290,7 +291,7 @@ pub struct LinkMeasures<V> {
     pub queue_ms: DelayStatistics<V>,
     /// Packets that wait in its queue.
     pub queue_packets: QueuePackets<V>,
-    /// Times when its queue overflowed; like the next one only where queues are watched.
+    /// Times when its queue overflowed; like the next one only if queues are recorded.
     pub overflows: V,
     /// Times when its queue did not get empty between two overflows.
     pub failed_drains: V,
@@ -301,7 +302,7 @@ pub struct LinkMeasures<V> {
 pub struct QueuePackets<V> {
     /// Mean over time.
     pub mean: V,
-    /// The most; only where queues are watched.
+    /// The most; only if queues are recorded.
     pub max: V,
 }
 

@@ -1,4 +1,4 @@
-//! What runs amount to, as values that serialise with stable keys. `docs/metrics.md` defines each of them.
+//! Results of runs as values that serialise with stable keys. `docs/metrics.md` defines each of them.
 
 mod flow_kind;
 mod measures;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stats::Estimate;
 
-/// A metric of one run; `None` where it is not defined (the delay of a flow that received nothing).
+/// A metric of one run; Its value is `None` where it is not defined (the delay of a flow that received nothing).
 pub type Value = Option<f64>;
 
 /// A metric over runs: percentiles and the like are taken per run, then averaged.
@@ -17,7 +17,7 @@ pub struct Statistic {
     pub mean: f64,
     /// Half the width of the mean's 95 % confidence interval (Student's t); null for a single run.
     pub ci95: Option<f64>,
-    /// In how many runs the metric is not defined; left out if in none.
+    /// Number of runs in which the metric is not defined; left out if zero.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub missing: usize,
 }
@@ -27,7 +27,7 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// What can be summarised over runs.
+/// Values that can be summarised over runs.
 pub trait OverRuns {
     /// The same with a [`Statistic`] in place of each [`Value`].
     type Summary;

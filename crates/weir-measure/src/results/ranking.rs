@@ -1,7 +1,7 @@
-//! Which controllers lead a comparison, and which of them are recommended, by paired runs of the same seeds.
+//! The leading controllers of a comparison, and the recommended ones, by paired runs of the same seeds.
 //!
-//! The result does not depend on how many candidates there are: adding or removing one that is beaten changes neither set, and
-//! no further candidate brings one that was beaten back into the leading set.
+//! The result does not depend on the number of candidates. Adding or removing a beaten one changes neither set,
+//! and no further candidate brings a beaten one back into the leading set.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ mod sentence;
 pub const MARGIN: f64 = 0.01;
 /// Probability at most that one of two equal candidates is found to beat the other.
 pub const ERROR: f64 = 0.005;
-/// Fewer runs cannot tell which candidate leads.
+/// Fewer runs do not suffice to find the leading candidates.
 pub const LEAST_SEEDS: usize = 5;
 
 /// A quantity by which candidates are compared.
@@ -56,7 +56,7 @@ impl Criterion {
         }
     }
 
-    /// Which of two values is better.
+    /// Direction in which a value is better.
     pub const fn better(self) -> Better {
         match self {
             Self::UsefulRate | Self::NeighbourRate => Better::Higher,
@@ -65,7 +65,7 @@ impl Criterion {
     }
 }
 
-/// Which of two values is better.
+/// Direction in which a value is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// The higher one.
@@ -76,9 +76,9 @@ pub enum Better {
 
 /// Whether `y` beats `x`, values of runs of the same seeds in the same order.
 ///
-/// It does if the mean of the paired differences in favour of `y`, less `margin` times the mean of `y`, exceeds t standard errors.
-/// t is the one-sided 99.5 % point of Student's t, 3.25 for ten runs. It never does with fewer than [`LEAST_SEEDS`] runs, with
-/// different numbers of runs, or with values that are not finite.
+/// The condition is that the mean of the paired differences in favour of `y`, less `margin` times the mean of `y`,
+/// exceeds t standard errors. t is the one-sided 99.5 % point of Student's t, 3.25 for ten runs. Never true with
+/// fewer than [`LEAST_SEEDS`] runs, with different numbers of runs, or with values that are not finite.
 ///
 /// The relation is transitive over values that are not negative: standard deviations of differences obey the triangle inequality.
 pub fn beats(y: &[f64], x: &[f64], better: Better, margin: f64) -> bool {
@@ -95,7 +95,7 @@ pub fn beats(y: &[f64], x: &[f64], better: Better, margin: f64) -> bool {
     mean_lead - margin * own.abs() > ONE_SIDED.at(y.len() - 1) * standard_error
 }
 
-/// The runs of a controller, as far as it is compared by them: for each criterion a value per run, in the order of the seeds.
+/// The runs of a controller for the comparison: for each criterion a value per run, in the order of the seeds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankedController {
     /// The controller's name.
@@ -121,7 +121,7 @@ impl RankedController {
         }
     }
 
-    /// The values of every run; `None` where one is missing.
+    /// The values of every run, or `None` where one is missing.
     fn whole(&self, criterion: Criterion) -> Option<Vec<f64>> {
         let values = self.values(criterion);
         let whole: Option<Vec<f64>> = values.iter().map(|value| value.filter(|v| v.is_finite())).collect();
@@ -147,16 +147,17 @@ impl RankedController {
     }
 }
 
-/// Which controllers lead, and which of them are recommended.
+/// The leading controllers, and the recommended ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ranking {
-    /// How many runs each candidate has.
+    /// Number of runs of each candidate.
     pub runs: usize,
-    /// The candidates whom no candidate beats in useful rate, the highest mean first. None of fewer than five runs, which cannot
-    /// tell.
+    /// The candidates that no candidate beats in useful rate, the highest mean first. Empty for fewer than five
+    /// runs, which do not suffice.
     pub leading: Vec<String>,
-    /// Of these, whom no member dominates. One member dominates another if it beats it in useful rate, frame delay or freezes, and
-    /// is beaten by it in none of them. Where members dominate each other in a circle, the whole circle.
+    /// The leading candidates that no member dominates. A member dominates another if it beats it in useful rate,
+    /// frame delay or freezes, and is beaten by it in none of them. Where members dominate each other in a circle,
+    /// the whole circle.
     pub recommended: Vec<String>,
     /// Candidates that lack a run.
     pub left_out: Vec<String>,
@@ -177,7 +178,7 @@ pub struct Ranked {
     pub freezes: Value,
     /// Mean rate of the traffic beside the media in kbit/s.
     pub neighbour_rate_kbps: Value,
-    /// Who beats it in useful rate.
+    /// Candidates that beat it in useful rate.
     pub beaten_by: Vec<String>,
     /// Members of the leading set that dominate it, if it is one.
     pub dominated_by: Vec<String>,
@@ -237,7 +238,7 @@ impl Ranking {
         }
     }
 
-    /// Whether the runs are enough to tell who leads.
+    /// Whether the runs suffice to find a leader.
     pub const fn can_tell(&self) -> bool {
         self.runs >= LEAST_SEEDS
     }
@@ -254,12 +255,13 @@ impl Ranking {
     }
 }
 
-/// The members of `leading` whom nobody dominates, directly or over others, but those whom they dominate so in turn.
+/// The members of `leading` that no member dominates, directly or through others, except those that they dominate
+/// so in turn.
 fn undominated<'a>(leading: &[&'a RankedController]) -> Vec<&'a RankedController> {
     let count = leading.len();
     let mut over: Vec<Vec<bool>> =
         leading.iter().map(|own| leading.iter().map(|other| own.dominates(other)).collect()).collect();
-    // Warshall: who dominates whom over others.
+    // Warshall: the transitive closure of dominance.
     for by in 0..count {
         for from in 0..count {
             for to in 0..count {

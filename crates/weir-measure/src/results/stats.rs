@@ -1,4 +1,4 @@
-//! Statistics over runs: the mean and how far it can be trusted.
+//! Statistics over runs: the mean and its confidence interval.
 
 use std::sync::OnceLock;
 
@@ -10,12 +10,12 @@ const CONFIDENCE: f64 = 0.95;
 /// Quantiles of Student's t are computed once for this many degrees of freedom.
 const TABULATED: usize = 128;
 
-/// The mean of `values`; `None` without any.
+/// The mean of `values`, or `None` without any.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The sample standard deviation (divisor n − 1); `None` for fewer than two values.
+/// The sample standard deviation (divisor n − 1), or `None` for fewer than two values.
 pub fn sample_sd(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
@@ -29,27 +29,28 @@ pub fn half_width_95(values: &[f64]) -> Option<f64> {
     Some(t_quantile(values.len() - 1) * sd / (values.len() as f64).sqrt())
 }
 
-/// Fewer runs than this are of one kind.
+/// Fewer runs than this are never split into two kinds.
 const LEAST_RUNS: usize = 10;
 /// The gap between two kinds is more than this share of the range of all runs, …
 const GAP_OF_RANGE: f64 = 0.5;
 /// … and more than this share of their mean.
 const GAP_OF_MEAN: f64 = 0.2;
-/// On each side of the gap there is at least this share of the runs.
+/// Least share of the runs on each side of the gap.
 const LEAST_SIDE: f64 = 0.2;
 
-/// One of two kinds of runs.
+/// A group of similar runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kind {
     /// The mean of its runs.
     pub mean: f64,
-    /// How many there are.
+    /// Their number.
     pub runs: usize,
 }
 
-/// The two kinds of which runs are, the lower first: their mean is that of neither. `None` where they are of one, or fewer
-/// than ten. They are of two where the largest gap between values next to each other is more than half of the range of
-/// all and more than 20 % of their mean, and at least 20 % of the runs lie on each side of it.
+/// The two kinds of runs, the lower first, if their mean represents neither. The result is `None` for runs of one
+/// kind, and for fewer than ten. Runs are of two kinds if the largest gap between neighbouring values is more than
+/// half of the range of all and more than 20 % of their mean. At least 20 % of the runs must lie on each side of
+/// it.
 pub fn two_kinds(values: &[f64]) -> Option<[Kind; 2]> {
     if values.len() < LEAST_RUNS || values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -67,8 +68,8 @@ pub fn two_kinds(values: &[f64]) -> Option<[Kind; 2]> {
     if wide && both { Some([kind(low)?, kind(high)?]) } else { None }
 }
 
-/// Both kinds in words, with so many decimals, each with how many runs are of it: `40 (2), 100 (8)`. `None` where runs are of one
-/// kind, and where both look alike.
+/// Both kinds as text, with so many decimals, each with its number of runs: `40 (2), 100 (8)`. The result is
+/// `None` for runs of one kind, and where both look alike.
 pub fn kinds_in_words(kinds: Option<[Kind; 2]>, decimals: usize) -> Option<String> {
     let [low, high] = kinds?;
     let mean = |kind: Kind| format!("{:.decimals$}", kind.mean);
@@ -76,38 +77,38 @@ pub fn kinds_in_words(kinds: Option<[Kind; 2]>, decimals: usize) -> Option<Strin
     (mean(low) != mean(high)).then_some(words)
 }
 
-/// A mean with the half width of its 95 % confidence interval: all that a table, a suite or a claim says of runs.
+/// A mean with the half width of its 95 % confidence interval: the result that tables, suites and claims print.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Half the width of its 95 % confidence interval; `None` for a single value.
+    /// Half the width of its 95 % confidence interval, or `None` for a single value.
     pub half_width: Option<f64>,
-    /// The two kinds of which the runs are ([`two_kinds`]); `None` where they are of one.
+    /// The two kinds of the runs ([`two_kinds`]), or `None` for runs of one kind.
     pub kinds: Option<[Kind; 2]>,
 }
 
 impl Estimate {
-    /// The estimate from `values`; `None` without any.
+    /// The estimate from `values`, or `None` without any.
     pub fn of(values: &[f64]) -> Option<Self> {
         Some(Self { mean: mean(values)?, half_width: half_width_95(values), kinds: two_kinds(values) })
     }
 
-    /// Whether the interval holds `limit`, so that the mean may lie on either side of it; never for a single value, and
-    /// not where all values are equal.
+    /// Whether the interval holds `limit`, so that the mean may lie on either side of it. Never true for a single
+    /// value, nor where all values are equal.
     pub fn leaves_open(&self, limit: f64) -> bool {
         self.half_width.is_some_and(|half| half > 0.0 && (self.mean - limit).abs() <= half)
     }
 
-    /// Whether the interval excludes zero; never for a single value, of which nothing can be said.
+    /// Whether the interval excludes zero; never for a single value, which has no interval.
     pub fn excludes_zero(&self) -> bool {
         self.half_width.is_some_and(|half| self.mean.abs() > half)
     }
 }
 
-/// The mean of the differences `a − b`, run by run. Both must come from the same seeds in the same order: then what
-/// the runs have in common cancels. `None` if the lengths differ or nothing is there. [`Estimate::excludes_zero`]
-/// tells whether the two differ (no correction for multiple comparisons is applied).
+/// The mean of the differences `a − b`, run by run. Both must come from the same seeds in the same order, so that
+/// the common part of the runs cancels. Returns `None` if the lengths differ or there are no runs.
+/// [`Estimate::excludes_zero`] is whether the two differ (no correction for multiple comparisons is applied).
 pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
     if a.len() != b.len() {
         return None;
@@ -139,7 +140,7 @@ impl Quantiles {
         table.get(freedom).copied().unwrap_or_else(|| self.compute(freedom))
     }
 
-    /// To twelve digits: the last ones of a series of transcendental functions differ between processors.
+    /// The quantile to twelve digits: later ones of transcendental functions differ between processors.
     fn compute(&self, freedom: usize) -> f64 {
         let t = StudentsT::new(0.0, 1.0, freedom as f64);
         let quantile = t.map_or(f64::INFINITY, |t| t.inverse_cdf(self.probability));

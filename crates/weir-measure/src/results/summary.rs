@@ -1,4 +1,4 @@
-//! What a comparison of controllers yields.
+//! The results of a comparison of controllers.
 
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct Summary {
     pub runs: usize,
     /// The seeds of the runs.
     pub seeds: Vec<u64>,
-    /// Which controllers lead, and which of them are recommended; left out of a single controller and where there is no media.
+    /// The leading controllers, and the recommended ones; left out for a single controller and without media.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranking: Option<Ranking>,
     /// The controllers, in the order given.
@@ -41,7 +41,7 @@ pub struct UnevenRuns {
     pub controller: String,
     /// The runs it has.
     pub runs: usize,
-    /// The seeds there are.
+    /// The number of seeds.
     pub seeds: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What is measured of a run, through the recorder that watches one.
+//! Measurements of a run, through the recorder that observes it.
 
 mod histogram;
 mod rankings;

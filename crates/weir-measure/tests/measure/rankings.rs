@@ -1,14 +1,15 @@
-//! Rankings of runs that were made once: the demo's drives, a recorded drive, and every case of three suites. `data/candidates.json`
-//! holds what eight controllers got in each run, of the drives all fifteen; `tools/candidates.sh` writes it. The demo's drives,
-//! `cellular/lte-drive`, are those of commit cedacc75. All others were made with the controllers of commit ed399fe0 and are kept as
-//! they were: what is tested is the ranking, not the controllers.
+//! Rankings of runs that were made once: the demo's drives, a recorded drive, and every case of three suites.
+//! `data/candidates.json` holds the results of eight controllers in each run, in the drives of all fifteen;
+//! `tools/candidates.sh` writes it. The demo's drives, `cellular/lte-drive`, are those of commit cedacc75. All
+//! others were made with the controllers of commit ed399fe0 and are kept as they were: the tests cover the
+//! ranking, not the controllers.
 
 use std::collections::BTreeMap;
 
 use weir_measure::results::ranking::{Criterion, MARGIN, RankedController, Ranking};
 
 const CALL: &str = "cellular/att-lte-uplink-2016";
-/// Whose subsets are looked at.
+/// The controllers in the tests of subsets.
 const EIGHT: [&str; 8] =
     ["gcc", "nada", "nada-at-sender", "scream-v2", "scream", "ledbat", "rap", "gcc-2016"];
 
@@ -79,7 +80,7 @@ fn who_is_beaten_changes_nothing_and_nobody_comes_back() {
                     };
                     assert!(!was_out(|own| &own.leading) || !whole.leading.contains(&other.name), "{what}");
                     let returns = was_out(|own| &own.recommended) && whole.recommended.contains(&other.name);
-                    // It takes one that beats whoever dominated it.
+                    // Only a newcomer that beats the dominating member has this effect.
                     let dominated = without.candidate(&other.name).map_or(&[][..], |own| &own.dominated_by);
                     let freed = eight.iter().any(|by| {
                         dominated.contains(&by.name) && own.beats(by, Criterion::UsefulRate, MARGIN)

@@ -58,7 +58,7 @@ impl Run {
         packet
     }
 
-    /// A packet of flow `flow` goes all the way.
+    /// A packet of flow `flow` goes the whole path.
     fn passes(&mut self, flow: usize, sent_ms: u64, received_ms: u64, wire_size: u32) {
         let packet = self.sends(flow, sent_ms, wire_size);
         self.0.delivered(Time::from_millis(received_ms), flow, &packet);

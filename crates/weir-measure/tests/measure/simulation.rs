@@ -1,4 +1,4 @@
-//! The recorder in a simulation, where the answer is known.
+//! The recorder in simulations with known results.
 
 use weir_measure::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
 use weir_measure::results::{FlowKind, RunMetrics, Value};

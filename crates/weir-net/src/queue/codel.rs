@@ -19,8 +19,8 @@ pub struct CoDel {
     pub interval: TimeDelta,
     /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
-    /// Whether the target is at least the time of 1.5 packets of 1500 bytes at the link's highest rate, for slow links
-    /// (RFC 8290 §5.2.1 asks for at least one packet); off by default.
+    /// Whether the target is at least the time of 1.5 packets of 1500 bytes at the link's highest rate, for slow
+    /// links. Off by default (RFC 8290 §5.2.1 asks for at least one packet).
     pub raise_target: bool,
 }
 
@@ -82,10 +82,12 @@ impl Control {
             return (None, false);
         };
         let sojourn = now.saturating_sub(records[place].arrival);
+        // Below the target, or at most a packet of full size queued: the interval starts anew.
         if sojourn < self.target || fifo.bytes() <= MTU {
             self.first_above = 0;
             return (Some(place), false);
         }
+        // The delay has just exceeded the target, and must stay there for an interval.
         if self.first_above == 0 {
             self.first_above = now + self.interval;
             return (Some(place), false);
@@ -94,7 +96,7 @@ impl Control {
         (Some(place), due)
     }
 
-    /// A packet has not waited at all.
+    /// The delay is below the target: a packet has not waited at all.
     #[inline]
     pub(super) fn rest(&mut self) {
         (self.first_above, self.dropping) = (0, false);
@@ -106,7 +108,7 @@ impl Control {
         from.saturating_add(self.interval)
     }
 
-    /// Whether the delay is above the target. Only then, and after an interval, is anything dropped.
+    /// Whether the delay is above the target. Drops begin only after an interval in this state.
     #[inline]
     pub(super) fn is_above(&self) -> bool {
         self.first_above != 0
@@ -124,8 +126,10 @@ impl Control {
         let mut place = place?;
         if self.dropping {
             self.dropping = due;
+            // At high drop rates the next drop may already be due, hence the loop (RFC 8289 §5.5).
             while self.dropping && now >= self.drop_next {
                 self.count = self.count.saturating_add(1);
+                // A mark has the effect of a drop, but the packet is served.
                 if self.ecn && records[place].mark() {
                     self.drop_next = self.next(self.drop_next);
                     break;
@@ -153,6 +157,7 @@ impl Control {
     /// The dropping state begins, at the rate of the last time if that was not long ago.
     fn begin_dropping(&mut self, now: u64) {
         self.dropping = true;
+        // Soon after the last dropping state, its drop rate is a good start (RFC 8289 §5.5).
         let delta = self.count.saturating_sub(self.last_count);
         let recent = now.saturating_sub(self.drop_next) < 16 * self.interval;
         self.count = if delta > 1 && recent { delta } else { 1 };
@@ -208,7 +213,8 @@ mod tests {
         Tested::new(CoDelQueue::new(config, DataRate::from_mbps(10)))
     }
 
-    /// One packet of 1000 bytes arrives each millisecond, one is served each two; each drop's or mark's time in ms.
+    /// A packet of 1000 bytes arrives each millisecond, and a packet is served each two. Returns the time of each
+    /// drop or mark in ms.
     fn signals(ect: bool, until: u64) -> Vec<u64> {
         let mut queue = queue(CoDel::default());
         let mut times = Vec::new();

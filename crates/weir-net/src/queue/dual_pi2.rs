@@ -23,7 +23,7 @@ pub struct DualPi2 {
     pub ramp_from: TimeDelta,
     /// range: over how much more delay its marking rises to all; 400 µs.
     pub ramp_range: TimeDelta,
-    /// Which queue is served.
+    /// Rule that chooses the queue to serve.
     pub scheduler: Scheduler,
     /// Whether ECN-capable Classic packets are marked instead of dropped.
     pub ecn: bool,
@@ -136,7 +136,7 @@ pub(crate) struct DualPi2Queue {
     /// Accumulated probability of each queue.
     l4s_count: f64,
     classic_count: f64,
-    /// Bytes that the Classic queue is owed, weighted.
+    /// Credit of the Classic queue in weighted bytes.
     credit: f64,
 }
 
@@ -175,6 +175,7 @@ impl DualPi2Queue {
         while self.next_update <= now {
             let at = self.next_update;
             let delay = oldest(&self.classic, at, records).max(oldest(&self.l4s, at, records));
+            // Nothing changes any more until a packet arrives.
             if delay == 0
                 && self.controller.base == 0.0
                 && self.controller.previous == 0.0
@@ -193,6 +194,7 @@ impl DualPi2Queue {
             return !self.l4s.is_empty();
         }
         match self.config.scheduler {
+            // The Classic queue is served while it has credit.
             Scheduler::Weighted { .. } => self.credit <= 0.0,
             Scheduler::TimeShifted { shift } => {
                 let l4s = oldest(&self.l4s, now, records).saturating_add_signed(shift.nanos());
@@ -203,6 +205,7 @@ impl DualPi2Queue {
 
     /// A packet of the L4S queue, and whether it is to be dropped.
     fn take_l4s(&mut self, now: u64, records: &mut Records) -> Option<(u32, bool)> {
+        // The queue's own ramp never marks a packet without another one behind it.
         let alone = self.l4s.len() <= 1;
         let place = self.l4s.pop(records)?;
         let packet = &mut records[place];
@@ -255,7 +258,7 @@ impl DualPi2Queue {
         Some((place, dropped))
     }
 
-    /// Whether a packet of the Classic queue is dropped; marks it if that does as well.
+    /// Whether a packet of the Classic queue is dropped; marks it instead if it is ECN-capable.
     fn drops_classic(&mut self, packet: &mut Record) -> bool {
         let probability = self.controller.classic();
         if !recur(&mut self.classic_count, probability) {
@@ -366,7 +369,7 @@ mod tests {
         assert_eq!([0, 800, 1000, 1200, 5000].map(ramp), [0.0, 0.0, 0.5, 1.0, 1.0]);
     }
 
-    /// Serves a standing queue of either kind under a fixed base probability; drops and marks of 10 000 packets.
+    /// Drops and marks of 10 000 packets from a standing queue of either kind under a fixed base probability.
     fn signals(base: f64, packet: Record, sojourn: u64) -> (usize, usize) {
         let mut queue = queue(DualPi2::default());
         queue.queue.next_update = u64::MAX;
@@ -391,7 +394,7 @@ mod tests {
         assert!(near(dropped, 100) && marked == 0, "{dropped}");
         let (dropped, marked) = signals(0.1, capable(0, 1000), MS);
         assert!(dropped == 0 && near(marked, 100), "{marked}");
-        // At 1 ms in the L4S queue the ramp says 50 %, more than the coupling.
+        // At 1 ms in the L4S queue the ramp gives 50 %, more than the coupling.
         let (_, marked) = signals(0.1, l4s(0), MS);
         assert!(near(marked, 5000), "{marked}");
     }
@@ -416,7 +419,7 @@ mod tests {
         queue.enqueue(packet(16 * MS, 1000)).unwrap();
         // At 15 ms Classic has waited 15 ms, L4S 10: 0.15·0 + 3·0.015 = 0.045.
         assert_near(queue.queue.controller.base, 0.045, 1e-12);
-        // Classic's first leaves; at 30 ms L4S has waited 25 ms, Classic 14: 0.15·0.010 + 3·0.010 more.
+        // The first Classic packet leaves; at 30 ms L4S has waited 25 ms, Classic 14: 0.15·0.010 + 3·0.010 more.
         queue.queue.take_classic(&mut queue.records).unwrap();
         queue.enqueue(packet(30 * MS, 1000)).unwrap();
         assert_near(queue.queue.controller.base, 0.0765, 1e-12);
@@ -484,7 +487,7 @@ mod tests {
             (0..packets).for_each(|_| queue.enqueue(l4s(0)).unwrap());
             (0..packets).filter(|_| queue.dequeue(2 * MS).unwrap().marked).count()
         };
-        // At 2 ms the ramp says 1 each; the count has to pass one. The last one is alone.
+        // At 2 ms the ramp gives a probability of 1 each; the count has to pass one. The last one is alone.
         assert_eq!((marks(1), marks(2), marks(3)), (0, 0, 1));
     }
 }

@@ -1,4 +1,4 @@
-//! First in, first out: what every queue is made of.
+//! First in, first out: the building block of every queue.
 
 use std::collections::VecDeque;
 

@@ -23,8 +23,8 @@ pub struct FqCoDel {
     pub codel: CoDel,
     /// Bytes that a queue may send in a round, 1 B to 1 GB; 1514 B (RFC 8290 §5.2.4).
     pub quantum: DataSize,
-    /// How many queues flows are hashed to, with a salt from the link's seed (1024 in RFC 8290 §5.2.3); `None` for one
-    /// queue per flow without collisions.
+    /// Number of queues to which flows are hashed, with a salt from the link's seed (1024 in RFC 8290 §5.2.3).
+    /// `None` is one queue per flow without collisions.
     pub queues: Option<u32>,
 }
 
@@ -37,7 +37,7 @@ impl Default for FqCoDel {
 /// More queues than this are a mistake.
 const MOST_QUEUES: u32 = 65_536;
 const LARGEST_QUANTUM: u64 = 1_000_000_000;
-/// Most packets that are dropped at a time when there is no room (RFC 8290 §4.1).
+/// Most packets that are dropped at a time when the buffer is full (RFC 8290 §4.1).
 const DROP_BATCH: usize = 64;
 
 impl FqCoDel {
@@ -61,11 +61,11 @@ struct FlowQueue {
     fifo: Fifo,
     control: Control,
     credits: i64,
-    /// Whether it is in one of the lists.
+    /// Whether the queue is in one of the lists.
     listed: bool,
 }
 
-/// Which queue a packet goes to.
+/// Assignment of packets to queues.
 #[derive(Clone, Debug)]
 enum Classifier {
     PerFlow(PerFlow<u32>),
@@ -206,7 +206,7 @@ impl Waiting for FqCoDelQueue {
         Ok(Some(place))
     }
 
-    /// Half of the queue with the most bytes goes, from its head, but at most a batch.
+    /// Drops half of the queue with the most bytes from its head, but at most a batch.
     fn make_room(&mut self, reason: DropReason, records: &mut Records) -> bool {
         let Some(longest) = self.queues.iter_mut().rev().max_by_key(|queue| queue.fifo.bytes()) else {
             return false;
@@ -219,7 +219,7 @@ impl Waiting for FqCoDelQueue {
         count > 0
     }
 
-    /// Each queue drops after an interval above its target; which one is served next is not looked up.
+    /// Each queue drops after an interval above its target; the queue served next is not looked up.
     #[inline]
     fn may_drop(&self, from: u64, until: u64) -> bool {
         let interval = self.config.codel.interval.nanos().max(0) as u64;

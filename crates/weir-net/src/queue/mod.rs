@@ -1,4 +1,4 @@
-//! Queues: what waits, in which order it is served, and what is dropped or marked on the way in and out.
+//! Queues: the waiting packets, their order of service, and drops and marks on the way in and out.
 
 mod codel;
 mod dual_pi2;
@@ -31,13 +31,13 @@ pub(crate) use red::RedQueue;
 /// Bytes of a packet of full size.
 pub(crate) const MTU: u64 = 1500;
 
-/// What drops, marks and orders the packets of a queue within its limits.
+/// Queue discipline: drops, marks and order of the packets of a queue within its limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Discipline {
-    /// First in, first out; a packet for which there is no room is dropped.
+    /// First in, first out; a packet that does not fit is dropped.
     #[default]
     DropTail,
-    /// First in, first out; packets are dropped from the head until there is room.
+    /// First in, first out; packets are dropped from the head until the new one fits.
     DropHead,
     /// Controlled delay (RFC 8289), one queue.
     CoDel(CoDel),
@@ -69,30 +69,30 @@ impl Discipline {
     }
 }
 
-/// A packet that is dropped when a queue is told to make room.
+/// The packet that is dropped when the buffer is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overflow {
     /// The arriving one.
     Tail,
     /// The oldest one.
     Head,
-    /// Some of the longest queue, after the arriving one has been taken.
+    /// Packets of the longest queue, after the arriving one has been taken.
     Longest,
 }
 
 /// Packets that wait, by their places. Times in ns.
 pub(crate) trait Waiting {
-    /// The packet at `place` arrives, for which there is room.
+    /// The packet at `place` arrives, and fits.
     ///
     /// # Errors
     /// Why it is dropped.
     fn enqueue(&mut self, now: u64, place: u32, records: &mut Records) -> Result<(), DropReason>;
 
-    /// The packet to be served next; `records` are told what is dropped in its place.
+    /// The packet to be served next; `records` keep the packets dropped in its place.
     fn dequeue(&mut self, now: u64, records: &mut Records) -> Option<u32>;
 
     /// The packet at `place` arrives at an empty queue before an idle server: as [`Self::enqueue`] followed by
-    /// [`Self::dequeue`], without the way through the queue.
+    /// [`Self::dequeue`], without queuing the packet.
     ///
     /// # Errors
     /// Why it is dropped.
@@ -102,12 +102,13 @@ pub(crate) trait Waiting {
         Ok(self.dequeue(now, records))
     }
 
-    /// Who gives way when there is no room.
+    /// The packets dropped when the buffer is full.
     fn overflow(&self) -> Overflow {
         Overflow::Tail
     }
 
-    /// Drops for want of room what [`Self::overflow`] says; `false` if there is nothing to drop.
+    /// Drops the packets that [`Self::overflow`] names because the buffer is full; `false` if there is nothing to
+    /// drop.
     fn make_room(&mut self, _reason: DropReason, _records: &mut Records) -> bool {
         false
     }
@@ -122,7 +123,7 @@ fn probability(name: &'static str, value: f64) -> Result<(), ConfigError> {
     if valid { Ok(()) } else { Err(ConfigError::OutOfRange { name, must: "between 0 and 1" }) }
 }
 
-/// Checks that `span` is not so short that whatever happens so often would take for ever.
+/// Checks that `span`, a period of events, is not so short that the run would take too long.
 fn long_enough(name: &'static str, span: TimeDelta) -> Result<(), ConfigError> {
     if span >= TimeDelta::from_micros(100) {
         Ok(())
@@ -163,7 +164,7 @@ mod testing {
             self.queue.dequeue(now, &mut self.records).map(|place| self.records[place])
         }
 
-        /// What it has dropped since this was last asked.
+        /// Packets dropped since the last call.
         pub(super) fn dropped(&mut self) -> Vec<Record> {
             let next = || self.records.next_dropped().map(|(place, _)| self.records[place]);
             std::iter::from_fn(next).collect()
@@ -175,7 +176,7 @@ mod testing {
         Record { arrival, size, ..Record::default() }
     }
 
-    /// One that can.
+    /// A packet of the first flow that can be marked.
     pub(super) fn capable(arrival: u64, size: u32) -> Record {
         Record { ecn_capable: true, ..packet(arrival, size) }
     }

@@ -3,7 +3,7 @@
 /// Values by flow, found by bisection. Only a flow's first packet allocates.
 #[derive(Clone, Debug)]
 pub(crate) struct PerFlow<T> {
-    /// In order of the flow's number.
+    /// Values in order of the flow's number.
     entries: Vec<(u32, T)>,
 }
 

@@ -24,11 +24,11 @@ pub struct Pie {
     pub alpha: f64,
     /// beta, per second, at least 0: weight of the delay's change; 1.25 (RFC 8033 §4.2).
     pub beta: f64,
-    /// `MAX_BURST`: how long a burst is let pass after a calm; 150 ms (RFC 8033 §4.4).
+    /// `MAX_BURST`: how long a burst passes unharmed after a calm; 150 ms (RFC 8033 §4.4).
     pub max_burst: TimeDelta,
     /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
-    /// Up to which probability they are, in [0, 1]; 0.1 (RFC 8033 §5.1).
+    /// Highest probability at which they are marked, in [0, 1]; 0.1 (RFC 8033 §5.1).
     pub ecn_below: f64,
     /// Whether drops are spaced (RFC 8033 §5.4) and the probability's steps bounded (§5.5).
     pub enhanced: bool,
@@ -99,11 +99,13 @@ impl Controller {
         let Pie { alpha, beta, enhanced, .. } = self.config;
         let mut step = alpha * (self.delay - self.target) + beta * (self.delay - self.old_delay);
         step *= scale(self.probability);
+        // RFC 8033 §5.5: steps of at most 2 % while the probability is high.
         if enhanced && self.probability >= 0.1 {
             step = step.min(0.02);
         }
         self.probability += step;
         let calm = |delay: f64| if enhanced { delay < self.target / 2.0 } else { delay == 0.0 };
+        // Without congestion the probability decays.
         if calm(self.delay) && calm(self.old_delay) {
             self.probability *= 0.98;
         }
@@ -112,13 +114,15 @@ impl Controller {
         self.burst = (self.burst - self.config.update.nanos()).max(0);
     }
 
-    /// Whether a packet that meets `backlog` bytes should be dropped (RFC 8033 §4.1 and §4.4).
+    /// Whether a packet that arrives at `backlog` bytes should be dropped (RFC 8033 §4.1 and §4.4).
     #[inline]
     fn drops(&mut self, backlog: u64, rng: &mut Pcg64) -> bool {
         let half = self.target / 2.0;
+        // RFC 8033 §4.4: a calm renews the allowance of a burst.
         if self.probability == 0.0 && self.delay < half && self.old_delay < half {
             self.burst = self.config.max_burst.nanos();
         }
+        // RFC 8033 §4.1: no drops at a low delay and probability, or from a short queue.
         let calm = self.old_delay < half && self.probability < 0.2;
         if self.burst > 0 || calm || backlog <= 2 * MEAN_PACKET {
             return false;
@@ -137,9 +141,11 @@ impl Controller {
                 self.accumulated = 0.0;
             }
             self.accumulated += self.probability;
+            // Too close to the last drop.
             if self.accumulated < 0.85 {
                 return false;
             }
+            // Too far from the last drop.
             if self.accumulated >= 8.5 {
                 return true;
             }

@@ -1,4 +1,4 @@
-//! First in, first out, and what gives way when there is no room: drop-tail and drop-head.
+//! First in, first out, with drop-tail or drop-head when the buffer is full.
 
 use super::{Fifo, Overflow, Waiting};
 use crate::packet::DropReason;

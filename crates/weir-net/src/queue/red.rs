@@ -62,13 +62,13 @@ impl Red {
     }
 }
 
-/// What becomes of an arriving packet.
+/// Action on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Pass,
-    /// Mark it, or drop it if it cannot be marked.
+    /// Mark the packet, or drop it if it cannot be marked.
     Signal,
-    /// Drop it in any case.
+    /// Drop the packet, ECN-capable or not.
     Drop,
 }
 
@@ -109,7 +109,7 @@ impl RedQueue {
         }
     }
 
-    /// The average as a packet arrives: while the queue was empty, as if typical packets had met an empty queue.
+    /// The average as a packet arrives: an idle period counts as if typical packets had met an empty queue.
     #[inline]
     fn average_at(&self, now: u64) -> f64 {
         let weight = self.config.weight;
@@ -139,6 +139,7 @@ impl RedQueue {
             self.count = -1;
             return Verdict::Pass;
         }
+        // From here on every packet is dropped.
         let forced = if gentle { 2.0 * max_threshold } else { max_threshold };
         if self.average >= forced {
             self.count = 0;
@@ -147,6 +148,7 @@ impl RedQueue {
         self.count += 1;
         let share = if by_bytes { f64::from(size) / mean_packet.bytes_f64() } else { 1.0 };
         let base = self.base_probability() * share;
+        // p_a = p_b/(1 - count·p_b): the gaps between signals are uniform.
         let room = 1.0 - self.count as f64 * base;
         let chance = if room > 0.0 { base / room } else { 1.0 };
         if self.rng.random::<f64>() >= chance {
@@ -346,7 +348,7 @@ mod tests {
 
     #[test]
     fn an_average_in_bytes_counts_mean_packets() {
-        // Four packets of 500 bytes are two of 1000; half of the way from 0 with a weight of 1/2.
+        // Four packets of 500 bytes are two of 1000; halfway from 0 with a weight of 1/2.
         let mut queue = queue(Red { by_bytes: true, weight: 0.5, ..Red::default() });
         for _ in 0..4 {
             let place = queue.records.insert(packet(0, 500));

@@ -37,7 +37,7 @@ impl Tokens {
         Self { at: now, level, ..self }
     }
 
-    /// When, from this state on, there are `wanted` tokens; `None` if never.
+    /// When, from this state on, there are `wanted` tokens, or `None` if never.
     fn reaches(self, wanted: u64, rates: &mut Steps) -> Option<u64> {
         match wanted.saturating_sub(self.level) {
             0 => Some(self.at),
@@ -64,7 +64,7 @@ impl Bucket {
         self.rates.rate_at(now)
     }
 
-    /// `None` for a packet larger than the bucket, or if the tokens for it never come.
+    /// The slot, or `None` for a packet larger than the bucket, or if its tokens never come.
     pub(super) fn serve(&mut self, arrival: u64, start: u64, size: u32) -> Option<Slot> {
         let wanted = work(size);
         if wanted > self.state.most {
@@ -82,7 +82,7 @@ impl Bucket {
         Some(Slot { departure, wait: departure.saturating_sub(arrival), position: departure })
     }
 
-    /// When `size` bytes in several packets have passed that begin at `start`; `None` if never.
+    /// When `size` bytes in several packets have passed that begin at `start`, or `None` if never.
     pub(super) fn forecast(&mut self, start: u64, size: u32) -> Option<u64> {
         let end = self.state.at(start, &self.rates).reaches(work(size), &mut self.rates)?;
         let Some((rate, tokens)) = &mut self.peak else { return Some(end) };

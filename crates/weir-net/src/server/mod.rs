@@ -1,4 +1,4 @@
-//! The server of a link: serves one packet after the other and says in advance when each is done.
+//! The server of a link: serves one packet after the other, and computes each departure in advance.
 
 mod bucket;
 mod constant;
@@ -74,14 +74,15 @@ impl Server {
         Self { curve: Curve::Constant(constant), free_at, position: 0 }
     }
 
-    /// How a packet of `size` bytes that arrives at `arrival` behind all others would be served; `None` if never.
+    /// How a packet of `size` bytes that arrives at `arrival` behind all others would be served, or `None` if
+    /// never.
     #[inline]
     pub(crate) fn offer(&mut self, arrival: u64, size: u32) -> Option<Slot> {
         let start = arrival.max(self.free_at);
         if let Curve::Constant(constant) = &mut self.curve {
             return Some(constant.serve(arrival, start, size));
         }
-        // Field by field, lest the common case return its slot by way of memory, too.
+        // Field by field, so that the common case does not return its slot through memory.
         let Slot { departure, wait, position } = self.offer_variable(arrival, start, size)?;
         Some(Slot { departure, wait, position })
     }
@@ -92,7 +93,7 @@ impl Server {
             Curve::Constant(constant) => Some(constant.serve(arrival, start, size)),
             Curve::Steps(steps) => steps.serve(arrival, start, work(size)),
             Curve::Opportunities(opportunities) => {
-                // An opportunity that came after the packet may still have room for it.
+                // An opportunity that came after the packet may still have capacity for it.
                 let used = if self.free_at > arrival { self.position } else { opportunities.past(arrival) };
                 opportunities.serve(arrival, used, size)
             }
@@ -100,8 +101,8 @@ impl Server {
         }
     }
 
-    /// When it can begin with something that waits at `now`, or since the last departure if that is later; `None` for
-    /// never.
+    /// When it can begin with something that waits at `now`, or since the last departure if that is later, or
+    /// `None` for never.
     #[inline]
     pub(crate) fn opening(&self, now: u64) -> Option<Opening> {
         match &self.curve {
@@ -115,7 +116,7 @@ impl Server {
         }
     }
 
-    /// How a packet of `size` bytes that arrived at `arrival` is served from `opening` on; `None` if never.
+    /// How a packet of `size` bytes that arrived at `arrival` is served from `opening` on, or `None` if never.
     #[inline]
     pub(crate) fn serve(&mut self, arrival: u64, opening: Opening, size: u32) -> Option<Slot> {
         if let Curve::Constant(constant) = &mut self.curve {
@@ -135,7 +136,7 @@ impl Server {
         }
     }
 
-    /// When `size` bytes would be served that follow what the server has taken, at `now`; `None` if never.
+    /// When `size` bytes would be served that follow what the server has taken, at `now`, or `None` if never.
     pub(crate) fn forecast(&mut self, now: u64, size: u32) -> Option<u64> {
         match &mut self.curve {
             // Packets larger than the bucket pass it one by one.

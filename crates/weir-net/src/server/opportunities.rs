@@ -1,8 +1,8 @@
 //! Service by delivery opportunities.
 //!
-//! Lay the opportunities of a trace end to end, as bytes: number n reaches from n · 1500 to (n + 1) · 1500. A packet
-//! is served from where the packet before it ended, or from the first opportunity after its arrival if that is
-//! later, and departs at the opportunity that holds its last byte.
+//! Lay the opportunities of a trace end to end, as bytes: number n reaches from n · 1500 to (n + 1) · 1500. The
+//! service of a packet starts where the packet before it ended, or at the first opportunity after its arrival if
+//! that is later. The packet departs at the opportunity that holds its last byte.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl Opportunities {
         count.saturating_mul(OPPORTUNITY_BYTES)
     }
 
-    /// Serves `size` bytes from the position `begin` on; `None` if the trace ends before.
+    /// Serves `size` bytes from the position `begin` on; returns `None` if the trace ends before.
     pub(super) fn serve(&self, arrival: u64, begin: u64, size: u32) -> Option<Slot> {
         let position = begin.checked_add(u64::from(size))?;
         let (first, last) = (begin / OPPORTUNITY_BYTES, (position - 1) / OPPORTUNITY_BYTES);

@@ -19,7 +19,7 @@ impl Steps {
         Self { steps: steps.into(), current: 0 }
     }
 
-    /// `None` if the rate stays zero before the work is done.
+    /// The slot, or `None` if the rate stays zero before the work is done.
     pub(super) fn serve(&mut self, arrival: u64, start: u64, work: u64) -> Option<Slot> {
         while self.beginning(self.current + 1).is_some_and(|at| at <= start) {
             self.current += 1;
@@ -54,7 +54,8 @@ impl Steps {
         begun.checked_sub(1).map_or(DataRate::ZERO, |step| self.steps[step].1)
     }
 
-    /// When `work` nanobits are done that begin at `start`, in which no earlier call may have begun; `None` if never.
+    /// When `work` nanobits are done that begin at `start`, in which no earlier call may have begun, or `None` if
+    /// never.
     pub(super) fn end_of(&mut self, start: u64, work: u64) -> Option<u64> {
         self.serve(start, start, work).map(|slot| slot.departure)
     }

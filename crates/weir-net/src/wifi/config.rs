@@ -11,18 +11,18 @@ use crate::queue::Discipline;
 pub(super) const SLOT: u64 = 9_000;
 /// aSIFSTime of OFDM with 20 MHz (§17.4.4), in ns.
 pub(super) const SIFS: u64 = 16_000;
-/// Most frames that a block acknowledgement is for (§9.3.1.9.3).
+/// Largest number of frames of a block acknowledgement (§9.3.1.9.3).
 pub(super) const BLOCK: usize = 64;
 /// aPPDUMaxTime of what an L-SIG can announce (§10.26.4), in ns.
 const LONGEST_PPDU: u64 = 5_484_000;
-/// Most retries and slots that may be asked for.
+/// Largest configurable number of retries and slots.
 const MOST: u32 = 32_767;
 
-/// What all links of a cell have in common. The default is 802.11n with 20 MHz in the 5 GHz band, best effort, without
-/// aggregation.
+/// Parameters common to all links of a cell. The default is 802.11n with 20 MHz in the 5 GHz band, best effort,
+/// without aggregation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WifiConfig {
-    /// Frames in a transmission, 1 to 64. With 1 a frame goes alone and gets an ACK, with more it goes in an A-MPDU and
+    /// Frames in a transmission, 1 to 64. With 1 each frame is sent alone and gets an ACK; with more, an A-MPDU
     /// gets a block acknowledgement. 1.
     pub frames: u32,
     /// Longest duration of an A-MPDU's transmission with its preamble, above 0; at least one frame always goes. 5.484
@@ -52,10 +52,10 @@ impl Default for WifiConfig {
 }
 
 impl WifiConfig {
-    /// Whether a cell can be like this.
+    /// Whether the values are valid.
     ///
     /// # Errors
-    /// [`ConfigError::OutOfRange`] names what is not.
+    /// [`ConfigError::OutOfRange`] names the value that is not.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let block = BLOCK as u32;
         in_range("number of frames in a transmission", (1..=block).contains(&self.frames), "from 1 to 64")?;
@@ -79,11 +79,11 @@ fn in_range(name: &'static str, is: bool, must: &'static str) -> Result<(), Conf
 /// A link of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WifiLink {
-    /// Who sends over it: links of the same transmitter take turns, transmitters contend. Below the number of links.
+    /// The transmitter: its links take turns, and transmitters contend. An index below the number of links.
     pub transmitter: usize,
     /// Its PHY rate, above 0.
     pub rate: DataRate,
-    /// What is lost of the frames that are sent, by chance, at each attempt.
+    /// Random loss of frames at each attempt.
     pub loss: LossModel,
     /// Drop-tail, without marks and without a limit that follows the rate. `limit_time` is a lifetime.
     pub queue: QueueConfig,

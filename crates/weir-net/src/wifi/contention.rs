@@ -9,14 +9,14 @@ use super::config::WifiConfig;
 use super::port::Port;
 use crate::packet::{Exit, Packet};
 
-/// Who contends for the air.
+/// A station or access point that contends for the air.
 #[derive(Clone, Debug)]
 pub(super) struct Transmitter {
     /// Its links.
     pub(super) ports: Vec<usize>,
-    /// Which of them is next.
+    /// The one of them that is next.
     turn: usize,
-    /// Which of them is on the air.
+    /// The one of them that is on the air.
     sending: Option<usize>,
     /// Frames on its links that are to be sent.
     pub(super) waiting: usize,
@@ -24,14 +24,14 @@ pub(super) struct Transmitter {
     pub(super) backoff: u64,
     /// The slot of the present idle time from which on it has had something to send.
     pub(super) ready: u64,
-    /// Transmissions in vain since the last one that was not, or since frames were given up.
+    /// Failed transmissions since the last success, or since frames were given up.
     failures: u32,
-    /// For backoffs, so that those of one do not depend on how often others draw.
+    /// Generator of its backoffs, so that they do not depend on the draws of other transmitters.
     rng: Pcg64,
 }
 
 impl Transmitter {
-    /// One without links, which draws from `rng`.
+    /// A transmitter without links, which draws from `rng`.
     pub(super) fn new(rng: Pcg64) -> Self {
         Self { ports: Vec::new(), turn: 0, sending: None, waiting: 0, backoff: 0, ready: 0, failures: 0, rng }
     }
@@ -52,8 +52,7 @@ impl Transmitter {
         u32::try_from(doubled - 1).unwrap_or(u32::MAX).min(config.cw_max)
     }
 
-    /// Sends from the link whose turn it is; returns this link and for how long, or `None` if everything has waited
-    /// too long.
+    /// Sends from the next link; returns this link and for how long, or `None` if everything has waited too long.
     pub(super) fn begin<P: Packet>(
         &mut self,
         now: u64,
@@ -101,7 +100,7 @@ impl Transmitter {
     }
 }
 
-/// What need not wait any longer leaves the link.
+/// Removes the frames from the link that need not wait any longer.
 fn hand_over<P: Packet>(now: u64, index: usize, port: &mut Port<P>, left: &mut VecDeque<(usize, Exit<P>)>) {
     while let Some(exit) = port.release(now) {
         left.push_back((index, exit));

@@ -1,25 +1,26 @@
 //! A Wi-Fi cell: links that share the air.
 //!
-//! The model is the distributed coordination of IEEE 802.11-2016 §10.3 and §10.22 in one access category, among
-//! stations that all hear each other, as Bianchi (2000, IEEE JSAC 18(3)) has it:
+//! The model is the distributed coordination of IEEE 802.11-2016 §10.3 and §10.22 in one access category. All
+//! stations receive each other, as in Bianchi (2000, IEEE JSAC 18(3)):
 //!
-//! * **Transmitters** contend for the air, each with one or more links: a station has one, its uplink; an access point
-//!   has one to each station and serves those with packets in turn. Each draws a number of slots up to its contention
-//!   window and counts them while the air is idle; who has none left transmits. Transmitters that reach zero in the
-//!   same slot collide: everything they send is lost, and each doubles its window. After a transmission that succeeds,
-//!   and after frames have been given up, the window is at its least again. A transmitter also counts down after its
-//!   last packet, and one that comes back later to idle air transmits in the slot that begins next.
-//! * **A transmission** lasts for a preamble, the bits of one frame or of an aggregate (A-MPDU) of several at the link's
-//!   rate in whole symbols, a SIFS and the acknowledgement. One that fails lasts as long.
-//! * **A frame** that is lost, by collision or by chance, goes again with its link's next transmission, up to a number
-//!   of retries, and is then [lost](crate::Fate::Lost). The receiver's reordering buffer hands over what it has in the
+//! * **Transmitters** contend for the air, each with one or more links. A station has one, its uplink; an access
+//!   point has one to each station and serves those with packets in turn. Each draws a number of slots up to its
+//!   contention window and counts them while the air is idle; one that has none left transmits. Transmitters that
+//!   reach zero in the same slot collide: everything they send is lost, and each doubles its window. The window
+//!   returns to its least after a successful transmission, and after frames have been given up. A transmitter also
+//!   counts down after its last packet, and one that comes back later to idle air transmits in the slot that
+//!   begins next.
+//! * **A transmission** lasts for a preamble, the bits of one frame or of an aggregate (A-MPDU) of several at the
+//!   link's rate in whole symbols, a SIFS and the acknowledgement. A failed transmission lasts as long.
+//! * **A frame** that is lost, by collision or by chance, is sent again with its link's next transmission. After a
+//!   number of retries it is [lost](crate::Fate::Lost). The receiver's reordering buffer releases frames in the
 //!   order of the queue, so frames behind a lost one wait for it.
 //! * **The queue** of a link drops at its tail by packets and bytes. Its limit of time is a lifetime: a frame that has
 //!   waited longer when its turn comes is dropped then.
 //!
-//! Left out: hidden and exposed stations, capture, rate adaptation, RTS/CTS, several access categories, transmission
-//! opportunities of more than one exchange, beacons and management frames, other cells, propagation delay, the longer
-//! wait after frames that were not understood (EIFS).
+//! Left out: hidden and exposed stations, capture, rate adaptation, RTS/CTS, several access categories,
+//! transmission opportunities of more than one exchange, beacons and management frames, other cells, propagation
+//! delay, the longer wait after frames that were not decoded (EIFS).
 
 mod airtime;
 mod config;
@@ -58,9 +59,9 @@ pub struct WifiCell<P> {
     collision: bool,
     /// When the air becomes idle, or has become so.
     idle_from: u64,
-    /// The slot of the present idle time in which somebody transmits next; [`NEVER`] for none.
+    /// The slot of the present idle time in which the next transmission begins; [`NEVER`] for none.
     next_slot: u64,
-    /// What has left a link and has not yet been handed out, with the link.
+    /// Packets that have left a link and have not yet been handed out, with the link.
     left: VecDeque<(usize, Exit<P>)>,
     /// The latest time given.
     now: u64,
@@ -70,7 +71,7 @@ impl<P: Packet> WifiCell<P> {
     /// An idle cell with these links. `seed` begins its random draws: the same seed, the same draws.
     ///
     /// # Errors
-    /// [`ConfigError`] if a number is out of its range, or a queue has what the queues of a cell have not.
+    /// [`ConfigError`] if a number is out of its range, or a queue has a feature that a cell does not support.
     pub fn new(config: &WifiConfig, links: &[WifiLink], seed: u64) -> Result<Self, ConfigError> {
         config.validate()?;
         links.iter().try_for_each(|link| link.validate(links.len()))?;
@@ -115,7 +116,8 @@ impl<P: Packet> WifiCell<P> {
         Ok(())
     }
 
-    /// When [`Self::pop`] should next be called; `None` if nothing waits. It does not always yield a packet then.
+    /// When [`Self::pop`] should next be called, or `None` if nothing waits. That call does not always yield a
+    /// packet.
     pub fn next_wake(&self) -> Option<Time> {
         let next = if !self.left.is_empty() {
             self.now
@@ -183,7 +185,7 @@ impl<P: Packet> WifiCell<P> {
         }
     }
 
-    /// A slot begins in which somebody transmits.
+    /// A slot begins in which at least one transmitter sends.
     fn begin_transmission(&mut self) {
         let (slot, start) = (self.next_slot, self.start_of(self.next_slot));
         let (mut senders, mut longest, mut response) = (0, 0, 0);
@@ -206,7 +208,7 @@ impl<P: Packet> WifiCell<P> {
             self.idle_from = self.on_air_until.saturating_add(response);
             self.next_slot = NEVER;
         } else {
-            // All that was waiting had waited too long. Those slots are over.
+            // All waiting frames had waited too long. Those slots are over.
             self.idle_from = self.idle_from.saturating_add(slot * config::SLOT);
             self.contend();
         }
@@ -224,7 +226,7 @@ impl<P: Packet> WifiCell<P> {
         self.contend();
     }
 
-    /// Who transmits next, if nobody else comes?
+    /// Computes the slot of the next transmission, if no other packet arrives.
     fn contend(&mut self) {
         let waiting = self.transmitters.iter().filter(|transmitter| transmitter.waiting > 0);
         self.next_slot = waiting.map(Transmitter::access).min().unwrap_or(NEVER);

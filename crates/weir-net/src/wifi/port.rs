@@ -1,4 +1,4 @@
-//! A link of a cell: its queue, with what the receiver already has of it.
+//! A link of a cell: its queue, and the part of it that the receiver already has.
 
 use std::collections::VecDeque;
 
@@ -19,9 +19,10 @@ pub(super) struct Port<P> {
     limit_packets: Option<u32>,
     limit_bytes: Option<u64>,
     lifetime: Option<u64>,
-    /// In order of arrival. The first one waits or is on the air: what need not wait any longer leaves.
+    /// Frames in order of arrival. The first one waits or is on the air: frames that need not wait any longer
+    /// leave.
     frames: VecDeque<Frame<P>>,
-    /// Those that wait or are on the air, and their bytes.
+    /// Frames that wait or are on the air, and their bytes.
     pub(super) waiting: usize,
     bytes: u64,
 }
@@ -30,7 +31,7 @@ pub(super) struct Port<P> {
 struct Frame<P> {
     arrival: u64,
     size: u32,
-    /// How often it has been sent in vain.
+    /// Failed attempts so far.
     failures: u32,
     state: State,
     packet: P,
@@ -38,10 +39,10 @@ struct Frame<P> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// To be sent, for the first time or again.
+    /// The frame is to be sent, for the first time or again.
     Waiting,
     OnAir,
-    /// It need not be sent any more, and leaves the link when those before it do.
+    /// The frame need not be sent any more, and leaves the link when the frames before it do.
     Done(Fate),
 }
 
@@ -82,7 +83,7 @@ impl<P: Packet> Port<P> {
         self.bytes += u64::from(size);
     }
 
-    /// Drops what has waited for too long at `now`.
+    /// Drops the frames that have waited for too long at `now`.
     pub(super) fn expire(&mut self, now: u64) {
         let Some(lifetime) = self.lifetime else { return };
         for index in 0..self.frames.len() {
@@ -109,8 +110,8 @@ impl<P: Packet> Port<P> {
         self.airtime.transmission(bytes)
     }
 
-    /// What was on the air has arrived, or is to be sent again or given up after more than `retries` retries; returns
-    /// whether anything arrived, and whether anything was given up.
+    /// Ends the transmission: its frames have arrived, or are to be sent again, or are given up after more than
+    /// `retries` retries. Returns whether any arrived, and whether any was given up.
     pub(super) fn end(&mut self, collision: bool, retries: u32) -> (bool, bool) {
         let (mut arrived, mut given_up) = (false, false);
         for index in 0..self.frames.len().min(BLOCK) {

@@ -1,4 +1,4 @@
-//! What a cell carries when its transmitters always have something to send.
+//! Throughput of a cell whose transmitters always have something to send.
 
 use weir_units::DataRate;
 
@@ -9,10 +9,10 @@ use super::config::{SLOT, WifiConfig, WifiLink};
 const HALVINGS: u32 = 60;
 
 impl WifiConfig {
-    /// What `transmitters` of them, at least one, carry together over links like `link` with packets of `size` bytes
-    /// on the wire, always enough of them and none lost by chance, in bits of packets over time: the model of Bianchi
-    /// (2000, IEEE JSAC 18(3), eq. 7, 9, 13) with as many frames in a transmission as fit. Alone a transmitter has no
-    /// collisions, and its windows are the least.
+    /// Throughput of `transmitters` saturated transmitters, at least one, over links like `link`, in bits of
+    /// packets over time. Packets have `size` bytes on the wire and no random loss. The model is that of Bianchi
+    /// (2000, IEEE JSAC 18(3), eq. 7, 9, 13), with as many frames in a transmission as fit. Alone a transmitter
+    /// has no collisions, and its windows are the least.
     pub fn saturation_rate(&self, link: &WifiLink, size: u32, transmitters: u32) -> DataRate {
         let airtime = Airtime::new(self, link);
         let frame = airtime.frame(size);
@@ -24,7 +24,7 @@ impl WifiConfig {
         DataRate::from_bps((bits * one * 1e9 / (idle * SLOT as f64 + (1.0 - idle) * busy)) as u64)
     }
 
-    /// The probabilities that nobody, and that exactly one of `n` transmits in a slot.
+    /// The probabilities that none, and that exactly one of `n` transmits in a slot.
     fn slots(&self, n: f64) -> (f64, f64) {
         let window = f64::from(self.cw_min) + 1.0;
         let stages = libm::log2((f64::from(self.cw_max) + 1.0) / window);
@@ -33,7 +33,7 @@ impl WifiConfig {
             let doubling = p * window * (1.0 - libm::pow(2.0 * p, stages)) / (1.0 - 2.0 * p);
             2.0 / (1.0 + window + if n > 1.0 { doubling } else { 0.0 })
         };
-        // The probability of a collision is where it is what the attempts make of it.
+        // Bisection to the fixed point between the probabilities of an attempt and of a collision.
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..HALVINGS {
             // Kept away from ½, where numerator and denominator vanish together.
@@ -62,8 +62,9 @@ mod tests {
 
     #[test]
     fn two_that_never_double_their_windows_collide_in_two_of_seventeen_attempts() {
-        // W = 16: τ = 2/17, so nobody sends in 225/289 of the slots, one in 60/289, both in 4/289. Idle slots last
-        // 9 µs, others 43 + 280 + 44: (225·9 + 64·367)/289 = 88.28 µs a slot, in which 12 000·60/289 bits go.
+        // W = 16: τ = 2/17, so no transmitter sends in 225/289 of the slots, one in 60/289, both in 4/289. Idle
+        // slots last 9 µs, others 43 + 280 + 44: (225·9 + 64·367)/289 = 88.28 µs a slot, in which 12 000·60/289
+        // bits go.
         let config = WifiConfig { cw_max: 15, ..WifiConfig::default() };
         let rate = config.saturation_rate(&WifiLink::new(0, WifiLink::MCS_11), 1500, 2);
         assert!((rate.bps_f64() - 720_000.0 / 25_513.0 * 1e6).abs() < 10.0, "{rate}");

@@ -1,4 +1,4 @@
-//! Links as their users see them: departures, limits, marks, randomness, and the laws of queues.
+//! Links through their public interface: departures, limits, marks, randomness, and results of queuing theory.
 
 mod active;
 mod buckets;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use weir_net::{Exit, Link, LinkConfig, Packet, Service, Time, Trace};
 use weir_units::{DataRate, TimeDelta};
 
-/// A packet that knows its number.
+/// A packet with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Numbered {
     number: u64,

@@ -1,4 +1,4 @@
-//! The network as its users see it.
+//! Tests of the public interface of the network.
 
 mod link;
 mod wifi;

@@ -1,4 +1,4 @@
-//! A Wi-Fi cell as its users see it: what it carries, how it shares, what it loses and in which order.
+//! A Wi-Fi cell through its public interface: throughput, sharing, loss and order.
 
 mod contention;
 mod delivery;
@@ -8,7 +8,7 @@ mod saturation;
 use weir_net::{Dropped, Exit, Fate, Packet, Time, WifiCell, WifiConfig, WifiLink};
 use weir_units::DataRate;
 
-/// A packet that knows its number.
+/// A packet with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Numbered {
     number: u64,
@@ -48,14 +48,14 @@ fn drain(cell: &mut WifiCell<Numbered>, until: Time) -> Vec<Left> {
     all
 }
 
-/// What links carried that always had enough to send.
+/// Packets carried by links that always had enough to send.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Carried {
     arrived: u64,
     lost: u64,
 }
 
-/// So many seconds in which each link always has 80 packets of its size to send.
+/// Runs `seconds` in which each link always has 80 packets of its size to send.
 fn saturated(cell: &mut WifiCell<Numbered>, sizes: &[u32], seconds: u64) -> Vec<Carried> {
     let mut carried = vec![Carried::default(); sizes.len()];
     for (link, &size) in sizes.iter().enumerate() {
@@ -77,7 +77,7 @@ fn saturated(cell: &mut WifiCell<Numbered>, sizes: &[u32], seconds: u64) -> Vec<
     carried
 }
 
-/// What arrived in Mbit/s.
+/// Rate of the arrived packets in Mbit/s.
 fn mbps(packets: u64, size: u32, seconds: u64) -> f64 {
     (packets * u64::from(size) * 8) as f64 / seconds as f64 / 1e6
 }

@@ -1,7 +1,7 @@
-//! libwebrtc's congestion controller as the yardstick: the crate `goog_cc`, a port of the state of December 2024, in a
-//! closed loop in which any controller of Weir runs as well.
+//! libwebrtc's congestion controller as a reference sender: the crate `goog_cc`, a port of its state in
+//! December 2024. The closed loop also runs any controller of Weir.
 //!
-//! `docs/goog_cc.md` says what the figures mean:
+//! `docs/goog_cc.md` explains the figures:
 //!
 //! ```sh
 //! cargo test --release -p weir-oracle --test oracle goog_cc -- --nocapture --test-threads=1

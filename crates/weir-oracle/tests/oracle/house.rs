@@ -1,4 +1,5 @@
-//! The rules of the house that no compiler keeps: which floor may see which, and that no two files import each other.
+//! Structural rules that no compiler checks: the layers that a crate may depend on, and that no two files import
+//! each other.
 
 mod circles;
 mod differences;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use circles::circles;
 use modules::Modules;
 
-/// The floors of `ARCHITECTURE.md` from below; crates of one floor do not see each other.
+/// The layers (floors in `ARCHITECTURE.md`) from below; crates of one layer do not depend on each other.
 const FLOORS: [&[&str]; 9] = [
     &["weir-units"],
     &["weir-cc", "weir-wire", "weir-net"],
@@ -43,7 +44,7 @@ fn floor(name: &str) -> usize {
     at.unwrap_or_else(|| panic!("{name} stands on no floor: give it one in FLOORS and in ARCHITECTURE.md"))
 }
 
-/// The crates of this workspace that a manifest names, but for its tests.
+/// The crates of this workspace that a manifest names, except for its tests.
 fn seen(manifest: &str) -> Vec<&str> {
     let mut counts = false;
     let mut seen = Vec::new();
@@ -79,7 +80,7 @@ fn read(file: &str) -> Option<String> {
     fs::read_to_string(file).ok()
 }
 
-/// Each circle of the workspace as its files from `crates/` on.
+/// Each cycle of the workspace as its files from `crates/` on.
 fn circles_of_the_workspace() -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for folder in crates() {

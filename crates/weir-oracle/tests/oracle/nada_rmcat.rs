@@ -1,4 +1,4 @@
-//! NADA as its authors' C++ computes it (cisco/ns3-rmcat): its recorded answers to feedback (`data/nada-rmcat`) beside those
+//! NADA of its authors' C++ (cisco/ns3-rmcat): its recorded answers to feedback (`data/nada-rmcat`) beside those
 //! of Weir's sender half to the same feedback, whose rates change nothing.
 //!
 //! ```sh

@@ -1,4 +1,4 @@
-//! RAP and TFRC as ns-2.35 computes them: its losses (`data/ns2`) beside those of the presets `ns2` on the same paths.
+//! RAP and TFRC of ns-2.35: its losses (`data/ns2`) beside those of the presets `ns2` on the same paths.
 //!
 //! ```sh
 //! cargo test -p weir-oracle --test oracle ns2 -- --nocapture --test-threads=1
@@ -11,14 +11,14 @@ use weir_lab::traces::TraceStore;
 
 use crate::recorded::records::{rows, table};
 
-/// Of ns-2's mean loss.
+/// Tolerance as a share of ns-2's mean loss.
 const WITHIN: f64 = 0.15;
-/// Runs of each case here. With other start times losses differ by up to 4 %.
+/// Runs of each case here. Other start times change losses by up to 4 %.
 const SEEDS: u64 = 1;
-/// So many flows and more are judged.
+/// Least number of flows of a case with a verdict.
 const JUDGED_FROM: u32 = 5;
 
-/// What is compared, of all packets from 20 to 120 s: loss ratio, use of the link and mean queue in packets.
+/// The compared results, of all packets from 20 to 120 s: loss ratio, use of the link and mean queue in packets.
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     loss: f64,
@@ -37,12 +37,12 @@ impl Outcome {
     }
 }
 
-/// A path, and who sends over it.
+/// A path, and its senders.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     law: &'static str,
-    /// One-way delay in ms, and ns-2's `queue-limit` in packets: the one in service is among them, as a packet that would be the
-    /// last to find room is dropped.
+    /// Delay in each direction in ms, and ns-2's `queue-limit` in packets. The one in service is among them, as a
+    /// packet that would be the last to fit is dropped.
     delay: u32,
     queue: u32,
     /// `Agent/TFRC set tcp_tick_`, in s as the table writes it.
@@ -51,7 +51,7 @@ struct Case {
 }
 
 impl Case {
-    /// The mean of what ns-2 did.
+    /// The mean of ns-2's results.
     fn of_ns2(&self) -> Outcome {
         let table = table("ns2", "rap-tfrc.csv");
         let Self { law, delay, queue, tick, flows } = self;
@@ -69,7 +69,7 @@ impl Case {
         Outcome::mean(&runs)
     }
 
-    /// The mean of what Weir does.
+    /// The mean of Weir's results.
     fn of_weir(&self) -> Outcome {
         let scenario = self.scenario();
         let run = |seed| {

@@ -1,5 +1,5 @@
-//! SCReAM version 2 as Ericsson's C++ of June 2026 computes it: its recorded answers to feedback (`data/scream-2026`)
-//! beside those of Weir's sender half.
+//! SCReAM version 2 of Ericsson's C++ of June 2026: its recorded answers to feedback (`data/scream-2026`) beside
+//! those of Weir's sender half.
 //!
 //! ```sh
 //! cargo test -p weir-oracle --test oracle scream_2026 -- --nocapture --test-threads=1

@@ -1,4 +1,4 @@
-//! The example `webrtc_rs` runs, and `gcc` does within webrtc-rs what it does elsewhere.
+//! The example `webrtc_rs` runs, and `gcc` has the same results within webrtc-rs as elsewhere.
 
 #[path = "../../examples/webrtc_rs.rs"]
 #[expect(dead_code, reason = "its `main` prints")]

@@ -6,7 +6,7 @@ use weir_cc::coupled::sbd::{self, Detected};
 use super::kinds::boxed;
 use super::{Built, CouplerInfo, CouplerKind, CouplerSetting, Steers};
 
-/// A type for each algorithm: its name, what it is, its source, the constants that the name stands for.
+/// A type for each algorithm: its name, its description, its source, the constants that the name implies.
 macro_rules! exchanges {
     ($($kind:ident: $name:literal, $summary:literal, $source:literal, $config:expr;)*) => {
         $(

@@ -6,7 +6,7 @@ use weir_cc::coupled::{Coupler, FlowId};
 
 use super::{Built, CouplerInfo, CouplerKind, CouplerSetting, NoOptions, Steers};
 
-/// What the algorithms of this file have in common.
+/// The common construction of the algorithms of this file.
 pub(super) fn boxed<C: Coupler + 'static, E: ToString>(built: Result<C, E>) -> Built {
     built.map(|coupler| Some(Box::new(coupler) as Box<dyn Coupler>)).map_err(|error| error.to_string())
 }
@@ -82,7 +82,7 @@ impl CouplerKind for MediaAndData {
     }
 }
 
-/// A type for each coupler that ctrlTCP is compared with: its name, what it is, its source.
+/// A type for each coupler that ctrlTCP is compared with: its name, its description, its source.
 macro_rules! comparators {
     ($($kind:ident: $name:literal, $summary:literal, $source:literal, $coupler:expr;)*) => {
         $(

@@ -1,4 +1,4 @@
-//! Walking a compound of RTCP packets by their length fields (RFC 3550 §6.1, RFC 5506).
+//! Iteration over a compound of RTCP packets by their length fields (RFC 3550 §6.1, RFC 5506).
 
 use core::iter::FusedIterator;
 
@@ -11,7 +11,7 @@ pub(super) const HEADER_LEN: usize = 4;
 /// Length of an SSRC in bytes.
 pub(super) const SSRC_LEN: usize = 4;
 
-/// One RTCP packet of a datagram, not yet understood.
+/// An RTCP packet of a datagram, not yet parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RtcpPacket<'a> {
     /// Where the packet begins in the datagram.
@@ -20,7 +20,7 @@ pub struct RtcpPacket<'a> {
     pub count: u8,
     /// Packet type.
     pub packet_type: u8,
-    /// Whether the packet says that it ends in padding.
+    /// Whether the padding bit of the packet is set.
     pub has_padding: bool,
     /// Everything after the first four bytes, padding included.
     pub padded_body: &'a [u8],
@@ -45,10 +45,10 @@ impl<'a> RtcpPacket<'a> {
         })
     }
 
-    /// What stands between the first four bytes and the padding.
+    /// The bytes between the first four and the padding.
     ///
     /// # Errors
-    /// If the padding count is zero or larger than what there is.
+    /// If the padding count is zero or larger than the body.
     pub fn body(&self) -> Result<&'a [u8], ParseError> {
         if !self.has_padding {
             return Ok(self.padded_body);
@@ -57,7 +57,7 @@ impl<'a> RtcpPacket<'a> {
         split_padding(reader).map(|(body, _)| body)
     }
 
-    /// A reader of the body, if the packet is of the type looked for.
+    /// A reader of the body, if the packet is of type `expected`.
     pub(super) fn reader_of(&self, expected: u8) -> Result<Reader<'a>, ParseError> {
         self.require_type(expected)?;
         Ok(Reader::new(self.body()?, self.offset + HEADER_LEN))
@@ -104,9 +104,9 @@ pub(super) fn start(
 
 /// The packets of `datagram`, one after the other by their length fields.
 ///
-/// A packet whose header cannot be right (version, length) is reported as an error and ends the walk: where the
-/// next one begins is unknown. The rule that a compound starts with SR or RR is not enforced (RFC 5506 lifts it), nor
-/// is padding refused before the last packet.
+/// A packet whose header cannot be right (version, length) is reported as an error and ends the iteration: where
+/// the next one begins is unknown. The rule that a compound starts with SR or RR is not enforced (RFC 5506 lifts
+/// it), nor is padding refused before the last packet.
 pub const fn compound(datagram: &[u8]) -> Compound<'_> {
     Compound { reader: Reader::new(datagram, 0), ended: false }
 }

@@ -1,14 +1,14 @@
 //! DCCC's feedback (D'Aronco et al. 2017, appendix C-A) as an APP packet (RFC 3550 §6.7).
 //!
-//! The paper names the values and no format. Here they travel in an APP packet of subtype 0 and name "DCCC", together
-//! with the number of the newest packet and how long it was held, as in the other laws' reports:
+//! The paper names the values and no format. Here they travel in an APP packet of subtype 0 and name "DCCC". As in
+//! the other controllers' reports, the number of the newest packet and how long it was held are added:
 //!
 //! ```text
 //!  0                   1                   2                   3
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P|    0    |    PT=204     |          length = 11          |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |      'D'      |      'C'      |      'C'      |      'C'      |
 //! |                   delay, 64 bits, nanoseconds                 |
 //! |                                                               |
@@ -22,15 +22,14 @@
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
 //!
-//! * delay: mean of arrivals by the receiver's clock minus departures by the sender's, in two's complement. It holds
-//!   the offset between the clocks, which may be hours or years, so it is neither rounded nor cut.
+//! * delay: mean of arrivals by the receiver's clock minus departures by the sender's, in two's complement. The
+//!   delay holds the offset between the clocks, which may be hours or years, so it is neither rounded nor cut.
 //! * made at: reading of the receiver's clock when the report was made, in two's complement.
-//! * interarrival: mean time between arrivals, 0 for unknown; 2³² − 1 (4.29 s) stands for itself and anything longer.
-//! * sending rate: mean of the rates stamped on the packets, 0 for unknown; 2³² − 1 stands for itself and anything
-//!   faster.
-//! * packet size: mean payload of the packets; 65535 stands for itself and anything larger.
+//! * interarrival: mean time between arrivals, 0 for unknown; 2³² − 1 (4.29 s) also covers longer times.
+//! * sending rate: mean of the rates stamped on the packets, 0 for unknown; 2³² − 1 also covers faster rates.
+//! * packet size: mean payload of the packets; 65535 also covers larger ones.
 //! * transport sequence: lower 16 bits of the number of the newest packet received.
-//! * held: from the arrival of that packet to this report; 2³² − 1 (71.6 min) stands for itself and anything longer.
+//! * held: from the arrival of that packet to this report; 2³² − 1 (71.6 min) also covers longer times.
 
 use super::APPLICATION;
 use super::compound::{HEADER_LEN, RtcpPacket, SSRC_LEN, read_name, start};
@@ -44,7 +43,7 @@ const NAME: [u8; 4] = *b"DCCC";
 /// DCCC's feedback at the resolution of the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Dccc {
-    /// Who reports.
+    /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// The source reported on.
     pub source: u32,
@@ -60,7 +59,7 @@ pub struct Dccc {
     pub packet_size: u16,
     /// Lower 16 bits of the transport-wide number of the newest packet received.
     pub transport_sequence: u16,
-    /// From the arrival of the newest packet to this report, in µs.
+    /// Time from the arrival of the newest packet to this report, in µs.
     pub held: u32,
 }
 
@@ -119,7 +118,7 @@ impl Dccc {
     /// Writes the feedback to the start of `buffer` and returns its length.
     ///
     /// # Errors
-    /// If the buffer is shorter than [`Self::WIRE_LEN`]. Nothing is written then.
+    /// If the buffer is shorter than [`Self::WIRE_LEN`]. The buffer stays unchanged then.
     pub fn write(&self, buffer: &mut [u8]) -> Result<usize, BufferTooSmall> {
         let mut writer = start(buffer, Self::WIRE_LEN, SUBTYPE, APPLICATION)?;
         writer.u32(self.ssrc);

@@ -1,4 +1,4 @@
-//! RTCP (RFC 3550 §6): walking a datagram of packets, and the messages in them.
+//! RTCP (RFC 3550 §6): iteration over the packets of a datagram, and the messages in them.
 //!
 //! ```
 //! # let datagram = [0x80, 201, 0, 1, 0, 0, 0, 7];
@@ -54,7 +54,7 @@ pub const PAYLOAD_FEEDBACK: u8 = 206;
 /// Feedback message type of application-layer feedback (RFC 4585 §6.4), which REMB is.
 pub const APPLICATION_FEEDBACK: u8 = 15;
 
-/// An RTCP packet understood.
+/// A parsed RTCP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Message<'a> {
@@ -64,7 +64,7 @@ pub enum Message<'a> {
     ReceiverReport(ReceiverReport<'a>),
     /// Receiver estimated maximum bitrate.
     Remb(Remb<'a>),
-    /// A picture loss indication: a key frame is asked for.
+    /// A picture loss indication: a request for a key frame.
     Pli(Pli),
     /// NADA's report.
     Nada(Nada),
@@ -80,14 +80,14 @@ pub enum Message<'a> {
     NadaDelay(NadaDelay),
     /// Statistics for shared bottleneck detection.
     Sbd(Sbd),
-    /// A report of a law that is not of these, with a name of its own.
+    /// A report of another controller, with a name of its own.
     Own(Own<'a>),
-    /// Anything else.
+    /// Any other packet.
     Other(RtcpPacket<'a>),
 }
 
 impl<'a> Message<'a> {
-    /// Who sent it, by source identifier; zero for what is not known here.
+    /// Source identifier of the sender; zero for packets of unknown types.
     pub fn ssrc(&self) -> u32 {
         match self {
             Self::SenderReport(report) => report.ssrc,
@@ -106,7 +106,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// What `packet` says.
+    /// The message in `packet`.
     ///
     /// # Errors
     /// If it is of a type known here and its content does not fit.
@@ -129,7 +129,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// An APP packet by its name: each law tries its own.
+    /// An APP packet by its name: each controller's format is tried.
     fn application(packet: &RtcpPacket<'a>) -> Result<Self, ParseError> {
         let unknown = |parsed: &Result<Self, ParseError>| matches!(parsed, Err(ParseError::Name { .. }));
         let mut parsed = Nada::parse(packet).map(Self::Nada);
@@ -145,7 +145,7 @@ impl<'a> Message<'a> {
         Self::or_other(parsed, packet)
     }
 
-    /// Another application's name is no error: the packet is not ours to read.
+    /// Another application's name is no error: the packet becomes [`Message::Other`].
     fn or_other(parsed: Result<Self, ParseError>, packet: &RtcpPacket<'a>) -> Result<Self, ParseError> {
         match parsed {
             Err(ParseError::Name { .. }) => Ok(Self::Other(*packet)),
@@ -154,8 +154,8 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The messages of a datagram. After a packet whose content does not fit the next one follows; after one whose
-/// header or length does not, nothing.
+/// The messages of a datagram. An error in a packet's content does not stop the iteration; an error in its header
+/// or length ends it.
 pub fn messages(datagram: &[u8]) -> impl Iterator<Item = Result<Message<'_>, ParseError>> {
     compound(datagram).map(|packet| Message::parse(&packet?))
 }
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_message_that_does_not_fit_does_not_hide_the_next() {
-        // One report block promised, none there.
+        // The header announces one report block, and none follows.
         let bytes = hex("81 c9 00 01 00 00 00 07 80 c9 00 01 00 00 00 08");
         let found: Vec<_> = messages(&bytes).collect();
         assert_eq!(found[0], Err(ParseError::TooShort { offset: 8, needed: 24, available: 0 }));

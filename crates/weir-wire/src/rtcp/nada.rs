@@ -1,14 +1,15 @@
 //! NADA's report (RFC 8698 §5.3) as an APP packet (RFC 3550 §6.7).
 //!
-//! The RFC defines the values (`rmode`, `x_curr`, `r_recv`) and leaves their transport open. Here they travel in an
-//! APP packet of subtype 0 and name "NADA", together with an echo by which the sender measures the round-trip time:
+//! The RFC defines the values (`rmode`, `x_curr`, `r_recv`) and leaves their transport open. Here they travel in
+//! an APP packet of subtype 0 and name "NADA", together with an echo by which the sender measures the round-trip
+//! time:
 //!
 //! ```text
 //!  0                   1                   2                   3
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P|    0    |    PT=204     |          length = 6           |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |      'N'      |      'A'      |      'D'      |      'A'      |
 //! |M|     x_curr, 15 bits         |      transport sequence       |
 //! |                     r_recv, 32 bits, bit/s                    |
@@ -18,10 +19,10 @@
 //! ```
 //!
 //! * `M` (`rmode`): 0 accelerated ramp-up, 1 gradual rate update.
-//! * `x_curr`: aggregate congestion signal in units of 100 µs; 3.2767 s stands for itself and anything longer.
+//! * `x_curr`: aggregate congestion signal in units of 100 µs; 3.2767 s also covers longer times.
 //! * transport sequence: lower 16 bits of the number of the newest packet received.
-//! * `r_recv`: receive rate; 2³² − 1 stands for itself and anything faster.
-//! * held: from the arrival of that packet to this report; 2³² − 1 (71.6 min) stands for itself and anything longer.
+//! * `r_recv`: receive rate; 2³² − 1 also covers faster rates.
+//! * held: from the arrival of that packet to this report; 2³² − 1 (71.6 min) also covers longer times.
 
 use super::APPLICATION;
 use super::compound::{HEADER_LEN, RtcpPacket, SSRC_LEN, read_name, start};
@@ -37,7 +38,7 @@ const CONGESTION_UNIT_NANOS: i64 = 100_000;
 /// NADA's report at the resolution of the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Nada {
-    /// Who reports.
+    /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// The source reported on.
     pub source: u32,
@@ -49,7 +50,7 @@ pub struct Nada {
     pub transport_sequence: u16,
     /// Receive rate `r_recv` in bit/s.
     pub receive_rate: u32,
-    /// From the arrival of the newest packet to this report, in µs.
+    /// Time from the arrival of the newest packet to this report, in µs.
     pub held: u32,
 }
 
@@ -110,7 +111,7 @@ impl Nada {
     /// Writes the report to the start of `buffer` and returns its length.
     ///
     /// # Errors
-    /// If the buffer is shorter than [`Self::WIRE_LEN`]. Nothing is written then.
+    /// If the buffer is shorter than [`Self::WIRE_LEN`]. The buffer stays unchanged then.
     pub fn write(&self, buffer: &mut [u8]) -> Result<usize, BufferTooSmall> {
         let mut writer = start(buffer, Self::WIRE_LEN, SUBTYPE, APPLICATION)?;
         let mode = if self.ramp_up { 0 } else { GRADUAL };

@@ -1,15 +1,15 @@
 //! The report of NADA's first drafts (draft-zhu-rmcat-nada-03) as an APP packet (RFC 3550 §6.7).
 //!
 //! There the sender computes the rate from a smoothed one-way delay and a reference delay. The draft leaves the
-//! transport open; here both travel in an APP packet of subtype 1 and name "NADA", with the echo of RFC 8698's report
-//! (subtype 0):
+//! transport open. Here both travel in an APP packet of subtype 1 and name "NADA", with the echo of RFC 8698's
+//! report (subtype 0):
 //!
 //! ```text
 //!  0                   1                   2                   3
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P|    1    |    PT=204     |          length = 7           |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |      'N'      |      'A'      |      'D'      |      'A'      |
 //! |                     x_n, 32 bits, microseconds                |
 //! |                     x_ref, 32 bits, microseconds              |
@@ -32,7 +32,7 @@ pub(super) const SUBTYPE: u8 = 1;
 /// The report at the resolution of the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NadaDelay {
-    /// Who reports.
+    /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// The source reported on.
     pub source: u32,
@@ -42,7 +42,7 @@ pub struct NadaDelay {
     pub reference: u32,
     /// Lower 16 bits of the transport-wide number of the newest packet received.
     pub transport_sequence: u16,
-    /// From the arrival of the newest packet to this report, in µs.
+    /// Time from the arrival of the newest packet to this report, in µs.
     pub held: u32,
 }
 
@@ -79,7 +79,7 @@ impl NadaDelay {
     /// Writes the report to the start of `buffer` and returns its length.
     ///
     /// # Errors
-    /// If the buffer is shorter than [`Self::WIRE_LEN`]. Nothing is written then.
+    /// If the buffer is shorter than [`Self::WIRE_LEN`]. The buffer stays unchanged then.
     pub fn write(&self, buffer: &mut [u8]) -> Result<usize, BufferTooSmall> {
         let mut writer = start(buffer, Self::WIRE_LEN, SUBTYPE, APPLICATION)?;
         writer.u32(self.ssrc);

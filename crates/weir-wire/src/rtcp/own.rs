@@ -1,14 +1,14 @@
-//! A report that a law of somebody else defines for itself, as an APP packet (RFC 3550 §6.7).
+//! A report that another controller defines for itself, as an APP packet (RFC 3550 §6.7).
 //!
-//! What it says is the law's: a name of four letters and up to 64 bytes. They travel in an APP packet of subtype 7, which no
-//! report with a format of its own has, together with an echo by which the sender measures the round-trip time:
+//! The controller defines its content: a name of four letters and up to 64 bytes. They travel in an APP packet of
+//! subtype 7, unused by the formats above, together with an echo by which the sender measures the round-trip time:
 //!
 //! ```text
 //!  0                   1                   2                   3
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P|    7    |    PT=204     |    length = 5 + words of data |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |                          name (ASCII)                         |
 //! |                       SSRC reported on                        |
 //! |                     held, 32 bits, microseconds               |
@@ -17,8 +17,8 @@
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
 //!
-//! * held: from the arrival of the newest packet received to this report; 2³² − 1 (71.6 min) stands for itself and anything
-//!   longer.
+//! * held: from the arrival of the newest packet received to this report; 2³² − 1 (71.6 min) also covers longer
+//!   times.
 //! * transport sequence: lower 16 bits of the number of that packet.
 //! * bytes of data: 0 to 64. The packet ends with the word in which the data end.
 
@@ -31,20 +31,20 @@ use crate::error::{ParseError, WriteError, at_most};
 pub(super) const SUBTYPE: u8 = 7;
 const NAME_LEN: usize = 4;
 
-/// A law's own report.
+/// A controller's own report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Own<'a> {
-    /// Who reports.
+    /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// The source reported on.
     pub source: u32,
-    /// Whose report it is.
+    /// Name of the controller's report.
     pub name: [u8; NAME_LEN],
-    /// From the arrival of the newest packet to this report, in µs.
+    /// Time from the arrival of the newest packet to this report, in µs.
     pub held: u32,
     /// Lower 16 bits of the transport-wide number of the newest packet received.
     pub transport_sequence: u16,
-    /// What it says, [`Self::MAX_DATA`] bytes at most.
+    /// Content, [`Self::MAX_DATA`] bytes at most.
     pub data: &'a [u8],
 }
 
@@ -96,8 +96,8 @@ impl<'a> Own<'a> {
     /// Writes the report to the start of `buffer` and returns its length.
     ///
     /// # Errors
-    /// If there are more than [`Self::MAX_DATA`] bytes of data, or the buffer is shorter than [`Self::wire_len`]. Nothing is
-    /// written then.
+    /// If there are more than [`Self::MAX_DATA`] bytes of data, or the buffer is shorter than [`Self::wire_len`].
+    /// The buffer stays unchanged then.
     pub fn write(&self, buffer: &mut [u8]) -> Result<usize, WriteError> {
         at_most(Self::MAX_DATA, self.data.len(), "bytes of data")?;
         let length = Self::wire_len(self.data.len());
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!([0, 4].map(with), [0, 4].map(|found| wrong(found, 5, 8)));
         assert_eq!(with(9), Err(ParseError::TooShort { offset: 24, needed: 12, available: 8 }));
         assert_eq!([65, 255].map(with), [65, 255].map(|found| wrong(found, 0, 64)));
-        // Padding that leaves a byte of no word.
+        // Padding that is not a multiple of four bytes.
         let mut padded =
             hex("a7 cc 00 06 00 00 00 01 4d 49 4e 45 00 00 00 02 00 00 07 d0 00 05 00 00 00 00 00 03");
         assert_eq!(parse(&padded).map(|report| report.data.len()), wrong(0, 0, 1));

@@ -1,11 +1,11 @@
-//! Picture loss indication (RFC 4585 §6.3.1): the receiver cannot decode what comes and asks for a key frame.
+//! Picture loss indication (RFC 4585 §6.3.1): the receiver cannot decode the stream and requests a key frame.
 //!
 //! ```text
 //!  0                   1                   2                   3
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P|  FMT=1  |    PT=206     |          length = 2           |
-//! |                        SSRC of who asks                       |
+//! |                     SSRC of packet sender                     |
 //! |                      SSRC of the stream                       |
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
@@ -20,7 +20,7 @@ pub(super) const FORMAT: u8 = 1;
 /// A picture loss indication.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pli {
-    /// Who asks.
+    /// SSRC of the receiver that requests it.
     pub ssrc: u32,
     /// The stream that is to send a key frame.
     pub source: u32,
@@ -30,7 +30,7 @@ impl Pli {
     /// Length on the wire in bytes.
     pub const WIRE_LEN: usize = HEADER_LEN + 2 * SSRC_LEN;
 
-    /// Reads a picture loss indication. What stands behind it in the packet is passed over.
+    /// Reads a picture loss indication. Further bytes of the packet are skipped.
     ///
     /// # Errors
     /// If the packet is of another type or format, or too short.
@@ -43,7 +43,7 @@ impl Pli {
     /// Writes the message to the start of `buffer` and returns its length.
     ///
     /// # Errors
-    /// If the buffer is too small. Nothing is written then.
+    /// If the buffer is too small. The buffer stays unchanged then.
     pub fn write(&self, buffer: &mut [u8]) -> Result<usize, BufferTooSmall> {
         let mut writer = start(buffer, Self::WIRE_LEN, FORMAT, PAYLOAD_FEEDBACK)?;
         writer.u32(self.ssrc);

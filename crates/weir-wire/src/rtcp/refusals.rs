@@ -1,12 +1,12 @@
-//! What every APP message refuses (RFC 3550 §6.7).
+//! Errors that every APP message must return (RFC 3550 §6.7).
 
 use core::fmt::Debug;
 
 use super::{RtcpPacket, compound};
 use crate::error::{BufferTooSmall, ParseError};
 
-/// `whole` is a message as `write` makes it and `parse` reads it. Whatever differs in subtype, name or type, or lacks
-/// words at its end, is refused, and a buffer that lacks a byte is left as it was.
+/// `whole` is a message as `write` makes it and `parse` reads it. A different subtype, name or type, or missing
+/// words at the end give an error. A buffer that lacks a byte stays unchanged.
 pub(super) fn check_refusals<T: Debug>(
     whole: &[u8],
     parse: impl Fn(&RtcpPacket<'_>) -> Result<T, ParseError>,
@@ -21,7 +21,7 @@ pub(super) fn check_refusals<T: Debug>(
     check_refusals_of_any_name(whole, |packet| parse(packet).map(|_| ()), write);
 }
 
-/// The same of a message that has a name of its sender's.
+/// The same for a message with a name that its sender chooses.
 pub(super) fn check_refusals_of_any_name<T: Debug>(
     whole: &[u8],
     parse: impl Fn(&RtcpPacket<'_>) -> Result<T, ParseError>,

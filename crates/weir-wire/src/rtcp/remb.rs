@@ -14,7 +14,7 @@ const MANTISSA_MASK: u32 = (1 << MANTISSA_BITS) - 1;
 /// The receiver's estimate of the maximum bitrate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remb<'a> {
-    /// Who reports.
+    /// SSRC of the sender of the report.
     pub sender_ssrc: u32,
     /// The rate in bit/s. Above 2⁶³ − 1, which the wire can exceed, it saturates.
     pub bitrate: u64,
@@ -22,7 +22,7 @@ pub struct Remb<'a> {
 }
 
 impl<'a> Remb<'a> {
-    /// Reads a REMB message. The SSRC of the media source, which should be 0, is passed over.
+    /// Reads a REMB message. The SSRC of the media source, which should be 0, is skipped.
     ///
     /// # Errors
     /// If the packet is of another type or another application's, or too short for its sources.
@@ -53,7 +53,7 @@ impl<'a> Remb<'a> {
     /// bits.
     ///
     /// # Errors
-    /// If there are more than 255 sources, or the buffer is too small. Nothing is written then.
+    /// If there are more than 255 sources, or the buffer is too small. The buffer stays unchanged then.
     pub fn write(
         sender_ssrc: u32,
         bitrate: u64,

@@ -11,7 +11,7 @@ const SENDER_INFO_LEN: usize = 20;
 /// Most report blocks in one packet: five bits count them.
 const MAX_BLOCKS: usize = 31;
 
-/// What a receiver has to say about one source (RFC 3550 §6.4.1).
+/// Report of a receiver about one source (RFC 3550 §6.4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ReportBlock {
     /// The source reported on.
@@ -25,9 +25,9 @@ pub struct ReportBlock {
     pub highest_sequence: u32,
     /// Interarrival jitter in ticks of the media clock.
     pub jitter: u32,
-    /// Middle 32 bits of the NTP time of the last sender report (`LSR`), 0 if none came.
+    /// Middle 32 bits of the NTP time of the last sender report (`LSR`), 0 before the first.
     pub last_sender_report: u32,
-    /// From the arrival of that report to this one, in 1/65536 s (`DLSR`), 0 if none came.
+    /// Delay from the arrival of that report to this one, in 1/65536 s (`DLSR`), 0 before the first.
     pub delay_since_last_sender_report: u32,
 }
 
@@ -60,8 +60,8 @@ impl ReportBlock {
     }
 }
 
-/// The share of `expected` packets that did not come, in 1/256 rounded down and at most 255 (RFC 3550 §A.3); 0 if
-/// duplicates make up for the loss or nothing was expected. Both count from the report before.
+/// The share of `expected` packets that did not arrive, in 1/256 rounded down and at most 255 (RFC 3550 §A.3). The
+/// result is 0 if duplicates outnumber the losses or none were expected. Both count from the report before.
 pub const fn fraction_lost(expected: u32, received: u32) -> u8 {
     let lost = expected.saturating_sub(received) as u64;
     if lost == 0 {
@@ -72,7 +72,7 @@ pub const fn fraction_lost(expected: u32, received: u32) -> u8 {
     if fraction > 255 { 255 } else { fraction as u8 }
 }
 
-/// Report blocks as they stand in a packet.
+/// Report blocks as in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RawBlocks<'a>(&'a [[[u8; 4]; 6]]);
 
@@ -87,7 +87,7 @@ impl<'a> RawBlocks<'a> {
     }
 }
 
-/// What a sender says about itself (RFC 3550 §6.4.1).
+/// Information of a sender about itself (RFC 3550 §6.4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SenderInfo {
     /// When the report was made.
@@ -103,9 +103,9 @@ pub struct SenderInfo {
 /// A sender report (SR).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderReport<'a> {
-    /// Who reports.
+    /// SSRC of the sender of the report.
     pub ssrc: u32,
-    /// What the sender says about itself.
+    /// Information of the sender about itself.
     pub info: SenderInfo,
     /// A profile's extension after the blocks.
     pub extension: &'a [u8],
@@ -130,7 +130,7 @@ impl<'a> SenderReport<'a> {
         Ok(Self { ssrc, info, blocks, extension: reader.rest() })
     }
 
-    /// What it received from others.
+    /// Blocks about the sources that it receives.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = ReportBlock> + use<'a> {
         self.blocks.iter()
     }
@@ -143,7 +143,7 @@ impl<'a> SenderReport<'a> {
     /// Writes a sender report to the start of `buffer` and returns its length.
     ///
     /// # Errors
-    /// If there are more than 31 blocks, or the buffer is too small. Nothing is written then.
+    /// If there are more than 31 blocks, or the buffer is too small. The buffer stays unchanged then.
     pub fn write(
         ssrc: u32,
         info: &SenderInfo,
@@ -168,7 +168,7 @@ impl<'a> SenderReport<'a> {
 /// A receiver report (RR).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverReport<'a> {
-    /// Who reports.
+    /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// A profile's extension after the blocks.
     pub extension: &'a [u8],
@@ -187,7 +187,7 @@ impl<'a> ReceiverReport<'a> {
         Ok(Self { ssrc, blocks, extension: reader.rest() })
     }
 
-    /// What it received from others.
+    /// Blocks about the sources that it receives.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = ReportBlock> + use<'a> {
         self.blocks.iter()
     }
@@ -200,7 +200,7 @@ impl<'a> ReceiverReport<'a> {
     /// Writes a receiver report to the start of `buffer` and returns its length.
     ///
     /// # Errors
-    /// If there are more than 31 blocks, or the buffer is too small. Nothing is written then.
+    /// If there are more than 31 blocks, or the buffer is too small. The buffer stays unchanged then.
     pub fn write(ssrc: u32, blocks: &[ReportBlock], buffer: &mut [u8]) -> Result<usize, WriteError> {
         at_most(MAX_BLOCKS, blocks.len(), "report blocks")?;
         let length = Self::wire_len(blocks.len());

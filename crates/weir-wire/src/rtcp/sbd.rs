@@ -8,7 +8,7 @@
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P|    0    |    PT=204     |          length = 8           |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |      'S'      |      'B'      |      'D'      |      '1'      |
 //! |  version = 1  |     flags     |        interval number        |
 //! |                       SSRC reported on                        |
@@ -19,14 +19,14 @@
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
 //!
-//! * flags: bit 0 for statistics that are defined, bit 1 for a receiver that has begun anew since its report before, bit 2
-//!   for a flow that passes a bottleneck. The others are 0, and not looked at.
+//! * flags: bit 0 for statistics that are defined, bit 1 for a receiver that has begun anew since its report
+//!   before, bit 2 for a flow that passes a bottleneck. The other bits are 0 and ignored.
 //! * interval number: its lower 16 bits.
 //! * skew_est: in two's complement, −1 to 1.
 //! * freq_est, pkt_loss: 0 to 1.
-//! * var_est, queuing delay: 2³² − 1 (71.6 min) stands for itself and anything longer. What the queuing delay is for is
-//!   to see whether coupling does harm.
-//! * samples: of the interval; 65535 stands for itself and anything more.
+//! * var_est, queuing delay: 2³² − 1 (71.6 min) also covers longer times. The queuing delay shows whether coupling
+//!   does harm.
+//! * samples: of the interval; 65535 also covers more.
 
 use super::APPLICATION;
 use super::compound::{HEADER_LEN, RtcpPacket, SSRC_LEN, read_name, start};
@@ -40,16 +40,16 @@ const VERSION: u8 = 1;
 const DEFINED: u8 = 1;
 const ANEW: u8 = 2;
 const BOTTLENECK: u8 = 4;
-/// Of `skew_est`.
+/// 1 in the unit of `skew_est`.
 const SKEW_ONE: f64 = 16_384.0;
-/// Of `freq_est` and `pkt_loss`.
+/// 1 in the unit of `freq_est` and `pkt_loss`.
 const RATIO_ONE: f64 = 32_768.0;
 
-/// Statistics of a flow at the resolution of the wire. What was read may be out of range: [`Self::skew_ratio`] and the
-/// others say so.
+/// Statistics of a flow at the resolution of the wire. Values from the wire may be out of range:
+/// [`Self::skew_ratio`] and the others return them unclipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sbd {
-    /// Who reports.
+    /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// The source reported on.
     pub source: u32,
@@ -79,12 +79,12 @@ impl Sbd {
     /// Length on the wire in bytes.
     pub const WIRE_LEN: usize = HEADER_LEN + SSRC_LEN + NAME.len() + 24;
 
-    /// A skew in units of the wire: to the nearest, within [-1, 1]; 0 for what is no number.
+    /// A skew in units of the wire: to the nearest, within [-1, 1]; 0 for NaN.
     pub fn skew_from(ratio: f64) -> i16 {
         nearest(ratio.clamp(-1.0, 1.0) * SKEW_ONE) as i16
     }
 
-    /// A ratio in units of the wire: to the nearest, within [0, 1]; 0 for what is no number.
+    /// A ratio in units of the wire: to the nearest, within [0, 1]; 0 for NaN.
     pub fn ratio_from(ratio: f64) -> u16 {
         nearest(ratio.clamp(0.0, 1.0) * RATIO_ONE) as u16
     }
@@ -94,17 +94,17 @@ impl Sbd {
         Nada::held_from_nanos(nanos)
     }
 
-    /// `skew_est`; beyond 1 or -1 where the report says what cannot be.
+    /// `skew_est`; beyond 1 or -1 where the report is invalid.
     pub fn skew_ratio(&self) -> f64 {
         f64::from(self.skew) / SKEW_ONE
     }
 
-    /// `freq_est`; beyond 1 where the report says what cannot be.
+    /// `freq_est`; beyond 1 where the report is invalid.
     pub fn frequency_ratio(&self) -> f64 {
         f64::from(self.frequency) / RATIO_ONE
     }
 
-    /// `pkt_loss`; beyond 1 where the report says what cannot be.
+    /// `pkt_loss`; beyond 1 where the report is invalid.
     pub fn loss_ratio(&self) -> f64 {
         f64::from(self.loss) / RATIO_ONE
     }
@@ -142,7 +142,7 @@ impl Sbd {
     /// Writes the report to the start of `buffer` and returns its length.
     ///
     /// # Errors
-    /// If the buffer is shorter than [`Self::WIRE_LEN`]. Nothing is written then.
+    /// If the buffer is shorter than [`Self::WIRE_LEN`]. The buffer stays unchanged then.
     pub fn write(&self, buffer: &mut [u8]) -> Result<usize, BufferTooSmall> {
         let mut writer = start(buffer, Self::WIRE_LEN, SUBTYPE, APPLICATION)?;
         writer.u32(self.ssrc);
@@ -162,7 +162,8 @@ impl Sbd {
     }
 }
 
-/// What `as` an integer is the nearest whole number to `value`, halves away from zero, as the `round` of std, which core lacks.
+/// A value that `as` truncates to the nearest whole number, halves away from zero, as the `round` of std, which
+/// core lacks.
 fn nearest(value: f64) -> f64 {
     // Less than a half by the last bit: so what is below a half stays there when the sum is rounded.
     value + (0.5 - f64::EPSILON / 4.0).copysign(value)

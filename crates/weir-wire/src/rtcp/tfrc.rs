@@ -1,15 +1,15 @@
 //! TFRC's feedback (RFC 5348 §3.2.2) as an APP packet (RFC 3550 §6.7).
 //!
-//! The RFC defines the values (`X_recv`, `p`, `t_recvdata`, `t_delay`) and leaves their transport open. Here they travel
-//! in an APP packet of subtype 0 and name "TFRC"; a packet's number stands for `t_recvdata`, as the sender knows when
-//! it left:
+//! The RFC defines the values (`X_recv`, `p`, `t_recvdata`, `t_delay`) and leaves their transport open. Here they
+//! travel in an APP packet of subtype 0 and name "TFRC"; a packet's number stands for `t_recvdata`, as the sender
+//! knows its departure time:
 //!
 //! ```text
 //!  0                   1                   2                   3
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P|    0    |    PT=204     |          length = 7           |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |      'T'      |      'F'      |      'R'      |      'C'      |
 //! |                         p, 32 bits                            |
 //! |                    X_recv, 32 bits, bit/s                     |
@@ -20,9 +20,9 @@
 //! ```
 //!
 //! * `p`: loss event rate in units of 2⁻³²; 0 before the first loss event, 2³² − 1 stands for 1.
-//! * `X_recv`: receive rate; 2³² − 1 stands for itself and anything faster.
-//! * held (`t_delay`): from the arrival of the newest packet to this report; 2³² − 1 (71.6 min) stands for itself and
-//!   anything longer.
+//! * `X_recv`: receive rate; 2³² − 1 also covers faster rates.
+//! * held (`t_delay`): from the arrival of the newest packet to this report; 2³² − 1 (71.6 min) also covers longer
+//!   times.
 //! * transport sequence: lower 16 bits of the number of the newest packet received. The 16 bits after it are 0 and
 //!   ignored.
 
@@ -39,7 +39,7 @@ const ONE: f64 = 4_294_967_296.0;
 /// TFRC's feedback at the resolution of the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tfrc {
-    /// Who reports.
+    /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// The source reported on.
     pub source: u32,
@@ -47,7 +47,7 @@ pub struct Tfrc {
     pub loss_event_rate: u32,
     /// Receive rate `X_recv` in bit/s.
     pub receive_rate: u32,
-    /// From the arrival of the newest packet to this report, in µs.
+    /// Time from the arrival of the newest packet to this report, in µs.
     pub held: u32,
     /// Lower 16 bits of the transport-wide number of the newest packet received.
     pub transport_sequence: u16,
@@ -88,7 +88,7 @@ impl Tfrc {
     /// Writes the feedback to the start of `buffer` and returns its length.
     ///
     /// # Errors
-    /// If the buffer is shorter than [`Self::WIRE_LEN`]. Nothing is written then.
+    /// If the buffer is shorter than [`Self::WIRE_LEN`]. The buffer stays unchanged then.
     pub fn write(&self, buffer: &mut [u8]) -> Result<usize, BufferTooSmall> {
         let mut writer = start(buffer, Self::WIRE_LEN, SUBTYPE, APPLICATION)?;
         writer.u32(self.ssrc);

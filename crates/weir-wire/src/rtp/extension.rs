@@ -7,19 +7,19 @@ pub(super) const TWO_BYTE_PROFILE: u16 = 0x1000;
 /// In the one-byte form this ID ends the block.
 const STOP_ID: u8 = 15;
 
-/// One element of the extension block.
+/// An element of the extension block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extension<'a> {
-    /// Its ID, 1 to 255: what it means is agreed upon outside of RTP.
+    /// Its ID, 1 to 255: signalling outside of RTP defines its meaning.
     pub id: u8,
     /// Its data, up to 255 bytes.
     pub data: &'a [u8],
 }
 
-/// The extension block of an RTP header as it stands there.
+/// The extension block of an RTP header as on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtensionBlock<'a> {
-    /// The word that says how to read the data: 0xBEDE for the one-byte form, 0x1000 for the two-byte form.
+    /// The word that defines the form of the data: 0xBEDE for the one-byte form, 0x1000 for the two-byte form.
     pub profile: u16,
     /// The data, a multiple of four bytes.
     pub data: &'a [u8],
@@ -67,7 +67,7 @@ impl Form {
     }
 
     /// Whether an element's first byte is one byte of padding. The one-byte form has a length there too; with ID 0
-    /// it means nothing.
+    /// it has no meaning.
     const fn is_padding(self, first: u8) -> bool {
         match self {
             Self::OneByte => first >> 4 == 0,
@@ -78,7 +78,7 @@ impl Form {
 
 /// The elements of an extension block, in order.
 ///
-/// An element that runs past the end of the block is left out together with what follows it.
+/// An element that runs past the end of the block is left out together with all after it.
 #[derive(Clone, Debug)]
 pub struct Extensions<'a> {
     form: Form,

@@ -16,17 +16,17 @@ pub const FIXED_HEADER_LEN: usize = 12;
 /// The version of RTP and RTCP.
 pub(crate) const VERSION: u8 = 2;
 
-/// What shares a port with RTP.
+/// Protocols that share a port with RTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An RTP packet.
     Rtp,
-    /// One or more RTCP packets.
+    /// RTCP packets, at least one.
     Rtcp,
 }
 
-/// Tells RTP from RTCP on a shared port: a second byte of 192 to 223 means RTCP (RFC 5761 §4). `None` if the bytes
-/// are neither, because there are fewer than two or the version is not 2.
+/// Distinguishes RTP from RTCP on a shared port: a second byte of 192 to 223 means RTCP (RFC 5761 §4). Returns
+/// `None` if the bytes are neither, because there are fewer than two or the version is not 2.
 pub fn demux(bytes: &[u8]) -> Option<Kind> {
     match *bytes {
         [first, 192..=223, ..] if first >> 6 == VERSION => Some(Kind::Rtcp),

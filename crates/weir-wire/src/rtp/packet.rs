@@ -8,7 +8,7 @@ use crate::error::ParseError;
 /// An RTP packet, borrowed from the bytes it came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RtpPacket<'a> {
-    /// What the marker means depends on the payload; with video, the last packet of a frame.
+    /// Marker: its meaning depends on the payload; with video, the last packet of a frame.
     pub marker: bool,
     /// Payload type, 0 to 127.
     pub payload_type: u8,
@@ -99,7 +99,7 @@ fn read_extension_block<'a>(reader: &mut Reader<'a>) -> Result<ExtensionBlock<'a
     Ok(ExtensionBlock { profile, data: reader.slice(4 * usize::from(length))? })
 }
 
-/// Splits what is left into payload and the count of padding bytes, which the last byte tells.
+/// Splits the remaining bytes into payload and the count of padding bytes, which the last byte holds.
 pub(crate) fn split_padding(reader: Reader<'_>) -> Result<(&[u8], u8), ParseError> {
     reader.require(1)?;
     let rest = reader.rest();

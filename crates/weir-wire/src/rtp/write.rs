@@ -37,8 +37,8 @@ impl RtpHeader<'_> {
     /// Writes the header to the start of `buffer` and returns its length.
     ///
     /// # Errors
-    /// If the buffer is too small, there are more than 15 sources, or an extension has ID 0, more than 255 bytes or
-    /// no room in a block of 65535 words. Nothing is written then.
+    /// If the buffer is too small, there are more than 15 sources, an extension has ID 0 or more than 255 bytes,
+    /// or the block exceeds 65535 words. The buffer stays unchanged then.
     pub fn write(&self, buffer: &mut [u8]) -> Result<usize, WriteError> {
         at_most(15, self.csrcs.len(), "contributing sources")?;
         for element in self.extensions {
@@ -87,10 +87,10 @@ impl RtpHeader<'_> {
     }
 }
 
-/// Fills `room`, which follows the payload, with RTP padding: zeros, and their count in the last byte.
+/// Fills `room`, the space after the payload, with RTP padding: zeros, and their count in the last byte.
 ///
 /// # Errors
-/// If there is more than the count can say, 255 bytes. Nothing is written then.
+/// If the space exceeds the largest count, 255 bytes. The space stays unchanged then.
 pub fn write_padding(room: &mut [u8]) -> Result<(), WriteError> {
     at_most(255, room.len(), "bytes of padding")?;
     let count = room.len() as u8;

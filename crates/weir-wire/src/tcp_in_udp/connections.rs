@@ -1,19 +1,19 @@
-//! Which connection has which number.
+//! Assignment of numbers to connections.
 
 use super::{ConnectionId, Ports, Setup};
 
 /// The maximum segment lifetime of TCP (RFC 9293 §3.4.2): 2 min.
 pub const MSL_NANOS: i64 = 120_000_000_000;
 
-/// A connection that was accepted and of which nothing else came has its number for so long: as long as its SYN/ACK is sent
-/// again (Linux: five times, 63 s).
+/// Lifetime of the number of a half-open connection, accepted without a further segment: as long as its SYN/ACK is
+/// sent again (Linux: five times, 63 s).
 pub const HALF_OPEN_NANOS: i64 = 63_000_000_000;
 
-/// The connections of one pair of hosts on one pair of UDP ports, as one of the hosts knows them. Ports are as its own
-/// segments have them: [`Ports::reversed`] for what has come.
+/// The connections of one pair of hosts on one pair of UDP ports, as seen by one of the hosts. Ports are as in
+/// the host's own segments: [`Ports::reversed`] for received ones.
 ///
-/// While a connection has a number, its ports are taken for plain TCP, too, and a plain SYN or SYN/ACK between them is to
-/// be ignored: it is the copy that was sent for peers and paths without TCP in UDP.
+/// While a connection has a number, plain TCP between its ports must ignore a SYN or SYN/ACK. This segment is
+/// the copy for peers and paths without TCP in UDP.
 #[derive(Clone, Debug)]
 pub struct Connections {
     places: [Option<Place>; ConnectionId::COUNT as usize],
@@ -29,13 +29,14 @@ struct Place {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// This host asked for the number, and is not answered yet.
+    /// This host requested the number, and has no answer yet.
     Asked,
-    /// The other host asked, and has sent nothing by the number yet. It is free then.
+    /// The other host requested the number, and has not used it in a segment yet. The number is free after this
+    /// time.
     HalfOpen { free_nanos: i64 },
-    /// The connection stands.
+    /// The connection is established.
     Established,
-    /// It is closed. Its number is free then.
+    /// The connection is closed. Its number is free then.
     Closed { free_nanos: i64 },
 }
 
@@ -46,13 +47,13 @@ impl Default for Connections {
 }
 
 impl Connections {
-    /// No connection yet; numbers are free again two of these lifetimes of a segment after the close.
+    /// No connection yet; a number is free again two segment lifetimes after the close.
     pub const fn new(msl_nanos: i64) -> Self {
         Self { places: [None; ConnectionId::COUNT as usize], msl_nanos, unknown: 0 }
     }
 
-    /// The number to open a connection with: the one it has already, if this is another SYN for it, else the lowest that
-    /// is free. `None` if none is: the connection is to be plain TCP.
+    /// The number to open a connection with: the one it has already, if this is another SYN for it, else the
+    /// lowest that is free. Returns `None` if no number is free: the connection is to be plain TCP.
     pub fn open(&mut self, now_nanos: i64, ports: Ports) -> Option<ConnectionId> {
         self.expire(now_nanos);
         let held = self.id(now_nanos, ports);
@@ -63,14 +64,14 @@ impl Connections {
         Some(id)
     }
 
-    /// The SYN/ACK uses the number that this host asked for: a refusal after that is none.
+    /// The SYN/ACK uses the number that this host requested; a later refusal is ignored.
     pub fn on_accepted(&mut self, ports: Ports) {
         for place in self.places.iter_mut().flatten().filter(|place| place.ports == ports) {
             place.establish();
         }
     }
 
-    /// A SYN came that wants this number: what the SYN/ACK answers.
+    /// A SYN with this number arrives; returns the answer of the SYN/ACK.
     pub fn accept(&mut self, now_nanos: i64, id: ConnectionId, ports: Ports) -> Setup {
         self.expire(now_nanos);
         let holder = self.place(id).map(|place| place.ports);
@@ -81,7 +82,7 @@ impl Connections {
         let opened = now_nanos.saturating_add(HALF_OPEN_NANOS);
         match self.place(id).map(|place| place.state) {
             None => self.take(id, ports, State::HalfOpen { free_nanos: opened }),
-            // A number that is to be kept is kept as long, whoever sends another SYN.
+            // Another SYN does not shorten the time for which a number is reserved.
             Some(State::Closed { free_nanos }) => {
                 self.take(id, ports, State::HalfOpen { free_nanos: opened.max(free_nanos) });
             }
@@ -90,8 +91,8 @@ impl Connections {
         Setup::Use(id)
     }
 
-    /// The SYN/ACK refused the number: it is free at once, for nothing was sent by it. Later, and to who did not ask, a
-    /// refusal says nothing.
+    /// The SYN/ACK refused the number: it is free at once, because no segment has used it. A later refusal, or one
+    /// to a host that did not request the number, is ignored.
     pub fn on_refused(&mut self, ports: Ports) {
         for place in &mut self.places {
             if place.is_some_and(|place| place.ports == ports && place.state == State::Asked) {
@@ -110,8 +111,8 @@ impl Connections {
         }
     }
 
-    /// Which connection a segment that has come belongs to. `None` if it is to be dropped: nobody has the number; this is
-    /// counted ([`Self::unknown`]).
+    /// The connection to which a received segment belongs. Returns `None` if the segment is to be dropped because
+    /// its number is unused; [`Self::unknown`] counts these.
     pub fn on_segment(&mut self, now_nanos: i64, id: ConnectionId) -> Option<Ports> {
         let place = self.places.get_mut(usize::from(id.number())).and_then(Option::as_mut);
         let place = place.filter(|place| place.holds_at(now_nanos));
@@ -127,7 +128,7 @@ impl Connections {
             .find(|&id| self.place(id).is_some_and(|place| place.ports == ports && place.holds_at(now_nanos)))
     }
 
-    /// How many segments came whose number nobody had.
+    /// Number of received segments with an unused number.
     pub const fn unknown(&self) -> u64 {
         self.unknown
     }
@@ -165,7 +166,7 @@ impl Place {
         matches!(self.state, State::Closed { .. })
     }
 
-    /// Something came by its number.
+    /// A segment with its number has arrived.
     const fn establish(&mut self) {
         if !self.is_closed() {
             self.state = State::Established;
@@ -268,7 +269,7 @@ mod tests {
         assert_eq!(server.accept(HALF_OPEN_NANOS - 1, id(3), ports(1)), Setup::Refused);
         assert_eq!(server.accept(HALF_OPEN_NANOS, id(3), ports(1)), Setup::Use(id(3)));
         assert_eq!(server.accept(HALF_OPEN_NANOS, id(7), ports(2)), Setup::Refused);
-        // Another SYN of a connection that stands does not open it again.
+        // Another SYN of an established connection does not open it again.
         assert_eq!(server.accept(HALF_OPEN_NANOS, id(7), ports(1007)), Setup::Use(id(7)));
         assert_eq!(server.accept(3 * HALF_OPEN_NANOS, id(7), ports(2)), Setup::Refused);
     }

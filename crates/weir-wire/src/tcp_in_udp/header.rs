@@ -14,16 +14,16 @@ const SMALLEST_DATA_OFFSET: u8 = 5;
 /// The most options, in bytes: the largest data offset is 15.
 const MAX_OPTIONS_LEN: usize = 40;
 
-/// The place of URG: the lowest bit of the connection's number.
+/// The position of URG: the lowest bit of the connection's number.
 const ID_LOW: u8 = 0x20;
 const SYN: u8 = 0x02;
 
 /// The ports of a TCP connection, as its segments' sender sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ports {
-    /// The sender's.
+    /// The sender's port.
     pub source: u16,
-    /// The receiver's.
+    /// The receiver's port.
     pub destination: u16,
 }
 
@@ -35,16 +35,16 @@ impl Ports {
     }
 }
 
-/// How a segment tells which connection it belongs to.
+/// Identification of a segment's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// By the real ports: a SYN or SYN/ACK.
+    /// The real ports: a SYN or SYN/ACK.
     Ports(Ports),
-    /// By its number: any other segment.
+    /// The connection's number: any other segment.
     Id(ConnectionId),
 }
 
-/// The control bits of TCP but SYN, which [`Named`] tells, and URG, which has no place.
+/// The control bits of TCP except SYN, which [`Named`] implies, and URG, which has no bit here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u8);
 
@@ -53,7 +53,7 @@ impl Flags {
     pub const CWR: Self = Self(0x80);
     /// Echo of congestion experienced.
     pub const ECE: Self = Self(0x40);
-    /// The acknowledgment number counts.
+    /// The acknowledgment number is valid.
     pub const ACK: Self = Self(0x10);
     /// Push.
     pub const PSH: Self = Self(0x08);
@@ -62,23 +62,23 @@ impl Flags {
     /// No more data.
     pub const FIN: Self = Self(0x01);
 
-    /// Those of TCP's octet of flags.
+    /// The flags in TCP's octet of flags.
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits & !(ID_LOW | SYN))
     }
 
-    /// Their bits in TCP's octet of flags.
+    /// The bits in TCP's octet of flags.
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// These and those.
+    /// The union of both sets.
     #[must_use]
     pub const fn and(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
-    /// Whether all of those are among these.
+    /// Whether this set contains all of `others`.
     pub const fn has(self, others: Self) -> bool {
         self.0 & others.0 == others.0
     }
@@ -87,7 +87,7 @@ impl Flags {
 /// A segment's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header<'a> {
-    /// Which connection the segment belongs to.
+    /// Identification of the connection.
     pub named: Named,
     /// Control bits.
     pub flags: Flags,
@@ -97,7 +97,7 @@ pub struct Header<'a> {
     pub sequence: u32,
     /// Acknowledgment number; it counts if [`Flags::ACK`] is set.
     pub acknowledgment: u32,
-    /// TCP's options in bytes, of which a reader sees the padding too: up to 40. A SYN's have [`Setup`] among them.
+    /// TCP's options in bytes, up to 40; a reader returns their padding too. A SYN's have [`Setup`] among them.
     pub options: &'a [u8],
 }
 
@@ -127,7 +127,7 @@ impl<'a> Header<'a> {
         Ok((Self { named, flags, window, sequence, acknowledgment, options }, reader.rest()))
     }
 
-    /// What a SYN says of the connection's number; `None` in other segments.
+    /// The option of a SYN that holds the connection's number, or `None` in other segments.
     pub fn setup(&self) -> Option<Setup> {
         match self.named {
             Named::Ports(_) => Setup::find(self.options).ok(),
@@ -145,8 +145,8 @@ impl<'a> Header<'a> {
     /// end of the list.
     ///
     /// # Errors
-    /// If the buffer is too small, there are more than 40 bytes of options, or a SYN has no [`Setup`]. Nothing is written
-    /// then.
+    /// If the buffer is too small, there are more than 40 bytes of options, or a SYN has no [`Setup`]. The buffer
+    /// stays unchanged then.
     pub fn write(&self, buffer: &mut [u8]) -> Result<usize, WriteError> {
         at_most(MAX_OPTIONS_LEN, self.options.len(), "bytes of TCP options")?;
         let (id, syn) = match self.named {
@@ -177,7 +177,7 @@ fn read_ports(reader: &mut Reader<'_>) -> Result<Ports, ParseError> {
     Ok(Ports { source: reader.u16()?, destination: reader.u16()? })
 }
 
-/// The number in the lower half of the first octet, whose lowest bit stands among the flags.
+/// The number in the lower half of the first octet, whose lowest bit is among the flags.
 const fn id_of(first: u8, flags: u8) -> ConnectionId {
     ConnectionId((first & 0x0F) << 1 | (flags & ID_LOW != 0) as u8)
 }

@@ -1,8 +1,8 @@
-//! TCP in UDP (draft-welzl-irtf-iccrg-tcp-in-udp-00, draft-welzl-tcp-ccc-00 §3): TCP connections of one pair of hosts on
-//! one pair of UDP ports, so that routers which hash the five-tuple send them all the same way.
+//! TCP in UDP (draft-welzl-irtf-iccrg-tcp-in-udp-00, draft-welzl-tcp-ccc-00 §3): TCP connections of one pair of
+//! hosts on one pair of UDP ports, so that routers which hash the five-tuple send them all on the same path.
 //!
-//! What is read and written here is the payload of a UDP datagram. Its header is that of TCP in another order, without
-//! ports, checksum and urgent pointer; with the 8 bytes of UDP's header a segment is no longer than plain TCP's:
+//! This module reads and writes the payload of a UDP datagram. Its header is that of TCP in another order, without
+//! ports, checksum and urgent pointer. With the 8 bytes of UDP's header a segment is no longer than plain TCP's:
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -17,9 +17,9 @@
 //! ```
 //!
 //! * offset: TCP's data offset, the length of the original header of TCP in words: 5 to 15.
-//! * id high, i: the connection's number. The draft does not say which part is the upper one; here the four bits are,
-//!   and the bit in the place of URG is the lowest. Both are 0 in a SYN, and are not read there.
-//! * options: a SYN has at least the one that says the connection's number ([`Setup`]).
+//! * id high, i: the connection's number. The draft does not define which part is the upper one. Here the four
+//!   bits are, and the bit in the place of URG is the lowest. Both are 0 in a SYN, and are not read there.
+//! * options: a SYN has at least the one with the connection's number ([`Setup`]).
 //!
 //! UDP's checksum is TCP's here: it must be computed, and a datagram without one (0) be dropped before it is read.
 
@@ -31,20 +31,20 @@ pub use connections::{Connections, HALF_OPEN_NANOS, MSL_NANOS};
 pub use header::{Flags, Header, Named, Ports};
 pub use option::{Setup, TcpOption, options};
 
-/// What shares a port with TCP in UDP.
+/// Protocols that share a port with TCP in UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A segment.
     Segment,
-    /// A segment, or a packet of RTP or RTCP: their first bytes, 128 to 191, are data offsets of 8 to 11. Only who knows
-    /// that no RTP comes to this port may take it for a segment.
+    /// A segment, or a packet of RTP or RTCP: their first bytes, 128 to 191, are data offsets of 8 to 11. Only a
+    /// caller that receives no RTP on this port may treat it as a segment.
     SegmentOrRtp,
-    /// What has its two upper bits clear, as STUN has.
+    /// A packet whose two upper bits are clear, such as STUN.
     Stun,
 }
 
-/// Tells segments from STUN on a shared port by the upper half of the first byte. `None` if the bytes are neither,
-/// because there are none or the half is 4.
+/// Distinguishes segments from STUN on a shared port by the upper half of the first byte. Returns `None` if the
+/// bytes are neither, because there are none or the half is 4.
 pub const fn demux(bytes: &[u8]) -> Option<Kind> {
     match bytes {
         [0x80..=0xBF, ..] => Some(Kind::SegmentOrRtp),
@@ -59,10 +59,10 @@ pub const fn demux(bytes: &[u8]) -> Option<Kind> {
 pub struct ConnectionId(u8);
 
 impl ConnectionId {
-    /// How many there are.
+    /// The number of connections.
     pub const COUNT: u8 = 32;
 
-    /// The connection of this number; `None` above 31.
+    /// The connection of this number, or `None` above 31.
     pub const fn new(number: u8) -> Option<Self> {
         if number < Self::COUNT { Some(Self(number)) } else { None }
     }

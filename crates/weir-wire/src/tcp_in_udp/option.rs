@@ -1,4 +1,4 @@
-//! The options of TCP, and the one that gives a connection its number.
+//! The options of TCP, and the one that assigns a number to a connection.
 
 use super::ConnectionId;
 use crate::cursor::Reader;
@@ -6,11 +6,11 @@ use crate::error::ParseError;
 
 const END_OF_LIST: u8 = 0;
 const NO_OPERATION: u8 = 1;
-/// RFC 6994: the first of two kinds for experiments, which a number in the data tells apart.
+/// RFC 6994: the first of two kinds for experiments, which a number in the data distinguishes.
 const EXPERIMENT: u8 = 253;
 /// The number of this experiment: "TI". The draft leaves it open, and it is not registered.
 const EXPERIMENT_ID: u16 = 0x5449;
-/// What an id says if there is none to be had.
+/// The id of a refusal, if no number is free.
 const REFUSED: u8 = 255;
 
 /// An option with data.
@@ -22,8 +22,8 @@ pub struct TcpOption<'a> {
     pub data: &'a [u8],
 }
 
-/// The options with data in the bytes between a header and its payload; nothing comes after the end of the list, nor
-/// after one whose length is wrong. Offsets of errors count from the first of the bytes.
+/// The options with data in the bytes between a header and its payload. The iteration ends at the end of the list,
+/// or after an option whose length is wrong. Offsets of errors count from the first of the bytes.
 pub fn options(bytes: &[u8]) -> impl Iterator<Item = Result<TcpOption<'_>, ParseError>> {
     options_at(bytes, 0)
 }
@@ -71,12 +71,12 @@ fn read_data<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], ParseError> {
     }
 }
 
-/// TiU-Setup: what a SYN says of the connection's number.
+/// TiU-Setup: the option of a SYN with the connection's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setup {
     /// The connection shall have this number (SYN), or has it (SYN/ACK).
     Use(ConnectionId),
-    /// The number is in use: what follows is plain TCP.
+    /// The number is in use: the connection continues as plain TCP.
     Refused,
 }
 
@@ -97,7 +97,7 @@ impl Setup {
     /// The first in the options of a SYN.
     ///
     /// # Errors
-    /// If there is none, an option before it has a wrong length, or it says an id above 31 that is not 255.
+    /// If there is none, an option before it has a wrong length, or its id is above 31 and not 255.
     pub fn find(options: &[u8]) -> Result<Self, ParseError> {
         Self::find_at(options, 0)
     }

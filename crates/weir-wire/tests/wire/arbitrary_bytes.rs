@@ -9,7 +9,7 @@ use weir_wire::rtp::{self, RtpPacket};
 use weir_wire::tcp_in_udp::{self, Header, Named};
 use weir_wire::{ExtensionIds, MediaHeader};
 
-/// Reads everything that can be read from `bytes`, and checks that nothing reaches outside of them.
+/// Reads every part of `bytes`, and checks that the readers stay within them.
 fn read_everything(bytes: &[u8]) -> Result<(), TestCaseError> {
     let _ = rtp::demux(bytes);
     let _ = MediaHeader::parse(bytes, &ExtensionIds::default());
@@ -37,7 +37,7 @@ fn read_everything(bytes: &[u8]) -> Result<(), TestCaseError> {
     read_segment(bytes)
 }
 
-/// Reads TCP in UDP; what could be read is written as it was but for bits that mean nothing.
+/// Reads TCP in UDP; segments that can be read are written as they were but for bits without meaning.
 fn read_segment(bytes: &[u8]) -> Result<(), TestCaseError> {
     match Header::parse(bytes) {
         Ok((header, payload)) => {
@@ -126,7 +126,7 @@ fn plausible_bytes() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Reports of laws of others, about as long as they say.
+/// Reports of other controllers, about as long as their length fields.
 fn own_reports() -> impl Strategy<Value = Vec<u8>> {
     let first = prop_oneof![4 => Just(0x87), 1 => Just(0xA7)];
     let data = vec(any::<u8>(), 0..72);
@@ -138,7 +138,8 @@ fn own_reports() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Bytes that begin like transport-wide feedback or that of RFC 8888, and are about as long as they say.
+/// Bytes that begin like transport-wide feedback or that of RFC 8888, and are about as long as their length
+/// fields.
 fn per_packet_feedback() -> impl Strategy<Value = Vec<u8>> {
     let first = prop_oneof![Just(0x8F), Just(0xAF), Just(0x8B), Just(0xAB)];
     let counts = (any::<u16>(), 0..40u16, any::<u32>());
@@ -152,7 +153,7 @@ fn per_packet_feedback() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Bytes that begin like TCP in UDP, about as long as their data offset says.
+/// Bytes that begin like TCP in UDP, about as long as their data offset implies.
 fn segments() -> impl Strategy<Value = Vec<u8>> {
     let option = prop_oneof![
         4 => prop_oneof![0..32u8, Just(255), any::<u8>()].prop_map(|id| vec![253, 5, 0x54, 0x49, id]),

@@ -1,4 +1,4 @@
-//! What Weir writes, another implementation (rtc-rtp, rtc-rtcp) reads the same, and the other way round.
+//! Packets written by Weir are read the same by another implementation (rtc-rtp, rtc-rtcp), and the reverse.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -159,8 +159,8 @@ fn their_quarters(message: &TransportLayerCc) -> Vec<Option<i64>> {
         .collect()
 }
 
-/// Chunks of any kind with as many deltas as they call for. Their reader takes what a vector holds beyond the count for
-/// packets, so the count is that of all symbols.
+/// Chunks of any kind with as many deltas as they call for. Their reader counts symbols of a vector beyond the
+/// count as packets, so the count is that of all symbols.
 fn any_message_of_theirs() -> impl Strategy<Value = TransportLayerCc> {
     let symbol = prop_oneof![
         Just(SymbolTypeTcc::PacketNotReceived),

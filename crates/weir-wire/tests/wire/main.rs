@@ -1,4 +1,4 @@
-//! What is written on the wire and read from it.
+//! Round trips of the wire formats.
 
 mod arbitrary_bytes;
 mod interoperability;

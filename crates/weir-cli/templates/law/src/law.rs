@@ -1,9 +1,9 @@
-//! The law `mine`: the rate grows while packets come without delay and loss, and falls where they do not. Replace its rule with
-//! yours; what it needs to be a law of Weir stays.
+//! The controller `mine`: the rate grows while packets arrive without delay and loss, and falls otherwise. Replace
+//! its rule with yours; the rest makes it a controller of Weir.
 //!
-//! Each report tells of packets that arrived or are missing, and of a round-trip time. Once in a round-trip time the rate is
-//! multiplied: by `decrease` where the round-trip time is `threshold` above its least or more than 2 % of the packets are
-//! missing, else by as much of `growth` as belongs to the time since.
+//! Each report covers packets that arrived or are missing, and a round-trip time. Once in a round-trip time the
+//! rate is multiplied. The factor is `decrease` if the round-trip time is `threshold` above its least or more than
+//! 2 % of the packets are missing. Otherwise it is the part of `growth` for the time since.
 
 use weir_lab::registry::{ControllerInfo, ControllerKind, Half};
 use weir_lab::schemars::JsonSchema;
@@ -23,10 +23,10 @@ use weir_lab::weir_cc::{
 pub struct Config {
     /// Factor of a decrease, in (0, 1).
     pub decrease: f64,
-    /// What a second without congestion makes of the rate, above 1.
+    /// Factor of the rate in a second without congestion, above 1.
     pub growth: f64,
-    /// Round-trip time above its least from which on the path is congested. It has the time in it for which the receiver
-    /// held the packet before its report, up to 25 ms.
+    /// Excess of the round-trip time over its least from which on the path is congested. The excess includes the
+    /// time for which the receiver held the packet before its report, up to 25 ms.
     pub threshold: TimeDelta,
 }
 
@@ -38,10 +38,10 @@ impl Default for Config {
 
 /// The least round-trip time is that of so many decisions: a path may change, and one wrong report must not spoil it for ever.
 const ROUND_TRIPS: usize = 100;
-/// How often the receiver tells of packets.
+/// Interval of the receiver's reports on packets.
 const REPORTS: TimeDelta = TimeDelta::from_millis(25);
 
-/// What the registry knows of the law.
+/// Entry of the controller in the registry.
 #[derive(Debug)]
 pub struct Mine;
 
@@ -71,7 +71,7 @@ impl ControllerKind for Mine {
 /// The sender half.
 ///
 /// # Errors
-/// A constant out of its range, in words.
+/// A message if a constant is out of its range.
 pub fn sender(config: Config, limits: RateLimits) -> Result<RateController<MineRule>, String> {
     if !(config.decrease > 0.0 && config.decrease < 1.0) {
         return Err("`decrease` must be in (0, 1)".to_owned());
@@ -82,13 +82,13 @@ pub fn sender(config: Config, limits: RateLimits) -> Result<RateController<MineR
     if config.threshold <= TimeDelta::ZERO {
         return Err("`threshold` must be above 0s".to_owned());
     }
-    // Without feedback for a second the rate yields.
+    // Without feedback for a second the rate falls.
     let frame = Frame::new(limits, Some(TimeDelta::from_secs(1)));
     let round_trips = WindowedMin::new(ROUND_TRIPS);
     Ok(RateController::new_by(MineRule { config, round_trips, decided: None, packets: 0, missing: 0 }, frame))
 }
 
-/// What the law remembers of the path; the rate itself is the frame's.
+/// State of the path; the frame holds the rate itself.
 #[derive(Debug)]
 pub struct MineRule {
     config: Config,
@@ -96,12 +96,12 @@ pub struct MineRule {
     round_trips: WindowedMin<TimeDelta>,
     /// When the rate was computed last.
     decided: Option<SendTime>,
-    /// Packets that were told of since then, and those of them that are missing.
+    /// Packets reported since then, and those of them that are missing.
     packets: u32,
     missing: u32,
 }
 
-/// So many times its rate may leave the pacer at once.
+/// Factor of the rate at which packets may leave the pacer.
 const PACING: Pacing = Pacing::Factor(1.5);
 
 impl Rule for MineRule {
@@ -113,7 +113,7 @@ impl Rule for MineRule {
         frame: &mut Frame,
     ) -> FeedbackOutcome {
         let Feedback::Packets { results, rtt, .. } = *feedback else { return FeedbackOutcome::Ignored };
-        // The path is there: what `Frame::new` was told to wait for has come.
+        // Feedback has arrived: the feedback timeout of `Frame::new` ends.
         frame.end_silence();
         let missing = results.iter().filter(|result| result.fate == Fate::Missing).count() as u32;
         self.missing = self.missing.saturating_add(missing);
@@ -124,7 +124,7 @@ impl Rule for MineRule {
             self.decided = Some(now);
             return FeedbackOutcome::NoUpdate;
         };
-        // A time before the last one is that of a clock that was set back.
+        // An earlier time than the last one comes from a clock that was set back.
         if now >= before && now - before < rtt {
             return FeedbackOutcome::NoUpdate;
         }
@@ -151,7 +151,8 @@ impl Rule for MineRule {
     /// No rate or window of its own beside the frame's.
     fn scale(&mut self, _: SendTime, _: f64, _: &Frame) {}
 
-    /// A rule that wants more on the wire than the encoder makes asks for it here, by `padding`; `Frame::share` says what a coupler gave.
+    /// A rule that needs more on the wire than the encoder makes requests it here, by `padding`; `Frame::share` is
+    /// the allocation of a coupler.
     fn send_rates(&self, frame: &Frame) -> SendRates {
         SendRates::at(frame.data_rate(), PACING)
     }
@@ -171,13 +172,15 @@ mod tests {
 
     use super::*;
 
-    // What must hold of every law, a test for each property; what this one cannot promise by its design its line says by name.
+    // Properties of every controller, a test for each; a property that this one cannot have by its design is named
+    // in its line.
     law_tests!(
         properties,
         Law::new("mine", |limits| {
             halves(sender(Config::default(), limits).unwrap(), PacketFeedback::new(REPORTS))
         })
-        // A wrong round-trip time is forgotten after 100 more, and then it climbs to 50 times its rate in 30 s; a cut takes 15 % in a round trip, too little for a start far above the path.
+        // A wrong round-trip time is forgotten after 100 more, and then the rate climbs to 50 times its value in 30 s.
+        // A cut takes 15 % in a round trip, too little for a start far above the path.
         .recovering_within(500)
         .starting_at_most(10_000)
         .cutting_to(0.85)

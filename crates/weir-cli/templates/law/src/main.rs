@@ -1,4 +1,4 @@
-//! The command `weir` with the law `mine` among its own: every command knows it.
+//! The command `weir` with the controller `mine` among its own: every command accepts it.
 
 mod law;
 

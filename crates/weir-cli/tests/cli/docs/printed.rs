@@ -1,4 +1,4 @@
-//! What stands in a document as printed by a command.
+//! Parts of a document that are printed by a command.
 //!
 //! ```text
 //! <!-- printed by: COMMAND -->
@@ -6,8 +6,8 @@
 //! <!-- end of print -->
 //! ```
 //!
-//! A command may be several lines of bash. `<!-- printed by the block below -->` takes the next block of `sh` that readers
-//! see. What stands behind a line `sample:` prints some of the rows, or lines, in seconds.
+//! A command may be several lines of bash. `<!-- printed by the block below -->` takes the next block of `sh` that
+//! readers see. The command behind a line `sample:` prints some of the rows, or lines, in seconds.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ const END: &str = "<!-- end of print -->\n";
 pub(super) struct Printed {
     pub(super) command: String,
     pub(super) sample: Option<String>,
-    /// Where the text stands, in bytes, without the lines of a code fence around it.
+    /// Position of the text, in bytes, without the lines of a code fence around it.
     pub(super) place: Range<usize>,
 }
 
@@ -55,7 +55,7 @@ fn block(text: &str) -> Option<&str> {
     text.split_once("```sh\n")?.1.split_once("```\n").map(|(block, _)| block)
 }
 
-/// Every block of `sh` in `text`, and those that say no language but call the command.
+/// Every block of `sh` in `text`, and those without a language that call the command.
 pub(super) fn blocks(text: &str) -> Vec<&str> {
     let fences = text.split("```").skip(1).step_by(2);
     let of = |fence: &'_ str| fence.split_once('\n').map(|(word, _)| word.to_owned());
@@ -84,7 +84,7 @@ fn within_fence(document: &str, place: Range<usize>) -> Range<usize> {
     }
 }
 
-/// What shall stand where `old` stands: what was printed, under the head of the table that it has none of itself.
+/// The new text in place of `old`: the output, under the table head that it lacks.
 pub(super) fn renewed(old: &str, output: &str) -> String {
     let output = &format!("{}\n", output.trim_end());
     let head = || old.split_inclusive('\n').take(2).collect::<String>();
@@ -109,7 +109,7 @@ pub(super) fn rows(text: &str) -> Vec<&str> {
     lines.iter().copied().enumerate().filter(row).map(|(_, line)| line).collect()
 }
 
-/// What `text` has in common with a sample of it: rows of tables; without tables, lines, however they are aligned.
+/// The part of `text` that a sample can equal: rows of tables; without tables, lines, however they are aligned.
 pub(super) fn comparable(text: &str) -> Vec<String> {
     if text.lines().any(is_separator) || text.starts_with('|') {
         return rows(text).into_iter().map(str::to_owned).collect();
@@ -142,7 +142,7 @@ pub(super) fn tables(document: &str) -> Vec<Table<'_>> {
 }
 
 impl Table<'_> {
-    /// Whether it says how something came out: more than half of the cells behind the names begin with a number or a verdict.
+    /// Whether it holds results: more than half of the cells behind the names begin with a number or a verdict.
     pub(super) fn is_of_figures(&self) -> bool {
         let cells = self.rows.iter().flat_map(|row| row.trim_matches('|').split(" | ").skip(1));
         let cells: Vec<&str> =

@@ -1,5 +1,5 @@
-//! Either half of a law lives through ten million arbitrary calls: nothing panics, rates are within the limits, timeouts ask for later
-//! ones, no signal is infinite, memory does not grow.
+//! Either half of a controller through ten million arbitrary calls: no panic, rates within the limits, increasing
+//! timeouts, no infinite signal, no growth of memory.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -11,12 +11,12 @@ use crate::Outcome;
 use crate::memory::Memory;
 
 const CALLS: u64 = 10_000_000;
-/// Calls are chosen by so many bytes at a time.
+/// Number of bytes that choose calls at a time.
 const BYTES: usize = 1 << 16;
-/// What the allocator may keep of the largest reports.
+/// Largest memory that the allocator may keep for the largest reports, in KiB.
 const MOST_GROWTH_KIB: i64 = 256;
 
-/// Bytes by chance, without end.
+/// Random bytes, without end.
 struct Chance {
     random: Pcg64Mcg,
     bytes: Vec<u8>,
@@ -49,7 +49,7 @@ impl Chance {
     }
 }
 
-/// The sender half: packets that leave, reports of all kinds, events, time.
+/// The sender half: departures, reports of all kinds, events, time.
 pub(crate) fn sender(law: &str) -> Outcome {
     let mut chance = Chance::new();
     let limits = limits(&mut chance.more());
@@ -63,7 +63,7 @@ pub(crate) fn sender(law: &str) -> Outcome {
     }
 }
 
-/// The receiver half: packets that arrive, in no order, by clocks that are set.
+/// The receiver half: arrivals, in any order, by clocks that are set.
 pub(crate) fn receiver(law: &str) -> Outcome {
     let mut chance = Chance::new();
     let limits = limits(&mut chance.more());

@@ -1,7 +1,8 @@
-//! Long lives: either half of every law through ten million arbitrary operations, the same call begun in other years, and a week of a
-//! call. Each is a process of its own, so that its memory is its own; so many run at once as there are processors.
+//! Long runs: either half of every controller through ten million arbitrary operations, the same call begun in
+//! other years, and a week of a call. Each runs in a process of its own, so that its memory is its own; as many
+//! run at once as there are processors.
 //!
-//! `make soak` runs all of it; `soak lives gcc,nada` runs one part of these laws.
+//! `make soak` runs all of it; `soak lives gcc,nada` runs one part for these controllers.
 
 mod lives;
 mod memory;
@@ -16,12 +17,12 @@ use std::time::Instant;
 use memory::Memory;
 use weir_fuzz::laws::names;
 
-/// What a law did in a part.
+/// Outcome of a part for a controller.
 struct Outcome {
-    /// What was done, in words.
+    /// Description of the operations.
     done: String,
     memory: Memory,
-    /// How much more memory it may take in the end than after its first tenth, in KiB.
+    /// Limit of the growth of its memory after its first tenth, in KiB.
     most_growth_kib: i64,
 }
 
@@ -29,7 +30,7 @@ struct Outcome {
 struct Part {
     name: &'static str,
     what: &'static str,
-    /// Lets a law live through it.
+    /// Runs the part for a controller.
     run: fn(&str) -> Outcome,
 }
 
@@ -72,7 +73,7 @@ fn usage() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// One part of one law, in this process. A line of the table goes to standard output.
+/// Runs one part for one controller, in this process. A line of the table goes to standard output.
 fn one(part: &Part, law: &str) -> ExitCode {
     let begun = now();
     let outcome = (part.run)(law);
@@ -88,7 +89,7 @@ fn one(part: &Part, law: &str) -> ExitCode {
     if flat { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// All of `parts` with all of `laws`, each in a process of its own.
+/// All of `parts` for all of `laws`, each in a process of its own.
 fn all(parts: &[&'static Part], laws: &[&'static str]) -> ExitCode {
     let jobs = parts.iter().flat_map(|part| laws.iter().map(|law| (part.name, *law)));
     let jobs: Mutex<VecDeque<(&str, &str)>> = Mutex::new(jobs.collect());
@@ -117,7 +118,7 @@ fn all(parts: &[&'static Part], laws: &[&'static str]) -> ExitCode {
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// A part of a law in a process of its own; what it prints is printed here.
+/// A part for a controller in a process of its own; its output is printed here.
 fn apart(part: &str, law: &str) -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let child = Command::new(own).args(["one", part, law]).stdout(Stdio::piped()).spawn();

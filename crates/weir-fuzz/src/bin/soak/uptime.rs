@@ -1,5 +1,6 @@
-//! One call, begun when the clocks read 0, after a year, at the time of Unix, after 120 years, and a year before 0: every target is
-//! the same to the bit. The beginnings are whole multiples of 64 s, after which what the wire holds of a time repeats.
+//! The same call begun when the clocks read 0, after a year, at the time of Unix, after 120 years, and a year
+//! before 0. Every target is the same to the bit. The beginnings are whole multiples of 64 s, the period of times
+//! on the wire.
 
 use std::collections::VecDeque;
 
@@ -12,15 +13,15 @@ use crate::Outcome;
 use crate::memory::Memory;
 
 const YEAR: i64 = 365 * 86_400;
-/// In seconds; 1.7 · 10⁹ is of November 2023.
+/// Start times in seconds; 1.7 · 10⁹ is in November 2023.
 const BEGINNINGS: [i64; 5] = [0, YEAR, 1_700_000_000, 120 * YEAR, -YEAR];
 const SPAN: TimeDelta = TimeDelta::from_secs(300);
 const ONE_WAY: TimeDelta = TimeDelta::from_millis(25);
 const QUEUE: TimeDelta = TimeDelta::from_millis(300);
 const CAPACITY: DataRate = DataRate::from_mbps(1);
-/// The receiver's clock is so far ahead.
+/// Offset of the receiver's clock ahead of the sender's.
 const AHEAD: TimeDelta = TimeDelta::from_secs(64 * 300);
-/// What the allocator keeps of calls that have ended.
+/// Memory that the allocator keeps of calls that have ended, in KiB.
 const MOST_GROWTH_KIB: i64 = 512;
 
 pub(crate) fn run(law: &str) -> Outcome {
@@ -41,7 +42,7 @@ pub(crate) fn run(law: &str) -> Outcome {
     Outcome { done, memory: memory.unwrap_or_else(Memory::early), most_growth_kib: MOST_GROWTH_KIB }
 }
 
-/// Tells each target of a call over a bottleneck, with its time since the beginning.
+/// Passes each target of a call over a bottleneck, with its time since the beginning, to `tell`.
 fn call(law: &str, beginning: i64, mut tell: impl FnMut(TimeDelta, Target)) {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).expect("they are in order");
@@ -98,7 +99,7 @@ fn call(law: &str, beginning: i64, mut tell: impl FnMut(TimeDelta, Target)) {
     }
 }
 
-/// What has come by `now`.
+/// The next packet or report that has arrived by `now`.
 fn due<T>(way: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<T> {
     way.front().is_some_and(|(at, _)| *at <= now).then(|| way.pop_front())?.map(|(_, what)| what)
 }

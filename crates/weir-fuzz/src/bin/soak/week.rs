@@ -17,13 +17,13 @@ use crate::memory::Memory;
 
 const DAY: i64 = 86_400;
 const DAYS: usize = 7;
-/// Logs and buffers that the worst moment of a later day asks for.
+/// Logs and buffers needed at the worst moment of a later day, in KiB.
 const MOST_GROWTH_KIB: i64 = 512;
-/// By which share the last day may deliver less than the second.
+/// Largest share by which the last day may deliver less than the second.
 const WORSE: f64 = 0.05;
 
-/// The trace repeats each two minutes: 2.5 Mbit/s on average, with fades and outages. The week is not said here: scenarios
-/// last a day at most, as what measures them grows with time; nothing measures this one.
+/// The trace repeats each two minutes: 2.5 Mbit/s on average, with fades and outages. The week is not in this
+/// file: scenarios last a day at most, because their measurements grow with time, and this run has none.
 const SCENARIO: &str = r#"
 title = "A week of a call"
 duration = "24h"
@@ -51,7 +51,7 @@ encoder = { preset = "papers", skip_above = "100ms" }
 rates = { min = "50kbps", start = "300kbps", max = "1500kbps" }
 "#;
 
-/// Bytes of media that arrived on each day; looks at every target.
+/// Bytes of media that arrived on each day; checks every target.
 struct Days {
     limits: RateLimits,
     bytes: [u64; DAYS],

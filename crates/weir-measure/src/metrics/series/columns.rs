@@ -29,23 +29,23 @@ pub struct FlowSeries {
     pub receive_rate_bps: Vec<f64>,
     /// Time average of the target sending rate.
     pub target_rate_bps: Vec<f64>,
-    /// What limited the rate for the longest part of the bin.
+    /// The factor that limited the rate for the longest part of the bin.
     pub limiting_factor: Vec<Option<LimitingFactor>>,
     /// Packets lost over packets lost and received, by the time of loss or reception.
     pub loss_ratio: Vec<f64>,
     /// Mean over the packets received of one-way delay less propagation.
     pub owd_excess_mean_ms: Vec<f64>,
-    /// The largest of the same.
+    /// The largest such excess.
     pub owd_excess_max_ms: Vec<f64>,
     /// The longest time from capture to completion of the frames completed.
     pub frame_delay_max_ms: Vec<f64>,
     /// The controller's signals, the sender half's first.
     pub signals: Vec<SignalSeries>,
-    /// What its coupler ordered last, for a flow in a coupling: a rate in bit/s, or a window in segments.
+    /// The last allocation of its coupler, for a flow in a coupling: a rate in bit/s, or a window in segments.
     pub share: Option<Share>,
 }
 
-/// What a flow was last ordered to, over time.
+/// The last allocation to a flow, over time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Share {
     /// A rate in bit/s.
@@ -61,15 +61,15 @@ pub struct CouplingSeries {
     pub name: String,
     /// The flows, by their index in the plan.
     pub flows: Vec<usize>,
-    /// What they sent together.
+    /// Sum of their sending rates.
     pub send_rate_bps: Vec<f64>,
-    /// What they received together.
+    /// Sum of their receive rates.
     pub receive_rate_bps: Vec<f64>,
-    /// What their coupler had for them together, all groups: `S_CR` in bit/s, or a sum of windows in bytes.
+    /// The coupler's aggregate for all groups together: `S_CR` in bit/s, or a sum of windows in bytes.
     pub aggregate: Vec<f64>,
     /// Whether the aggregate is one of windows.
     pub windows: bool,
-    /// In how many groups they are, as the flows know that were told of one; 1 if all of these are coupled.
+    /// Number of their groups, as far as their members know; 1 if all of these are coupled.
     pub groups: Vec<f64>,
 }
 
@@ -91,12 +91,12 @@ pub struct SignalSeries {
 pub struct LinkSeries {
     /// Its name.
     pub name: String,
-    /// What it could carry.
+    /// Capacity of the link.
     pub capacity_bps: Vec<f64>,
-    /// What came out of it.
+    /// Rate of the packets that came out.
     pub rate_bps: Vec<f64>,
     /// Mean over the packets that came out of how long they had waited in the queue.
     pub queue_mean_ms: Vec<f64>,
-    /// The largest of the same.
+    /// The largest such delay.
     pub queue_max_ms: Vec<f64>,
 }

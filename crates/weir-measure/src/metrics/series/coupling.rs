@@ -1,4 +1,4 @@
-//! What couplers ordered, over time.
+//! The allocations of couplers over time.
 
 use core::mem;
 
@@ -7,11 +7,11 @@ use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage};
 use super::columns::{CouplingSeries, FlowSeries, Share};
 use crate::metrics::plan::CouplingPlan;
 
-/// What holds until it changes: the value of each bin is the last one within or before it.
+/// A value that holds until it changes: each bin has the last one within or before it.
 #[derive(Debug)]
 struct Held {
     values: Vec<f64>,
-    /// So many bins have their value; the present one holds from there on.
+    /// Number of bins that have their value; the present one holds from there on.
     settled: usize,
     present: f64,
 }
@@ -43,7 +43,7 @@ impl Held {
     }
 }
 
-/// What a flow heard from its coupler.
+/// Allocations to a flow by its coupler.
 #[derive(Debug)]
 pub(super) struct ShareColumns {
     rate: Held,
@@ -51,7 +51,7 @@ pub(super) struct ShareColumns {
     steers_windows: bool,
     group: Held,
     sum: Held,
-    /// In which bin of the run the sum was told.
+    /// The bin of the run of the last sum.
     told: Held,
 }
 
@@ -61,7 +61,7 @@ impl ShareColumns {
         Self { rate: held(), window: held(), steers_windows: false, group: held(), sum: held(), told: held() }
     }
 
-    /// An order came in `bin` of the block, which is `bin_of_run` of the run.
+    /// An allocation arrived in `bin` of the block, which is `bin_of_run` of the run.
     pub(super) fn ordered(
         &mut self,
         bin: usize,
@@ -85,7 +85,7 @@ impl ShareColumns {
         }
     }
 
-    /// Who pauses, goes on by itself or leaves has no share from the next bin on.
+    /// A flow that pauses, continues alone or leaves has no share from the next bin on.
     pub(super) fn told(&mut self, bin: usize, word: &CouplingMessage) {
         if matches!(word, CouplingMessage::Pause | CouplingMessage::Withdraw | CouplingMessage::Leave) {
             self.nothing(bin);
@@ -108,7 +108,7 @@ impl ShareColumns {
     }
 }
 
-/// What a flow's group had together, as the flow was told.
+/// The aggregates of a flow's group, as reported to the flow.
 pub(super) struct Aggregates {
     group: Vec<f64>,
     sum: Vec<f64>,
@@ -137,7 +137,7 @@ pub(super) fn together(
     }
 }
 
-/// What each group had in this bin, as the member knows that was told last.
+/// The aggregate of each group in this bin, from the member with the latest report.
 fn groups(aggregates: &[&Aggregates], bin: usize) -> Vec<f64> {
     let known = aggregates.iter().filter(|own| own.sum[bin].is_finite());
     let mut groups: Vec<(f64, f64, f64)> =

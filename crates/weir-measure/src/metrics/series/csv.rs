@@ -14,7 +14,7 @@ impl Recording {
     /// `link.quantity_unit` or `coupling.quantity_unit`, signals `flow.sender.name.min` and so on. Empty where there is no value.
     ///
     /// # Errors
-    /// Those of `out`; a block of a long run cannot be read.
+    /// An error of `out`, or of the storage of a block.
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
         write!(out, "time_s")?;
         for (name, _) in self.any_block().columns() {
@@ -50,7 +50,7 @@ impl Series {
 /// `name,delay_ms,share`.
 ///
 /// # Errors
-/// Those of `out`.
+/// An error of `out`.
 pub fn write_cdf_csv<'a>(
     out: &mut impl Write,
     delays: impl IntoIterator<Item = (&'a str, &'a Histogram)>,

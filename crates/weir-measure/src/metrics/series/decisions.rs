@@ -1,4 +1,4 @@
-//! The decisions of controllers that moved a rate or changed its limiting factor, with the signals that they went by.
+//! The decisions of controllers that moved a rate or changed its limiting factor, with the signals behind them.
 
 mod cells;
 mod csv;
@@ -17,7 +17,7 @@ pub(super) use recorder::DecisionRecorder;
 
 /// A decision is recorded where the rate has moved by so much since the one recorded before.
 const LEAST_MOVE: f64 = 0.02;
-/// Signals of a decision.
+/// Most signals of a decision.
 const MOST_SIGNALS: usize = 3;
 
 /// A recorded decision of a controller, or a rate that coupling allocated to it.
@@ -31,15 +31,15 @@ pub struct RecordedDecision {
     pub from: DataRate,
     /// The rate from now on.
     pub to: DataRate,
-    /// What changed it.
+    /// Cause of the change.
     pub reason: Reason,
-    /// What limits it from now on.
+    /// The limiting factor from now on.
     pub limiting_factor: LimitingFactor,
     /// The signals that decided.
     pub signals: [Option<DecidingSignal>; MOST_SIGNALS],
 }
 
-/// What changed a rate.
+/// Cause of a change of the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The controller decided.
@@ -54,7 +54,7 @@ impl Reason {
         ChangeReason::ALL.into_iter().map(Self::Decision).chain([Self::Coupling])
     }
 
-    /// The reason in a word, for tables and files.
+    /// The reason as an identifier, for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Decision(why) => why.name(),
@@ -66,11 +66,11 @@ impl Reason {
 /// A signal that decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecidingSignal {
-    /// Which one, by its index among the sender half's signals.
+    /// Index of the signal among the sender half's signals.
     pub signal: usize,
     /// Its value, in its unit, to four digits.
     pub value: f64,
-    /// What it was compared with, if with anything.
+    /// The threshold that it was compared with, if any.
     pub threshold: Option<f64>,
 }
 
@@ -82,7 +82,7 @@ pub struct Decisions {
     rows: Spooled<Vec<RecordedDecision>>,
 }
 
-/// What the rows of a flow have by number.
+/// Names for the numbers in a flow's rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FlowNames {
     name: String,
@@ -100,7 +100,7 @@ impl Decisions {
     /// Calls `take` with each decision in turn.
     ///
     /// # Errors
-    /// Those of `take`; a part of a long run cannot be read.
+    /// An error of `take`, or of the storage of a long run.
     pub fn each<E: From<io::Error>>(
         &self,
         mut take: impl FnMut(&RecordedDecision) -> Result<(), E>,
@@ -122,7 +122,7 @@ impl Decisions {
 /// Bytes of a row on the disk.
 const ROW: usize = 8 + 4 + 8 + 8 + 2 + MOST_SIGNALS * SIGNAL;
 const SIGNAL: usize = 1 + 8 + 8;
-/// Instead of the number of a signal: there is none.
+/// Marks an absent signal in place of its number.
 const NO_SIGNAL: u8 = u8::MAX;
 
 impl Block for Vec<RecordedDecision> {

@@ -1,13 +1,13 @@
-//! What the columns of series mean.
+//! Meaning of the columns of series.
 
 /// A column of a series, but for those of the controllers' own signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesColumn {
-    /// Its name; `FLOW`, `LINK` and `COUPLING` stand for the name of what it is of.
+    /// Its name; `FLOW`, `LINK` and `COUPLING` stand for the name of a flow, link or coupling.
     pub name: &'static str,
-    /// Its unit; empty for ratios, numbers and words.
+    /// Its unit; empty for ratios, numbers and text.
     pub unit: &'static str,
-    /// What stands in it, for each bin.
+    /// Meaning of its values, for each bin.
     pub definition: &'static str,
 }
 

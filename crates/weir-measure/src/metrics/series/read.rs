@@ -10,14 +10,14 @@ use super::table::fields;
 use crate::metrics::histogram::CdfPoint;
 use crate::metrics::plan::{CouplingPlan, FlowPlan, LinkPlan, MeasurePlan};
 
-/// Why a table is not the series of a run.
+/// Error of a table that is not the series of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadSeriesError {
-    /// A cell holds something else than its column should.
+    /// A cell holds a value of the wrong kind.
     Cell {
         /// The line, from 1.
         line: usize,
-        /// What stands there.
+        /// Content of the cell.
         text: String,
     },
     /// A line has more or fewer cells than the first.
@@ -25,7 +25,7 @@ pub enum ReadSeriesError {
         /// The line, from 1.
         line: usize,
     },
-    /// The run has a column that the table has not.
+    /// The run has a column that is missing in the table.
     Column(String),
 }
 
@@ -42,10 +42,11 @@ impl core::fmt::Display for ReadSeriesError {
 impl core::error::Error for ReadSeriesError {}
 
 impl Series {
-    /// The series of a run by `plan` from what [`Recording::write_csv`](super::Recording::write_csv) wrote. Signals that have no column are left out.
+    /// The series of a run by `plan` from the output of [`Recording::write_csv`](super::Recording::write_csv).
+    /// Signals that have no column are left out.
     ///
     /// # Errors
-    /// The text is something else.
+    /// A text in another form.
     pub fn read_csv(text: &str, plan: &MeasurePlan) -> Result<Self, ReadSeriesError> {
         let columns = Columns::read(text)?;
         Ok(Self {
@@ -57,10 +58,11 @@ impl Series {
     }
 }
 
-/// The distribution of the delay `name` from what [`write_cdf_csv`](super::write_cdf_csv) wrote; empty if it is not there.
+/// The distribution of the delay `name` from the output of [`write_cdf_csv`](super::write_cdf_csv); empty if it is
+/// missing.
 ///
 /// # Errors
-/// The text is something else.
+/// A text in another form.
 pub fn read_cdf_csv(text: &str, name: &str) -> Result<Vec<CdfPoint>, ReadSeriesError> {
     let mut points = Vec::new();
     for (number, line) in text.lines().enumerate().skip(1) {
@@ -191,7 +193,7 @@ impl Columns {
 }
 
 impl Cell {
-    /// An empty cell is a number that is not there.
+    /// An empty cell is a missing number.
     fn read(text: &str) -> Option<Self> {
         if text.is_empty() {
             return Some(Self::Number(f64::NAN));

@@ -43,7 +43,7 @@ struct FlowColumns {
     target: TargetColumns,
     sender_signals: Vec<SignalSeries>,
     receiver_signals: Vec<SignalSeries>,
-    /// Of a flow in a coupling.
+    /// The share, for a flow in a coupling.
     share: Option<ShareColumns>,
 }
 
@@ -68,8 +68,8 @@ impl SeriesRecorder {
         }
     }
 
-    /// Something is about to happen in `bin`. Blocks that are over by then go to the storage; of the run `flows` and `links` know what has
-    /// happened so far.
+    /// An event is about to happen in `bin`. Complete blocks go to the storage first; `flows` and `links` have the
+    /// counts so far.
     #[inline]
     pub(in crate::metrics) fn advance(
         &mut self,
@@ -216,7 +216,7 @@ impl SeriesRecorder {
 }
 
 impl FlowColumns {
-    /// Those of a block of so many bins.
+    /// The columns of a block of so many bins.
     fn new(plan: &FlowPlan, bins: usize, end: Time) -> Self {
         let signals = |names: &[String], side| -> Vec<SignalSeries> {
             names.iter().map(|name| SignalSeries::new(name, side, bins)).collect()
@@ -233,7 +233,8 @@ impl FlowColumns {
         }
     }
 
-    /// The columns of the bins `own`, and for a flow in a coupling what its group had; the `next` ones begin.
+    /// The columns of the bins `own`, and for a flow in a coupling the aggregates of its group; the `next` ones
+    /// begin.
     fn take(
         &mut self,
         grid: &Grid,
@@ -321,7 +322,7 @@ impl SignalSeries {
         Self { name: name.to_owned(), side, min: vec![f64::NAN; bins], max: vec![f64::NAN; bins] }
     }
 
-    /// What it was; so many bins begin.
+    /// Returns the column; so many bins begin.
     fn take(&mut self, bins: usize) -> Self {
         let next = Self::new(&self.name, self.side, bins);
         mem::replace(self, next)
@@ -329,7 +330,7 @@ impl SignalSeries {
 
     fn add(&mut self, bin: usize, value: f64) {
         if let (Some(min), Some(max)) = (self.min.get_mut(bin), self.max.get_mut(bin)) {
-            // A NaN on either side gives the other, so the first value replaces the initial NaN.
+            // `min` and `max` ignore a NaN, so the first value replaces the initial NaN.
             *min = min.min(value);
             *max = max.max(value);
         }

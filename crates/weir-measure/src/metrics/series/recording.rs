@@ -15,8 +15,8 @@ pub(super) const BLOCK: usize = 32 * 1024;
 
 /// The series of a run as it was recorded, and the decisions of its controllers.
 ///
-/// A block has up to 32 768 bins. The last block is in memory, and earlier ones are in the recorder's [`BlockStorage`](super::BlockStorage).
-/// Where that could not be written, all methods that read it fail.
+/// A block has up to 32 768 bins. The last block is in memory, and earlier ones are in the recorder's
+/// [`BlockStorage`](super::BlockStorage). If that storage could not be written, all methods that read it fail.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     bins: Spooled<Series>,
@@ -36,7 +36,7 @@ impl Recording {
     /// Calls `take` with each block of bins in turn, all of the same columns.
     ///
     /// # Errors
-    /// Those of `take`; a block cannot be read.
+    /// An error of `take`, or of the storage of a block.
     pub(super) fn each_block<E: From<io::Error>>(
         &self,
         take: impl FnMut(&Series) -> Result<(), E>,
@@ -47,7 +47,7 @@ impl Recording {
     /// Calls `take` with the columns of each block in turn: `time_s`, then those of [`Self::write_csv`].
     ///
     /// # Errors
-    /// Those of `take`; a block cannot be read.
+    /// An error of `take`, or of the storage of a block.
     pub fn each_table<E: From<io::Error>>(
         &self,
         mut take: impl FnMut(&[(String, Column<'_>)]) -> Result<(), E>,
@@ -59,7 +59,7 @@ impl Recording {
         })
     }
 
-    /// Any block: the names of its columns are those of all.
+    /// A block for the names of the columns, which all blocks share.
     pub(super) fn any_block(&self) -> &Series {
         self.bins.last()
     }
@@ -67,15 +67,15 @@ impl Recording {
     /// All of it in memory, without decisions.
     ///
     /// # Errors
-    /// A block cannot be read.
+    /// A block that cannot be read.
     pub fn whole(self) -> io::Result<Series> {
         self.joined(1)
     }
 
-    /// As much of it as a page shows ([`Series::for_a_page`]).
+    /// The series reduced to the size of a page ([`Series::for_a_page`]).
     ///
     /// # Errors
-    /// A block cannot be read.
+    /// A block that cannot be read.
     pub fn for_a_page(self) -> io::Result<(Series, usize)> {
         let earlier = self.bins.earlier_blocks()? * BLOCK;
         let bins = joined_for_a_page(earlier + self.bins.last().time_s.len());
@@ -102,9 +102,9 @@ impl Recording {
 }
 
 impl Series {
-    /// As much as a page shows, and how many bins became one for it: one each of no more than 32 768, of a longer run the power of
-    /// two that makes so few of them. Rates, mean delays and losses are means then, greatest and least values what they are of all,
-    /// the factor is that of most.
+    /// The series reduced to the size of a page, and the number of bins joined into one. That is one up to 32 768
+    /// bins, and for a longer run the least power of two that suffices. Joined rates, mean delays and losses are
+    /// means; extremes are those of all bins; the factor is the most frequent one.
     pub fn for_a_page(mut self) -> (Self, usize) {
         let bins = joined_for_a_page(self.time_s.len());
         if bins > 1 {

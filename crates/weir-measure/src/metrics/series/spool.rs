@@ -15,17 +15,17 @@ pub type NewBlockStorage = fn() -> io::Result<Box<dyn BlockStorage>>;
 /// An empty storage in memory.
 ///
 /// # Errors
-/// None.
+/// Never fails.
 pub fn in_memory() -> io::Result<Box<dyn BlockStorage>> {
     Ok(Box::new(Cursor::new(Vec::new())))
 }
 
 /// A piece of a recording that can be written to a storage and read again.
 pub(super) trait Block: Clone + PartialEq {
-    /// Writes what it holds.
+    /// Writes its content.
     fn write(&mut self, out: &mut impl Write) -> io::Result<()>;
 
-    /// Takes what [`Self::write`] wrote in the place of what it holds. It is of the same kind, as another block of the recording.
+    /// Replaces its content by the output of [`Self::write`]. The source is another block of the same recording.
     fn read(&mut self, from: &mut impl Read) -> io::Result<()>;
 }
 
@@ -35,14 +35,14 @@ pub(super) struct Spool {
     new_storage: NewBlockStorage,
     storage: Option<BufWriter<Box<dyn BlockStorage>>>,
     blocks: usize,
-    /// The first error: of what came after it nothing is kept.
+    /// The first error: later blocks are not kept.
     failed: Option<io::Error>,
 }
 
 /// Blocks as they were taken.
 ///
-/// The last one is in memory, and earlier ones are in a storage that the copies share. Where that could not be written, all methods that
-/// read it fail.
+/// The last one is in memory, and earlier ones are in a storage that the copies share. If that storage could not
+/// be written, all methods that read it fail.
 #[derive(Clone, Debug)]
 pub(super) struct Spooled<B> {
     earlier: Option<Result<Arc<Mutex<Earlier>>, Arc<io::Error>>>,
@@ -97,7 +97,7 @@ impl<B: Block> Spooled<B> {
     /// Calls `take` with each block in turn.
     ///
     /// # Errors
-    /// Those of `take`; a block cannot be read.
+    /// An error of `take`, or of the storage of a block.
     pub(super) fn each_block<E: From<io::Error>>(
         &self,
         mut take: impl FnMut(&B) -> Result<(), E>,
@@ -118,7 +118,7 @@ impl<B: Block> Spooled<B> {
     /// The number of blocks in the storage.
     ///
     /// # Errors
-    /// They could not be written.
+    /// The storage could not be written.
     pub(super) fn earlier_blocks(&self) -> io::Result<usize> {
         Ok(self.earlier()?.map_or(0, |earlier| earlier.blocks))
     }
@@ -146,7 +146,7 @@ impl<B> From<B> for Spooled<B> {
     }
 }
 
-/// Two of them are the same if all of their blocks are; one that cannot be read is like no other.
+/// Two recordings are equal if all of their blocks are; an unreadable one equals no other.
 impl<B: Block> PartialEq for Spooled<B> {
     fn eq(&self, other: &Self) -> bool {
         let blocks = |spooled: &Self| {

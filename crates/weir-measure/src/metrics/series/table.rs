@@ -33,16 +33,17 @@ impl Column<'_> {
     }
 }
 
-/// Stands before a text that a spreadsheet would take for a formula.
+/// Prefix of a text that a spreadsheet would take for a formula.
 const LITERAL: char = '\'';
 
-/// Whether a spreadsheet takes the text for a formula, or would without what stands before it; a number is none.
+/// Whether a spreadsheet takes the text for a formula, or would without the prefix; numbers are not formulas.
 fn is_formula(text: &str) -> bool {
     let begins = text.trim_start_matches(LITERAL).starts_with(['=', '+', '-', '@', '\t', '\r']);
     begins && !text.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-/// `text` as a field: in quotes if it needs them (RFC 4180 §2), with `'` before what a spreadsheet takes for a formula.
+/// `text` as a field: in quotes if it needs them (RFC 4180 §2), with the prefix `'` if a spreadsheet would take it
+/// for a formula.
 pub(super) fn quoted(text: &str) -> Cow<'_, str> {
     let text = if is_formula(text) { Cow::Owned(format!("{LITERAL}{text}")) } else { Cow::Borrowed(text) };
     if text.contains([',', '"', '\n', '\r']) {
@@ -52,7 +53,7 @@ pub(super) fn quoted(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text of a field without what [`quoted`] put before it.
+/// The text of a field without the prefix of [`quoted`].
 fn plain(field: String) -> String {
     match field.strip_prefix(LITERAL) {
         Some(text) if is_formula(text) => text.to_owned(),

@@ -1,4 +1,4 @@
-//! The columns of a series as plain values: what is done with all of them alike.
+//! The columns of a series as plain values, for operations on all of them alike.
 
 use weir_cc::LimitingFactor;
 
@@ -10,7 +10,7 @@ pub(super) enum Values<'a> {
     LimitingFactors(&'a mut Vec<Option<LimitingFactor>>),
 }
 
-/// What becomes of the values of several bins where these are joined; of those that are there.
+/// Rule that joins the values of several bins; missing ones are ignored.
 #[derive(Clone, Copy)]
 pub(super) enum Join {
     First,
@@ -38,7 +38,7 @@ impl Join {
 }
 
 impl Series {
-    /// Every column, in an order that depends on what flows, links and couplings there are alone.
+    /// Every column, in an order that depends only on the flows, links and couplings.
     pub(super) fn values(&mut self) -> Vec<Values<'_>> {
         let mut all = vec![Values::Numbers(&mut self.time_s, Join::First)];
         all.extend(self.flows.iter_mut().flat_map(of_flow));
@@ -47,7 +47,7 @@ impl Series {
         all
     }
 
-    /// `bins` become one each.
+    /// Joins groups of `bins` into one each.
     pub(super) fn join(&mut self, bins: usize) {
         for values in self.values() {
             match values {
@@ -59,7 +59,7 @@ impl Series {
         }
     }
 
-    /// The bins of `later`, which has the same columns, go behind these.
+    /// Appends the bins of `later`, which has the same columns.
     pub(super) fn append(&mut self, later: &mut Self) {
         for (own, later) in self.values().into_iter().zip(later.values()) {
             match (own, later) {
@@ -120,7 +120,7 @@ fn numbered((values, how): (&mut Vec<f64>, Join)) -> Values<'_> {
     Values::Numbers(values, how)
 }
 
-/// The factor of most bins, the first of those that are so often.
+/// The most frequent factor of the bins; of several, the first.
 fn most(factors: &[Option<LimitingFactor>]) -> Option<LimitingFactor> {
     let times = |factor: LimitingFactor| factors.iter().filter(|own| **own == Some(factor)).count();
     let known = factors.iter().copied().flatten();

@@ -3,14 +3,14 @@
 use super::{LEAST_SEEDS, Ranked, Ranking};
 use crate::results::over_runs::Value;
 
-/// How a quantity is called in the sentence.
+/// Wording of a quantity in the sentence.
 struct Quantity {
-    /// What the better candidate does, behind its name.
+    /// Phrase behind the better candidate's name.
     better: &'static str,
     unit: &'static str,
     decimals: usize,
     value: fn(&Ranked) -> Value,
-    /// Which other leaders it is better than.
+    /// The other leaders that it is better than.
     better_than: fn(&Ranked) -> &[String],
 }
 
@@ -37,7 +37,7 @@ const NEIGHBOUR: Quantity = Quantity {
 };
 
 impl Ranking {
-    /// Who leads, who is recommended, and why; `over` says of which runs, such as "over 10 runs".
+    /// Names the leading and the recommended candidates, and why; `over` names the runs, such as "over 10 runs".
     pub fn sentence(&self, over: &str) -> String {
         let mut text = match (self.candidates.as_slice(), self.can_tell()) {
             ([], _) => "No controller has all of its runs, so that none can be compared.".to_owned(),
@@ -80,7 +80,7 @@ impl Ranking {
         }
     }
 
-    /// Which leaders are recommended, and why. Empty where there is one leader.
+    /// The recommended leaders, and why. Empty where there is one leader.
     fn recommendation(&self) -> String {
         let differ = |criteria: &[Quantity], among: &[String]| -> Vec<String> {
             let of = |by| self.recommended.iter().filter_map(move |name| self.why(name, by, among));
@@ -106,7 +106,7 @@ impl Ranking {
         }
     }
 
-    /// What the candidate `name` has beyond some of `among`; `None` where it beats none of them.
+    /// The advantage of the candidate `name` over some of `among`; for one that beats none of them `None`.
     fn why(&self, name: &str, by: &Quantity, among: &[String]) -> Option<String> {
         let own = self.candidate(name)?;
         let shown = |own: &Ranked| Some(format!("{:.*}{}", by.decimals, (by.value)(own)?, by.unit));

@@ -197,7 +197,8 @@ proptest! {
                 let (name, beaten) = (&other.name, own.beats(other, Criterion::UsefulRate, MARGIN));
                 let (before, after) = (without.leading.contains(name), whole.leading.contains(name));
                 prop_assert_eq!(after, before && !beaten, "{} with {}", name, own.name);
-                // Nobody becomes recommended, unless the newcomer beats one that dominated it or is itself one of a circle.
+                // No candidate becomes recommended, unless the newcomer beats one that dominated it or is itself
+                // one of a circle.
                 if whole.recommended.contains(name) && !without.recommended.contains(name) {
                     let dominated_by = |ranking: &Ranking| ranking.candidate(name).unwrap().dominated_by.clone();
                     let freed = dominated_by(&without).iter().any(|by| !whole.leading.contains(by));

@@ -1,4 +1,4 @@
-//! What coupled flows get of what they have together.
+//! Shares of coupled flows in their aggregate.
 
 use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage, FlowId, Refusal};
 use weir_cc::window::Window;
@@ -129,7 +129,7 @@ fn windows_are_shown_in_segments() {
     assert_eq!(series.flows[0].share, Some(Share::Window(vec![12.5; 4])));
 }
 
-/// What stands in the file of a run by `plan` with these orders, and what is read of it.
+/// Checks that a run by `plan` with these allocations is read from its file as it was written.
 #[track_caller]
 fn reads_back(plan: &MeasurePlan, orders: Orders<'_>) {
     let mut run = Run::new(plan.clone());

@@ -1,4 +1,4 @@
-//! Which decisions are recorded, and with what.
+//! The decisions that are recorded, and their fields.
 
 use weir_cc::{
     AllocatedRate, ChangeReason, Controller, Decision, Evidence, Feedback, PathEvent, SendState, SendTime,
@@ -8,7 +8,7 @@ use weir_measure::metrics::{Decisions, Reason, RecordedDecision};
 
 use super::*;
 
-/// A controller that is as the test says.
+/// A controller whose values the test sets.
 #[derive(Clone, Copy, Debug)]
 struct Puppet {
     factor: LimitingFactor,
@@ -80,10 +80,10 @@ fn run() -> Run {
     let mut run = Run::new(recorded());
     let climbing = Puppet { factor: LimitingFactor::RampUp, delay: 12.345_67 };
     run.decides(100_400, 1000, 1000, ChangeReason::Growth, climbing);
-    // One per cent is nothing, and one more makes two since what was recorded.
+    // A move of 1 % has no row, and another one makes 2 % since the last row.
     run.decides(200_000, 1000, 1010, ChangeReason::Growth, climbing);
     run.decides(300_000, 1010, 1020, ChangeReason::Growth, climbing);
-    // The rate stays, and something else limits it.
+    // The rate stays, and another factor limits it.
     let limited = Puppet { factor: LimitingFactor::Delay, delay: 25.0 };
     run.decides(400_000, 1020, 1020, ChangeReason::Growth, limited);
     run.decides(500_000, 1020, 1025, ChangeReason::Growth, limited);
@@ -204,8 +204,8 @@ impl Controller for Verbose {
     }
 }
 
-/// A day of two calls with a decision each 40 ms; `what` says of the number of a decision what it comes to, in kbit/s, and its
-/// factor. Of the second call there is one in ten seconds, which moves the rate by 3 %.
+/// A day of two calls with a decision each 40 ms; `what` gives the rate in kbit/s and the factor of a decision by
+/// its number. The second call has one decision in ten seconds, which moves the rate by 3 %.
 fn day(what: impl Fn(u64) -> (u64, LimitingFactor)) -> (Vec<RecordedDecision>, usize) {
     const DAY_MS: u64 = 86_400_000;
     let mut plan = plan(DAY_MS, vec![media("video"), media("screen")]);

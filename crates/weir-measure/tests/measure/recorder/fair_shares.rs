@@ -1,4 +1,4 @@
-//! What each flow could have over a whole run.
+//! Fair shares of flows over a whole run.
 
 use std::sync::Arc;
 
@@ -71,14 +71,14 @@ fn capacity_that_changes_counts_from_when_it_arrives_at_the_far_end() {
     let rate = DataRate::from_kbps;
     plan.links[0].service = Service::Steps(vec![(Time::ZERO, rate(800)), (T(900), rate(400))]);
     plan.links[0].delay = TimeDelta::from_millis(100);
-    // Which is no bottleneck, so that it limits nobody and its steps cut nothing.
+    // The link is no bottleneck, so it limits no flow and its steps cut no piece.
     let wide = LinkPlan {
         bottleneck: false,
         ..LinkPlan::bottleneck("wide", Service::Steps(vec![(Time::ZERO, rate(10)), (T(500), rate(20))]))
     };
     plan.links.push(wide);
     let found = shares(&max_min_shares(&plan));
-    // Nothing comes out in the first 100 ms.
+    // No packet comes out in the first 100 ms.
     assert_eq!(found, [(0, 100, vec![0.0]), (100, 1000, vec![8e5]), (1000, 3000, vec![4e5])]);
 }
 

@@ -151,7 +151,8 @@ fn a_picture_that_freezes_before_a_pause_is_frozen_until_it_begins() {
     near(flow.freeze_seconds, 1.043, 1e-9);
 }
 
-/// One packet per frame, captured 33 ms apart from 0 on, and how long each is under way; `None` for lost.
+/// Pictures of one packet per frame, captured 33 ms apart from 0 on, and how long each is under way; a lost one
+/// has `None`.
 fn viewed(keys: &[u32], delays: &[Option<u64>]) -> weir_measure::results::Pictures<Value> {
     let mut run = Run::new(plan(4000, vec![media("a")]));
     for number in 0..delays.len() as u32 {
@@ -206,7 +207,7 @@ fn after_a_loss_nothing_is_decodable_up_to_the_next_key_frame() {
     near(viewed(&[0, 10], &delays).decodable, 14.0 / 20.0, 1e-12);
     near(viewed(&[0], &delays).decodable, 4.0 / 20.0, 1e-12);
     assert_eq!(viewed(&[], &delays).decodable, None);
-    // A frame that arrives out of order is waited for; a lost key frame helps nobody.
+    // A late frame delays decoding; a lost key frame does not repair the chain.
     delays[4] = Some(300);
     near(viewed(&[0], &delays).decodable, 1.0, 1e-12);
     delays[0] = None;

@@ -1,4 +1,4 @@
-//! What limited a flow, and what it aimed at.
+//! Limiting factors and target rate of a flow.
 
 use super::*;
 

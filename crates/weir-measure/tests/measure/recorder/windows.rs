@@ -1,4 +1,4 @@
-//! Further windows beside the one of the plan, and what the viewer of a flow gets.
+//! Further windows beside the one of the plan, and the media that reach the viewer of a flow.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn everything_is_measured_in_each_window_too() {
     // 2000 + 4000 bytes in 1.5 s.
     assert_eq!(own.flows[0].rate_bps, Some(32_000.0));
     assert_eq!((own.flows[0].owd_excess_ms.mean, own.flows[0].owd_excess_ms.max), (Some(30.0), Some(40.0)));
-    // 1 Mbit/s for 1.5 s, of which nothing came out.
+    // 1 Mbit/s for 1.5 s, without any exit.
     assert_eq!(own.links[0].utilisation.bits, Some(0.0));
 }
 

@@ -167,7 +167,7 @@ fn link(service: Service, queue: QueueConfig) -> Link<Numbered> {
     Link::new(&LinkConfig { queue, ..LinkConfig::new(service, ms(0)) }, 1).unwrap()
 }
 
-/// What leaves, in order: time in ms, number, whether it was dropped.
+/// The packets that leave, in order: time in ms, number, whether it was dropped.
 fn leaving(link: &mut Link<Numbered>) -> Vec<(u64, u64, bool)> {
     let mut leaving = Vec::new();
     while let Some(due) = link.next_departure() {
@@ -214,8 +214,8 @@ fn a_limit_of_bytes_may_follow_the_rate() {
 
 #[test]
 fn what_is_dropped_leaves_the_link_then_however_long_the_way_is() {
-    // 10 ms each and 300 ms of way. Packet k is fetched at 10·k ms: the first above 5 ms of wait at 10 ms, so that an
-    // interval later, at 110 ms, one is dropped in its place.
+    // 10 ms of service each and 300 ms of propagation. Packet k is fetched at 10·k ms: the first above 5 ms of
+    // wait at 10 ms, so that an interval later, at 110 ms, one is dropped in its place.
     let codel = CoDel { ecn: false, ..CoDel::default() };
     let fq = FqCoDel { codel, ..FqCoDel::default() };
     for discipline in [Discipline::CoDel(codel), Discipline::FqCoDel(fq)] {

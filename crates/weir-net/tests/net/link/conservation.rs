@@ -1,4 +1,4 @@
-//! What holds for every link, whatever is done to it.
+//! Invariants of every link under any sequence of calls.
 
 use std::collections::VecDeque;
 
@@ -93,7 +93,7 @@ fn in_order(mut changes: Vec<(u64, Option<i64>, Option<u32>)>) -> Vec<LinkChange
     changes.into_iter().map(of).collect()
 }
 
-/// A link with a book about everything that went in and came out.
+/// A link with a record of everything that went in and came out.
 struct Audited {
     link: Link<Numbered>,
     delay: TimeDelta,

@@ -125,8 +125,8 @@ fn a_packet_cannot_use_an_opportunity_at_its_own_arrival() {
 
 #[test]
 fn what_an_opportunity_does_not_carry_is_lost() {
-    // The opportunity at 3 ms carries 100 bytes and has room for 1400, but the second packet comes only with it. The
-    // third was there before 4 ms and shares the first opportunity of 4 ms.
+    // The opportunity at 3 ms carries 100 bytes and could carry 1400 more, but the second packet comes only with
+    // it. The third was there before 4 ms and shares the first opportunity of 4 ms.
     let mut link = bare(trace("1\n1\n3\n", ms(0), true));
     link.enqueue(micros(2500), packet(0, 100)).unwrap();
     link.enqueue(at(3), packet(1, 100)).unwrap();

@@ -1,4 +1,4 @@
-//! What a queue takes, drops and marks.
+//! Packets that a queue takes, drops and marks.
 
 use weir_net::{Backlog, DropReason, InService, Link, LinkConfig, QueueConfig, Service};
 use weir_units::{DataRate, DataSize};
@@ -104,7 +104,7 @@ fn a_packet_in_service_that_is_free_takes_no_bytes() {
     let mut free = one_mbps(bytes(2500, InService::Free));
     assert_eq!([offer(&mut free, 0, 1250), offer(&mut free, 0, 1250), offer(&mut free, 0, 1250)], [None; 3]);
     assert_eq!(offer(&mut free, 9_999, 1), Some(DropReason::QueueBytes));
-    // At 10 ms the second packet enters service and leaves its room in the queue.
+    // At 10 ms the second packet enters service and leaves its space in the queue.
     assert_eq!(offer(&mut free, 10_000, 1251), Some(DropReason::QueueBytes));
     assert_eq!(offer(&mut free, 10_000, 1250), None);
 }

@@ -1,4 +1,4 @@
-//! Which packets jitter may reorder.
+//! The packets that jitter may reorder.
 
 use weir_net::{CoDel, Discipline, Jitter, Link, LinkConfig, Order, Packet, Pie, QueueConfig, Red, Time};
 use weir_units::DataRate;
@@ -65,7 +65,7 @@ fn order_is_kept_on_the_link_or_within_a_flow_or_not_at_all() {
 
 #[test]
 fn without_order_every_packet_gets_its_own_delay() {
-    // Uniform on [0, 20] ms: mean 10 ms, standard error 0.04 ms; 0.1 ms of serialisation and 30 ms of way.
+    // Uniform on [0, 20] ms: mean 10 ms, standard error 0.04 ms; 0.1 ms of serialisation and 30 ms of propagation.
     let exits = exits(Order::None);
     let extra = |&(due, number, _): &(Time, u64, u32)| (due - at(2 * number)).millis_f64() - 30.1;
     let mean = exits.iter().map(extra).sum::<f64>() / exits.len() as f64;

@@ -35,8 +35,8 @@ fn random_arrivals_wait_as_the_formula_of_pollaczek_and_khinchine_says() {
     assert!((mean / theory - 1.0).abs() < 0.02, "mean wait {mean} s, theory {theory} s");
 }
 
-/// The slope of queuing delay over arrival time for a constant-rate flow of `load` times the capacity of 1 Mbit/s,
-/// after a burst has filled the queue with 1 s.
+/// The slope of queuing delay over arrival time for a constant-rate flow of `load` times the capacity of 1 Mbit/s.
+/// A burst has filled the queue with 1 s before.
 fn slope(load: f64) -> f64 {
     let mut link = bare(constant(DataRate::from_mbps(1)));
     for number in 0..1000 {
@@ -63,8 +63,8 @@ fn queuing_delay_grows_by_the_excess_of_rate_over_capacity() {
     }
 }
 
-/// Poisson arrivals of 800 per s at a server of 1000 per s, with exponentially distributed sizes of 1250 bytes on
-/// average at 10 Mbit/s: ρ = 0.8. The mean wait in s and the share of packets dropped.
+/// Poisson arrivals of 800 per s at a server of 1000 per s (10 Mbit/s). Sizes are exponentially distributed with a
+/// mean of 1250 bytes: ρ = 0.8. The mean wait in s and the share of packets dropped.
 fn markovian(queue: QueueConfig, order: Order, packets: u64) -> (f64, f64) {
     let service = constant(DataRate::from_mbps(10));
     let config = LinkConfig { queue, order, ..LinkConfig::new(service, TimeDelta::ZERO) };

@@ -17,7 +17,7 @@ fn config(jitter: Jitter, loss: f64) -> LinkConfig {
     }
 }
 
-/// Delays beyond 1 ms of serialisation and 20 ms of way, for packets `gap` ms apart.
+/// Delays beyond 1 ms of serialisation and 20 ms of propagation, for packets `gap` ms apart.
 fn extra_delays(jitter: Jitter, gap: u64, count: u64) -> Vec<(Time, TimeDelta)> {
     let mut link = Link::new(&config(jitter, 0.0), 11).unwrap();
     let mut extras = Vec::new();

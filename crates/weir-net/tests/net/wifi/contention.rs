@@ -1,4 +1,4 @@
-//! Who transmits when: backoffs, the air, and which link of a transmitter is next.
+//! Channel access: backoffs, the air, and the next link of a transmitter.
 
 use weir_net::QueueConfig;
 use weir_units::{DataSize, TimeDelta};
@@ -25,8 +25,8 @@ fn second_through(comes: u64) -> Vec<u64> {
 
 #[test]
 fn the_air_is_busy_until_the_acknowledgement_is_over() {
-    // The first leaves the air at 323 µs and is acknowledged at 367. Who comes before draws up to 15 slots; who comes then
-    // transmits in the first slot, after 43 µs.
+    // The first leaves the air at 323 µs and is acknowledged at 367. A transmitter that comes before draws up to
+    // 15 slots; one that comes then transmits in the first slot, after 43 µs.
     for busy in [323, 340, 366] {
         let through = second_through(busy);
         let slots = through.iter().map(|at| (at - (367 + 43 + 280)) / 9);

@@ -1,4 +1,5 @@
-//! Whatever is sent: what enters a cell leaves it, once, in order, and the air carries one transmission at a time.
+//! For any load: each packet that enters a cell leaves it, once, in order, and the air carries one transmission at
+//! a time.
 
 use proptest::prelude::*;
 use weir_net::{LossModel, QueueConfig};
@@ -43,7 +44,7 @@ fn configs() -> impl Strategy<Value = WifiConfig> {
     )
 }
 
-/// What became of each packet of each link, and when.
+/// Fate of each packet of each link, and its time.
 type Fates = Vec<Vec<(Time, u64, Fate)>>;
 
 fn run(

@@ -1,8 +1,8 @@
-//! What a cell carries when there is always enough to send.
+//! Throughput of a cell when there is always enough to send.
 
 use super::*;
 
-/// Rate of all links together in Mbit/s, and what arrived on each.
+/// Rate of all links together in Mbit/s, and the packets that arrived on each.
 fn total(config: &WifiConfig, links: &[WifiLink], size: u32, seconds: u64) -> (f64, Vec<u64>) {
     let carried = saturated(&mut cell(config, links), &vec![size; links.len()], seconds);
     let arrived: Vec<u64> = carried.iter().map(|link| link.arrived).collect();
@@ -36,7 +36,7 @@ fn bianchi(n: u32) -> f64 {
         let doubling = p * window * (1.0 - libm::pow(2.0 * p, stages)) / (1.0 - 2.0 * p);
         2.0 / (1.0 + window + doubling)
     };
-    // The probability of a collision is where it is what the attempts make of it.
+    // Bisection to the fixed point between the probabilities of an attempt and of a collision.
     let (mut low, mut high) = (0.0, 0.499);
     for _ in 0..60 {
         let p = f64::midpoint(low, high);

@@ -1,4 +1,4 @@
-//! The calls by which `gcc` is judged as what browsers send by, beside goog_cc in the same loop.
+//! Calls that compare `gcc` with the controller of browsers, goog_cc, in the same loop.
 
 use std::rc::Rc;
 
@@ -9,13 +9,13 @@ use super::closed_loop::{Loop, Observed, Path};
 use super::link::Cell;
 use super::scenarios::{Build, Scenario, gcc_2025, goog_cc_2025, scenarios};
 
-/// One way.
+/// Propagation delay in each direction.
 const PROPAGATION: TimeDelta = TimeDelta::from_millis(25);
 const RUNS: u64 = 10;
-/// A frame that comes later is of no use.
+/// Frames up to this late are useful.
 const IN_TIME: TimeDelta = TimeDelta::from_millis(150);
 
-/// The call of the demo: a recorded LTE uplink, entered at as many places as there are runs.
+/// The call of the demo: a recorded LTE uplink, with a different starting point for each run.
 fn lte(run: u64) -> (Path, RateLimits) {
     let trace = TraceStore::find(&[]).open("att-lte-driving-2016.up").expect("the recording is there");
     let opportunities: Rc<[TimeDelta]> =
@@ -32,7 +32,7 @@ fn limits(most: u64) -> RateLimits {
     RateLimits::new(kbps(150), kbps(300), kbps(most)).expect("in order")
 }
 
-/// So many kbit/s behind a queue of two seconds.
+/// A rate of `kbps` behind a queue of two seconds.
 fn fixed(kbps: u64, duration: TimeDelta) -> Path {
     Path {
         capacity: vec![(SendTime::ZERO, DataRate::from_kbps(kbps))],
@@ -99,7 +99,7 @@ fn no_queue_stands_on_a_fast_link_with_a_long_queue() {
     }
 }
 
-/// Of a game, whose frames are large.
+/// Number of games, whose frames are large.
 const GAMES: u64 = 4;
 
 /// Useful rate and lost share of the packets in a game of 30 s, means over four.
@@ -128,7 +128,7 @@ fn a_game_behind_a_short_queue_loses_of_bursts_what_it_does_under_goog_cc() {
     }
 }
 
-/// Share of the time after 5 s in which a packet of a call that began at four times the capacity waits longer than 50 ms, in %.
+/// Share of the time after 5 s with a wait above 50 ms, in %, for a call that began at four times the capacity.
 fn long_waits(build: Build, scenario: &(Path, RateLimits)) -> f64 {
     let share = |seed| {
         let waits = call(build, scenario, seed).waits;

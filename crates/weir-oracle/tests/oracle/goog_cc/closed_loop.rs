@@ -1,6 +1,6 @@
-//! A call over one bottleneck, event by event: a source that always fills the target, pacer and prober, a queue with
-//! drop-tail, random loss behind it, the law's feedback and receiver reports on a way back that loses nothing. Bytes are
-//! those of packets on the link, and the target means the same bytes.
+//! A call over one bottleneck, event by event. The source always fills the target; pacer, prober and a drop-tail
+//! queue follow, with random loss behind it. The controller's feedback and receiver reports return without loss.
+//! Bytes are those of packets on the link, and the target means the same bytes.
 
 use std::collections::VecDeque;
 
@@ -16,13 +16,13 @@ use super::link::{Cell, Link};
 use super::oracle::Sender;
 
 const RECEPTION_INTERVAL: TimeDelta = TimeDelta::from_secs(1);
-/// Receivers see arrivals in steps of so much (transport-wide feedback).
+/// Resolution of the receivers' arrival times (transport-wide feedback), in ns.
 const ARRIVAL_STEP: i64 = 250_000;
 const PACKET_LIMIT: u64 = 1200;
-/// Of a packet that is nothing but RTP padding.
+/// Size of a packet of RTP padding alone.
 const PADDING: DataSize = DataSize::from_bytes(255);
 const OBSERVED_EACH: TimeDelta = TimeDelta::from_millis(10);
-/// Between the clocks of the hosts.
+/// Offset between the clocks of the hosts.
 const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 
 /// The path and its time.
@@ -30,18 +30,18 @@ const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 pub(crate) struct Path {
     /// Capacity from each of these times on, the first of which is zero.
     pub(crate) capacity: Vec<(SendTime, DataRate)>,
-    /// What the queue holds, at the present capacity.
+    /// Length of the queue, at the present capacity.
     pub(crate) queue: TimeDelta,
     /// A cellular link in place of both.
     pub(crate) cell: Option<Cell>,
-    /// In each direction.
+    /// Propagation delay in each direction.
     pub(crate) propagation: TimeDelta,
     /// Probability that a packet is lost behind the queue.
     pub(crate) loss: f64,
     /// Packets are delayed by up to this behind the queue, evenly distributed, without overtaking.
     pub(crate) jitter: TimeDelta,
-    /// Whether the source leaves out frames where it is asked to. The crate asks too often: at each tick it takes its window for
-    /// what is in flight.
+    /// Whether the source skips frames on request. The crate requests it too often: at each tick it uses its
+    /// window as the bytes in flight.
     pub(crate) leaves_out: bool,
     /// Frames per second.
     pub(crate) frame_rate: i64,
@@ -53,7 +53,7 @@ impl Path {
         self.capacity.iter().take_while(|&&(from, _)| from <= at).last().unwrap().1
     }
 
-    /// What the bottleneck can carry from `from` to the end.
+    /// Capacity of the bottleneck from `from` to the end, in bits.
     pub(crate) fn bits_from(&self, from: SendTime) -> f64 {
         let ends =
             self.capacity.iter().skip(1).map(|change| change.0).chain([SendTime::ZERO + self.duration]);
@@ -66,7 +66,7 @@ impl Path {
     }
 }
 
-/// What was seen in the call.
+/// Observations of the call.
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
     /// When packets arrived (by the sender's clock), and their bytes.
@@ -77,18 +77,18 @@ pub(crate) struct Observed {
     pub(crate) targets: Vec<DataRate>,
     pub(crate) sent: u64,
     pub(crate) lost: u64,
-    /// By their numbers; those that were left out have no packets.
+    /// Frames by their numbers; those that were skipped have no packets.
     pub(crate) frames: Vec<Frame>,
 }
 
-/// A frame that was captured, and what of it has arrived.
+/// A captured frame, and its packets that have arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub(crate) captured: SendTime,
     pub(crate) bytes: u64,
     packets: u64,
     arrived: u64,
-    /// How long after its capture its last packet came, if all came.
+    /// Time from its capture to the arrival of its last packet, if all arrived.
     pub(crate) delay: Option<TimeDelta>,
 }
 
@@ -105,7 +105,7 @@ pub(crate) struct Loop<'a> {
     prober: Prober,
     history: SendHistory,
     link: Link,
-    /// Frames that were due while some were to be left out.
+    /// Frames that were due while some were to be skipped.
     due: u32,
     /// Packets, and the frame of those that are media.
     flying: VecDeque<(Arrival, Option<usize>)>,
@@ -123,7 +123,7 @@ enum Returning {
     Reception(ReceptionReport),
 }
 
-/// A media packet that waits.
+/// A media packet in the pacer.
 #[derive(Clone, Copy, Debug)]
 struct Media {
     frame: usize,
@@ -215,7 +215,7 @@ impl<'a> Loop<'a> {
         .unwrap()
     }
 
-    /// What waits is sent at the present capacity.
+    /// Reschedules the packets in the queue at the present capacity.
     fn follow_capacity(&mut self) {
         let (now, present) = (self.now, self.path.capacity_at(self.now));
         let wait = self.link.wait(now);
@@ -244,7 +244,7 @@ impl<'a> Loop<'a> {
         while let Some(probe) = self.sender.poll_probe() {
             self.prober.push(self.now, probe);
         }
-        // What waits lets a probe begin.
+        // A waiting packet lets a probe begin.
         if let Some(media) = self.media.front() {
             self.prober.on_queued(media.size);
         }
@@ -275,7 +275,7 @@ impl<'a> Loop<'a> {
         }
     }
 
-    /// One frame of several is left out, at most each second (libwebrtc's `VideoStreamEncoder`).
+    /// Skips a frame of several, at most each second (libwebrtc's `VideoStreamEncoder`).
     fn leaves_out(&mut self) -> bool {
         let share = self.sender.target().frame_drop;
         if !self.path.leaves_out || share <= 0.01 {
@@ -381,7 +381,7 @@ impl<'a> Loop<'a> {
                 Returning::Law(report, echo) => Report::Native { report: *report, echo: *echo },
                 Returning::Reception(report) => Report::Reception(*report),
             };
-            // The bytes in flight before the report: what it settles is in it.
+            // The bytes in flight before the report include the packets that it acknowledges.
             let state = self.state();
             if let Some(feedback) = self.history.join(self.now, &report) {
                 self.sender.on_feedback(self.now, &feedback, &state);

@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use weir_cc::{DataRate, DataSize, SendTime, TimeDelta};
 
-/// What one delivery opportunity carries at most.
+/// Largest number of bytes that a delivery opportunity carries.
 const OPPORTUNITY: u64 = 1500;
 
 /// A cellular link with a queue that counts bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
-    /// When it can deliver, from the beginning of the recording, which repeats.
+    /// Its delivery opportunities, from the beginning of the recording, which repeats.
     pub(crate) opportunities: Rc<[TimeDelta]>,
     pub(crate) period: TimeDelta,
     /// Where in the recording the call begins.
@@ -25,12 +25,13 @@ pub(crate) enum Link {
     Rate {
         capacity: DataRate,
         free: SendTime,
-        /// What the queue holds, at the present capacity.
+        /// Length of the queue, at the present capacity.
         queue: TimeDelta,
     },
     Cell {
         cell: Cell,
-        /// The opportunity that is used next, counted from the beginning of the recording, and what is left of the one before.
+        /// The opportunity that is used next, counted from the beginning of the recording, and the bytes left of
+        /// the one before.
         next: u64,
         left: u64,
         /// When packets leave, and their bytes.
@@ -48,7 +49,7 @@ impl Link {
         Self::Cell { cell, next: 0, left: 0, waiting: VecDeque::new(), queued: 0 }
     }
 
-    /// How long a packet that comes now would wait.
+    /// How long a packet that arrives now would wait.
     pub(crate) fn wait(&self, now: SendTime) -> TimeDelta {
         let free = match self {
             Self::Rate { free, .. } => *free,
@@ -57,7 +58,7 @@ impl Link {
         (free - now).max(TimeDelta::ZERO)
     }
 
-    /// When a packet that comes now has been sent; `None` if there is no room.
+    /// When a packet that arrives now has been sent, or `None` if the queue is full.
     pub(crate) fn take(&mut self, now: SendTime, size: DataSize) -> Option<SendTime> {
         let wait = self.wait(now);
         match self {
@@ -86,13 +87,13 @@ impl Link {
 }
 
 impl Cell {
-    /// When `bytes` that come at `now` have been delivered: by what is `left` of the opportunity before `next`, and those
-    /// from there on.
+    /// When `bytes` that arrive at `now` have been delivered: by the bytes `left` of the opportunity before
+    /// `next`, and those from there on.
     fn deliver(&self, now: SendTime, mut bytes: u64, next: &mut u64, left: &mut u64) -> SendTime {
         loop {
             let gone = *next > 0 && self.at(*next - 1) < now;
             if *left == 0 || gone {
-                // What passed while nothing waited is lost.
+                // Opportunities without waiting packets are lost.
                 while self.at(*next) < now {
                     *next += 1;
                 }

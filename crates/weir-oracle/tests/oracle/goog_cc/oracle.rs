@@ -1,6 +1,7 @@
-//! The crate `goog_cc` behind the calls of a controller of Weir, told what browsers tell it: departures and arrivals in whole
-//! milliseconds, the round-trip times of receiver reports as they are, and that no screen is shared. What it asks for
-//! is done as browsers do it: packets leave in bursts of 40 ms, and frames are left out as its window wants it.
+//! The crate `goog_cc` behind the calls of a controller of Weir, with the inputs of browsers. Departures and
+//! arrivals are in whole milliseconds, the round-trip times of receiver reports are unchanged, and no screen is
+//! shared. Its requests are carried out as in browsers: packets leave in bursts of 40 ms, and frames are skipped
+//! when its window requires it.
 
 use std::collections::VecDeque;
 
@@ -20,15 +21,15 @@ use weir_cc::{
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-/// The crate reads the wall clock for the beginning of application-limited regions (in ms since its construction) and
-/// compares it with the time of the last probe. Simulated time begins so late that the reading never decides.
+/// The crate reads the wall clock for the beginning of application-limited regions (in ms since its construction)
+/// and compares it with the time of the last probe. Simulated time begins so late that this reading never decides.
 const EPOCH: TimeDelta = TimeDelta::from_secs(100_000);
 const FEEDBACK_INTERVAL: TimeDelta = TimeDelta::from_millis(50);
 const PROCESS_INTERVAL: TimeDelta = TimeDelta::from_millis(25);
-/// Of libwebrtc's pacer.
+/// Burst of libwebrtc's pacer.
 const BURST: Burst = Burst { time: TimeDelta::from_millis(40), size: DataSize::from_bytes(63_000) };
 
-/// What the closed loop needs of a sender half; [`Controller`] says what the calls mean.
+/// Interface of a sender half for the closed loop; [`Controller`] defines the calls.
 pub(crate) trait Sender {
     fn on_sent(&mut self, packet: &SentPacket, state: &SendState);
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState);
@@ -67,14 +68,14 @@ impl<C: Controller> Sender for C {
     }
 }
 
-/// By what means the controller hears of loss.
+/// The source of the controller's loss reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LossReports {
-    /// By RTCP receiver reports besides the per-packet feedback, as in a call of libwebrtc.
+    /// RTCP receiver reports besides the per-packet feedback, as in a call of libwebrtc.
     Receiver,
-    /// By the per-packet feedback alone, and the controller knows (`GoogCcConfig::feedback_only`).
+    /// The per-packet feedback alone, with a controller that is configured for it (`GoogCcConfig::feedback_only`).
     PacketsOnly,
-    /// By the per-packet feedback alone, and the controller waits for receiver reports.
+    /// The per-packet feedback alone, with a controller that waits for receiver reports.
     Withheld,
 }
 
@@ -93,13 +94,14 @@ pub(crate) struct GoogCc {
     target: DataRate,
     pacing: DataRate,
     padding: DataRate,
-    /// What libwebrtc's stack is told: where nothing of it changes, it hears of no other share of frames to drop either.
+    /// The last update to libwebrtc's stack: without a change in it, a new share of frames to drop is not passed
+    /// on either.
     told: Option<(DataRate, units::TimeDelta, f32)>,
     frame_drop: f64,
     window: Window,
     process_due: SendTime,
     probes: VecDeque<Probe>,
-    /// By id − 1.
+    /// Clusters by id − 1.
     clusters: Vec<PacedPacketInfo>,
     /// The last receiver report.
     reception: Option<ReceptionReport>,
@@ -233,7 +235,7 @@ impl GoogCc {
                 ..PacketResult::default()
             })
             .collect();
-        // Without a packet received the crate stops with an error, where libwebrtc does nothing of note.
+        // Without a received packet the crate stops with an error, while libwebrtc has no relevant effect.
         if packet_feedbacks.iter().any(PacketResult::is_received) {
             let sent =
                 results.iter().filter(|result| result.fate != Fate::Missing).map(|result| result.sent.at);
@@ -252,7 +254,8 @@ impl GoogCc {
     }
 }
 
-/// libwebrtc's push-back by the bytes in flight. The crate's own goes by what it last allowed in place of these, at each tick.
+/// libwebrtc's push-back by the bytes in flight. The crate's own uses its last allowance in place of these bytes,
+/// at each tick.
 #[derive(Debug)]
 struct Window {
     /// The longest round-trip times of the last 32 feedbacks, in ms.
@@ -369,7 +372,7 @@ impl LossModel {
     }
 }
 
-/// What is in flight once feedback has told of `results`, where `state` was that before.
+/// Bytes in flight after the feedback `results`; `state` is the state before it.
 fn still_in_flight(state: &SendState, results: &[weir_cc::PacketResult]) -> DataSize {
     let settled = results.iter().filter(|result| !matches!(result.fate, Fate::Recovered { .. }));
     state.in_flight.saturating_sub(settled.map(|result| result.sent.size).sum())

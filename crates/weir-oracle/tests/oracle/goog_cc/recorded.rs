@@ -1,4 +1,4 @@
-//! The same feedback for two controllers: what a call told one of them is written down and told to another, whose
+//! The same feedback for two controllers: the inputs of one in a call are recorded and replayed to another, whose
 //! targets change nothing.
 
 use weir_cc::{
@@ -13,7 +13,7 @@ use super::scenarios::{Build, PAIRS, Scenario, gcc_2024, goog_cc_2024, goog_cc_2
 /// Recorded calls of each scenario.
 const RECORDED: u64 = 5;
 
-/// What a controller was told, and when.
+/// An input of a controller, and its time.
 #[derive(Debug)]
 enum Told {
     Sent(SentPacket),
@@ -36,7 +36,7 @@ struct Entry {
     state: SendState,
 }
 
-/// Writes down what `inner` is told, and its target after each per-packet feedback.
+/// Records the inputs of `inner`, and its target after each per-packet feedback.
 struct Recorder<'a> {
     inner: &'a mut dyn Sender,
     entries: Vec<Entry>,
@@ -79,7 +79,7 @@ impl Sender for Recorder<'_> {
     }
 }
 
-/// What a controller is told in a call, and its targets.
+/// The inputs of a controller in a call, and its targets.
 fn record(scenario: &Scenario, build: Build, seed: u64) -> (Vec<Entry>, Vec<f64>) {
     let (mut inner, receiver) = build(scenario.limits);
     let mut recorder = Recorder { inner: &mut *inner, entries: Vec::new(), targets: Vec::new() };
@@ -110,8 +110,8 @@ fn replay(sender: &mut dyn Sender, entries: &[Entry]) -> Vec<f64> {
     targets
 }
 
-/// Feedbacks at which the target fell by 5 % or more. The loss-based controller goes down in steps of just that, which
-/// rounding to a bit/s makes a little less: hence the allowance of 1 in 10 000.
+/// Feedbacks at which the target fell by 5 % or more. The loss-based controller decreases in steps of just that,
+/// which rounding to a bit/s makes a little less: hence the allowance of 1 in 10 000.
 fn decreases(targets: &[f64]) -> Vec<usize> {
     (1..targets.len()).filter(|&i| targets[i] <= 0.9501 * targets[i - 1]).collect()
 }
@@ -138,7 +138,7 @@ struct Agreement {
     close: f64,
 }
 
-/// `ours` told what `theirs` was told, over the calls of all seeds.
+/// Agreement of `ours` with the inputs of `theirs`, over the calls of all seeds.
 fn agreement(scenario: &Scenario, theirs: Build, ours: Build) -> Agreement {
     let mut sum = Agreement::default();
     for seed in 1..=RECORDED {

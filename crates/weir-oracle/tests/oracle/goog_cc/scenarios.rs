@@ -1,4 +1,4 @@
-//! The five calls, what is measured in them, and what goog_cc makes of them.
+//! The five calls, their measurements, and the results of goog_cc.
 
 use weir_cc::gcc::goog_cc;
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
@@ -11,7 +11,7 @@ use super::closed_loop::{Loop, Observed, Path};
 use super::oracle::{GoogCc, Halves, LossModel, LossReports};
 
 const DURATION: TimeDelta = TimeDelta::from_secs(30);
-/// The second measurement leaves this out.
+/// Start of the second measurement, after the ramp.
 const RAMP: TimeDelta = TimeDelta::from_secs(5);
 const STEP: TimeDelta = TimeDelta::from_secs(10);
 /// Calls of each scenario.
@@ -61,7 +61,7 @@ fn scenario(name: &'static str, start: u64, capacity: &[(TimeDelta, u64)], loss:
     Scenario { name, path, limits }
 }
 
-/// What is said of a call.
+/// Measurements of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
     /// Received bits over those that the bottleneck could have carried.
@@ -78,7 +78,7 @@ pub(crate) struct Measured {
     pub(crate) queue_p95: f64,
 }
 
-/// Builds a law for given limits.
+/// Builds a controller for given limits.
 pub(crate) type Build = fn(RateLimits) -> Halves;
 
 /// The calls of all seeds.
@@ -90,7 +90,7 @@ pub(crate) fn run(scenario: &Scenario, build: impl Fn(RateLimits) -> Halves) -> 
     (1..=SEEDS).map(call).collect()
 }
 
-/// The mean over calls of what `of` takes from them.
+/// The mean over calls of the value `of`.
 pub(crate) fn mean(calls: &[Measured], of: impl Fn(&Measured) -> f64) -> f64 {
     calls.iter().map(of).sum::<f64>() / calls.len() as f64
 }
@@ -243,13 +243,14 @@ fn gcc_does_in_each_call_what_goog_cc_does() {
     }
 }
 
-/// Whether the start's queue is never drained: one that is full from the beginning shows no trend. With the constants of June 2025
-/// that of `four-times` stands in most calls of either; which, is a matter of where ticks and frames lie to each other.
+/// Whether the start's queue is never drained: one that is full from the beginning shows no trend. With the
+/// constants of June 2025 that of `four-times` persists in most calls of either; which ones depends on the
+/// alignment of ticks and frames.
 fn stands(call: &Measured) -> bool {
     call.queue_p50 > 150.0
 }
 
-/// The calls whose queue stands, and the others, without empty ones: a mean over both is of neither.
+/// The calls whose queue persists, and the others, without empty groups: a mean over both represents neither.
 fn kinds(calls: &[Measured]) -> Vec<Vec<Measured>> {
     let (standing, drained): (Vec<_>, Vec<_>) = calls.iter().copied().partition(stands);
     [standing, drained].into_iter().filter(|kind| !kind.is_empty()).collect()

@@ -6,7 +6,7 @@ use super::modules::{Modules, Path};
 
 type Arrows<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
-/// The circles of files, each in order of names. A module and those within it may know each other.
+/// The cycles of files, each in order of names. A module and those within it may depend on each other.
 pub(super) fn circles(modules: &Modules) -> Vec<Vec<&str>> {
     let arrows = arrows(modules);
     let mut seen: BTreeSet<&str> = BTreeSet::new();
@@ -24,7 +24,7 @@ pub(super) fn circles(modules: &Modules) -> Vec<Vec<&str>> {
     circles
 }
 
-/// From each file to those that it imports.
+/// From each file to the files that it imports.
 fn arrows(modules: &Modules) -> Arrows<'_> {
     let mut arrows = Arrows::new();
     for (path, module) in &modules.0 {
@@ -35,7 +35,7 @@ fn arrows(modules: &Modules) -> Arrows<'_> {
     arrows
 }
 
-/// Whether `file` is the one of a module that `path` stands in.
+/// Whether `file` is that of a module that contains `path`.
 fn is_above(modules: &Modules, file: &str, path: &Path) -> bool {
     (0..path.len()).any(|length| modules.0[&path[..length]].file == file)
 }

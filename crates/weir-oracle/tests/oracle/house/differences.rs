@@ -1,4 +1,5 @@
-//! The list of differences between `gcc` and libwebrtc is the same in the law's module and in the documentation.
+//! The list of differences between `gcc` and libwebrtc is the same in the controller's module and in the
+//! documentation.
 
 use std::fs;
 use std::path::Path;

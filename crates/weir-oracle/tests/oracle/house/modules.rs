@@ -1,18 +1,18 @@
-//! The modules of a crate, what they define, and which paths they name.
+//! The modules of a crate, their definitions, and the paths that they name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::tokens::tokens;
 
-/// The segments of a path; of a module those behind `crate`.
+/// The segments of a path; for a module those behind `crate`.
 pub(super) type Path = Vec<String>;
 
-/// A module as its text has it; without what is compiled for tests alone.
+/// A module by its text, without items compiled only for tests.
 #[derive(Debug, Default)]
 pub(super) struct Module {
     pub(super) file: String,
     defined: BTreeSet<String>,
-    /// What `use` gives a name to.
+    /// The names that `use` imports.
     names: BTreeMap<String, Path>,
     globs: Vec<Path>,
     /// Every path that is written in it.
@@ -23,11 +23,11 @@ pub(super) struct Module {
 #[derive(Debug, Default)]
 pub(super) struct Modules(pub(super) BTreeMap<Path, Module>);
 
-/// Follows names at most so often.
+/// Most steps in the resolution of a name.
 const PATIENCE: u32 = 16;
 
 impl Modules {
-    /// The modules that grow from the file `root`, with `read` as the file system.
+    /// The modules below the file `root`, with `read` as the file system.
     pub(super) fn of(root: &str, read: &dyn Fn(&str) -> Option<String>) -> Self {
         let mut modules = Self::default();
         let folder = root.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -35,7 +35,7 @@ impl Modules {
         modules
     }
 
-    /// Reads `file`, whose children stand in `folder`.
+    /// Reads `file`, whose children are in `folder`.
     fn file(&mut self, file: &str, folder: &str, path: &[String], read: &dyn Fn(&str) -> Option<String>) {
         let text = read(file).unwrap_or_else(|| panic!("{file} is missing"));
         let children = self.text(file, path, &tokens(&text));
@@ -83,7 +83,7 @@ impl Modules {
         children
     }
 
-    /// The file that defines what `path`, written in `module`, stands for; `None` for what is not of this crate.
+    /// The file that defines the item of `path`, written in `module`, or `None` for items of other crates.
     pub(super) fn definition(&self, module: &[String], path: &[String]) -> Option<&str> {
         self.follow(module, path, PATIENCE)
     }
@@ -124,7 +124,7 @@ impl Modules {
             || here.globs.iter().any(|glob| self.leads_on(module, &join(glob, name), patience))
     }
 
-    /// Whether all but the last segment of `path` is a module that knows the last.
+    /// Whether all but the last segment of `path` is a module that defines the last.
     fn leads_on(&self, module: &[String], path: &[String], patience: u32) -> bool {
         let Some(patience) = patience.checked_sub(1) else { return false };
         let (at, rest) = begin(module, path);
@@ -135,7 +135,7 @@ impl Modules {
 }
 
 impl Module {
-    /// Takes one tree of `use` that begins with `before`, and returns how many tokens it has.
+    /// Reads one tree of `use` that begins with `before`, and returns its number of tokens.
     fn import(&mut self, tokens: &[&str], before: &[String]) -> usize {
         match *tokens {
             ["{", ..] => {
@@ -171,7 +171,7 @@ impl Module {
         self.names.insert(alias.to_owned(), path);
     }
 
-    /// Takes a path in the midst of code.
+    /// Reads a path in the midst of code.
     fn written(&mut self, tokens: &[&str]) -> usize {
         let mut path = vec![tokens[0].to_owned()];
         let mut length = 1;
@@ -187,7 +187,7 @@ impl Module {
     }
 }
 
-/// Where a path begins: the module, and what is left of the path.
+/// Start of a path: the module, and the remaining segments.
 fn begin<'a>(module: &[String], path: &'a [String]) -> (Path, &'a [String]) {
     let mut at = module.to_vec();
     for (index, segment) in path.iter().enumerate() {
@@ -205,7 +205,7 @@ fn join(path: &[String], name: &str) -> Path {
     [path, &[name.to_owned()]].concat()
 }
 
-/// How many tokens the attribute has that `tokens` begin with, with the item behind it if only tests see that.
+/// Number of tokens of the attribute at the start of `tokens`, with the item behind it if only tests compile that.
 fn attribute(tokens: &[&str]) -> usize {
     let open = if tokens[1] == "!" { 2 } else { 1 };
     let end = open + group(&tokens[open..]);
@@ -214,7 +214,7 @@ fn attribute(tokens: &[&str]) -> usize {
     if of_tests { end + item(&tokens[end..]) } else { end }
 }
 
-/// How many tokens the item has that `tokens` begin with.
+/// Number of tokens of the item at the start of `tokens`.
 fn item(tokens: &[&str]) -> usize {
     let mut at = 0;
     while at < tokens.len() {
@@ -229,7 +229,7 @@ fn item(tokens: &[&str]) -> usize {
     at
 }
 
-/// How many tokens stand from the bracket at the beginning to the one that closes it.
+/// Number of tokens from the bracket at the start to the one that closes it.
 fn group(tokens: &[&str]) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate() {

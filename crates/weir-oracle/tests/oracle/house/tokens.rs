@@ -1,6 +1,6 @@
-//! Rust text as words and marks, without comments and literals.
+//! Rust text as identifiers and punctuation, without comments and literals.
 
-/// Words, `::`, and every other mark by itself.
+/// Identifiers, `::`, and every other punctuation mark by itself.
 pub(super) fn tokens(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -28,7 +28,7 @@ fn word(text: &str) -> usize {
     text.find(|c| !is_of_word(c)).unwrap_or(text.len())
 }
 
-/// Bytes of the space, comment or literal that `text` begins with.
+/// Bytes of the space, comment or literal at the start of `text`.
 fn length_of_silence(text: &str) -> usize {
     let first = text.chars().next().unwrap_or(' ');
     if first.is_whitespace() {
@@ -90,7 +90,7 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// `"…"` between as many `#` on either side; `None` for what is no raw string.
+/// A raw string, `"…"` between as many `#` on either side, or `None` for another text.
 fn raw(text: &str) -> Option<usize> {
     let hashes = text.len() - text.trim_start_matches('#').len();
     text[hashes..].strip_prefix('"')?;

@@ -8,7 +8,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::FOLDER;
 use crate::recorded::records::{Agreement, Answer, Recording, recordings};
 
-/// As the C++ had them.
+/// The limits of the C++.
 fn limits() -> RateLimits {
     let [min, start, max] = [150, 300, 5000].map(DataRate::from_kbps);
     RateLimits::new(min, start, max).expect("in order")
@@ -21,7 +21,7 @@ struct Replay<'a> {
     history: SendHistory,
     /// The first packet that has not left.
     next: usize,
-    /// Reports that have come.
+    /// Reports that have arrived.
     reports: u8,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Replay<'a> {
         self.reports = self.reports.wrapping_add(1);
         let feedback = self.history.join(now, &report).expect("a report of packets that have left");
         self.sender.on_feedback(now, &feedback, &state);
-        // Nothing waits for the pacer: the shaping buffer adds nothing to the reference rate.
+        // No packet waits for the pacer: the shaping buffer adds nothing to the reference rate.
         self.sender.target().sending_rate.bps_f64()
     }
 }

@@ -9,7 +9,7 @@ use weir_lab::traces::TraceStore;
 
 use super::records::{rows, table};
 
-/// What is measured begins, and the run ends, s.
+/// Start of the measurements, and end of the run, s.
 const FROM: f64 = 6.0;
 const END: f64 = 60.0;
 
@@ -25,7 +25,7 @@ pub(crate) struct Path {
     capacity: Vec<(f64, f64)>,
     /// Packets whose wait and own transmission exceed this get CE, ms.
     mark: Option<f64>,
-    /// What the other implementation used of it.
+    /// Utilisation by the other implementation.
     pub(crate) utilisation: f64,
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn paths(folder: &str) -> Vec<Path> {
 }
 
 impl Path {
-    /// The mean capacity of what is measured, bit/s.
+    /// The mean capacity of the measured time, bit/s.
     fn mean_capacity(&self) -> f64 {
         let ends = self.capacity.iter().skip(1).map(|step| step.0).chain([END]);
         let bits =

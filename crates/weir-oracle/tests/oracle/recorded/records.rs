@@ -1,4 +1,4 @@
-//! The recorded answers of other implementations, as they stand in folders of `data`.
+//! The recorded answers of other implementations, from folders of `data`.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -12,7 +12,7 @@ use weir_units::TimeDelta;
 pub(crate) struct Packet {
     pub(crate) bytes: u64,
     pub(crate) sent: TimeDelta,
-    /// `None`: it was reported as not received.
+    /// Arrival time, or `None` if it was reported as not received.
     pub(crate) arrived: Option<TimeDelta>,
     /// Whether it arrived with CE.
     pub(crate) marked: bool,
@@ -31,11 +31,11 @@ pub(crate) struct Answer {
     pub(crate) end: usize,
 }
 
-/// One recorded run, open or closed loop.
+/// A recorded run, open or closed loop.
 #[derive(Clone, Debug)]
 pub(crate) struct Recording {
     pub(crate) name: String,
-    /// By their numbers; in the order in which they left.
+    /// Packets by their numbers; in the order in which they left.
     pub(crate) packets: Vec<Packet>,
     pub(crate) answers: Vec<Answer>,
 }
@@ -97,14 +97,14 @@ impl Recording {
 /// How near the rates of a sender half come to the recorded ones, the first tenth of the feedback left out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Agreement {
-    /// Share of the feedback messages after which they are within 10 %.
+    /// Share of the feedback messages after which the rates are within 10 %.
     pub(crate) near: f64,
     /// Ratio of the mean rates.
     pub(crate) ratio: f64,
 }
 
 impl Agreement {
-    /// Of the rate in bit/s after each answer.
+    /// Agreement of the rate in bit/s after each answer.
     pub(crate) fn of(recording: &Recording, mut rate_after: impl FnMut(&Answer) -> f64) -> Self {
         let pairs: Vec<(f64, f64)> =
             recording.answers.iter().map(|answer| (rate_after(answer), answer.rate)).collect();

@@ -1,14 +1,14 @@
 //! Utilisation of the recorded paths with random loss in Weir's simulator.
 //!
-//! The recorded paths whose capacity changes are no measure here: their sender had no window, and their losses after a fall of
-//! capacity were found seconds later.
+//! The recorded paths with changing capacity are not compared: their sender had no window, and their losses after
+//! a fall of capacity were found seconds later.
 
 use super::FOLDER;
 use crate::recorded::paths::{Caller, Path, paths};
 use crate::recorded::records::{rows, table};
 
 const CALLER: Caller<'_> = Caller { controller: "scream-v2", options: "{}", min_kbps: 50 };
-/// Of the mean utilisation.
+/// Tolerance of the mean utilisation.
 const POINTS: f64 = 0.05;
 const SEEDS: u64 = 8;
 

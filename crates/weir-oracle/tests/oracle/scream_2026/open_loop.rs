@@ -1,8 +1,8 @@
 //! The recorded feedback for Weir's sender half, whose rates change nothing.
 //!
-//! The C++ was fed without RTP timestamps and was never asked whether it may send. So it found a loss only when 512 more packets were
-//! acknowledged, and not all of them ([`Replay::losses`]); its `MSS` is the largest packet ever, and it measured no acknowledged rate.
-//! Weir's sender half is fed the same here.
+//! The C++ got no RTP timestamps, and no call of its check whether it may send. So it found a loss only when 512
+//! more packets were acknowledged, and not all of them ([`Replay::losses`]). Its `MSS` is the largest packet ever,
+//! and it measured no acknowledged rate. Weir's sender half gets the same inputs here.
 
 use weir_cc::scream::v2::{Config, ScreamV2};
 use weir_cc::{
@@ -13,13 +13,14 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::FOLDER;
 use crate::recorded::records::{Agreement, Answer, Recording, recordings};
 
-/// As the C++ had them.
+/// The limits of the C++.
 fn limits() -> RateLimits {
     let [min, start, max] = [50, 300, 5000].map(DataRate::from_kbps);
     RateLimits::new(min, start, max).expect("in order")
 }
 
-/// What the C++ could not know, its rule for losses beside delay (divergence 17), and no rule for longer paths (19).
+/// Configuration of the replay: without the inputs that the C++ lacked, with its rule for losses beside delay
+/// (divergence 17), and without a rule for longer paths (19).
 fn as_fed() -> Config {
     Config {
         mss_span: TimeDelta::from_secs(1000),
@@ -69,8 +70,9 @@ impl<'a> Replay<'a> {
         PacketResult { sent: self.packet(number), fate: Fate::Arrived { at, ecn } }
     }
 
-    /// Losses that the C++ finds when `newest` is acknowledged. It looks at as many packets as are newly acknowledged, from 512 below
-    /// the highest before: where that are fewer than the time before, it skips some for ever.
+    /// Losses that the C++ finds when `newest` is acknowledged. The C++ examines as many packets as are newly
+    /// acknowledged, from 512 below the highest before. If these are fewer than the time before, it skips some for
+    /// ever.
     fn losses(&mut self, newest: usize) -> Vec<PacketResult> {
         let edge = self.highest.saturating_sub(LOOK_BACK);
         let looked_at = (newest - self.highest).min(MOST_LOOKED_AT);
@@ -98,7 +100,7 @@ impl<'a> Replay<'a> {
         };
         let mut results = self.losses(newest);
         results.extend((answer.first..answer.end).filter(arrived).map(|number| self.arrival(number)));
-        // The C++ takes the time at the receiver for a part of the round trip.
+        // The C++ counts the time at the receiver as part of the round trip.
         let feedback = Feedback::packets(&results, None);
         self.sender.on_feedback(departure(answer.at), &feedback, &SendState::default());
         self.sender.target().sending_rate.bps_f64()

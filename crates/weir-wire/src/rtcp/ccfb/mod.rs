@@ -5,7 +5,7 @@
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P| FMT=11  |    PT=205     |            length             |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |                       SSRC of a stream                        |   a block,
 //! |          begin_seq            |          num_reports          |   as many
 //! |R|ECN|  arrival time offset    |R|ECN|  arrival time offset    |   as there
@@ -14,17 +14,18 @@
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
 //!
-//! * `R`: whether the packet was received; if not, the other 15 bits mean nothing.
+//! * `R`: whether the packet was received; if not, the other 15 bits have no meaning.
 //! * `ECN`: the two bits of its IP header (RFC 3168).
-//! * arrival time offset: how long before the report timestamp it arrived, in 1/1024 s; 0x1FFE stands for more than
-//!   8189/1024 s, 0x1FFF for a time that is not known or after the report.
+//! * arrival time offset: how long before the report timestamp the packet arrived, in 1/1024 s. 0x1FFE stands for
+//!   more than 8189/1024 s, 0x1FFF for a time that is unknown or after the report.
 //! * report timestamp: the middle 32 bits of the NTP time of the receiver's clock.
 //!
-//! Where the RFC leaves room:
+//! Where the RFC leaves a choice:
 //!
-//! 1. `num_reports` is the number of packets (erratum 8166), as libwebrtc and today's pion send it. Before the erratum the
-//!    RFC's text was that number less one, and SCReAM's authors and pion up to 1.2.15 send that. A message is read so if
-//!    its length fits nothing else, or if what would be padding has the bit of a packet received.
+//! 1. `num_reports` is the number of packets (erratum 8166), as libwebrtc and today's pion send it. Before the
+//!    erratum the RFC's text was that number less one, and SCReAM's authors and pion up to 1.2.15 send that. A
+//!    message is read so if its length fits no other reading, or if its padding would have the bit of a packet
+//!    received.
 //! 2. An arrival time offset is rounded down. A decoded time is then late by up to 1/1024 s.
 
 mod write;
@@ -50,26 +51,26 @@ const ECN_SHIFT: u32 = 13;
 /// Congestion control feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ccfb<'a> {
-    /// Who reports.
+    /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// When the report was made: the middle 32 bits of NTP time, in 1/65536 s.
     pub timestamp: u32,
     blocks: &'a [u8],
-    /// What is added to `num_reports`.
+    /// Difference between the number of packets and `num_reports`.
     excess: u8,
 }
 
-/// What is told of the packets of a stream.
+/// Report on the packets of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CcfbBlock<'a> {
     /// The stream.
     pub source: u32,
-    /// RTP sequence number of the first packet told of.
+    /// RTP sequence number of the first packet reported on.
     pub begin_sequence: u16,
     metrics: &'a [u8],
 }
 
-/// What is told of a packet that arrived.
+/// Report on a packet that arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Metric {
     /// The two ECN bits of its IP header: 0 not ECN-capable, 1 ECT(1), 2 ECT(0), 3 congestion experienced.
@@ -95,7 +96,8 @@ impl Metric {
         }
     }
 
-    /// How long before the report the packet arrived, in nanoseconds rounded down; `None` if the offset does not tell.
+    /// How long before the report the packet arrived, in nanoseconds rounded down, or `None` if the offset does
+    /// not give it.
     pub const fn offset_nanos(self) -> Option<i64> {
         if self.offset >= Self::OVER_RANGE {
             return None;
@@ -132,7 +134,7 @@ const fn metrics_len(packets: usize) -> usize {
 }
 
 impl<'a> Ccfb<'a> {
-    /// After so many nanoseconds report timestamps repeat: 2³² / 65536 s, 18.2 h.
+    /// Period in nanoseconds after which report timestamps repeat: 2³² / 65536 s, 18.2 h.
     pub const PERIOD_NANOS: i64 = (1 << 16) * 1_000_000_000;
 
     /// Reads congestion control feedback.
@@ -156,7 +158,7 @@ impl<'a> Ccfb<'a> {
         Ok(Self { ssrc, timestamp, blocks, excess })
     }
 
-    /// What is told of each stream.
+    /// The reports on each stream.
     pub fn blocks(&self) -> Blocks<'a> {
         Blocks { reader: Reader::new(self.blocks, 0), excess: self.excess }
     }
@@ -171,14 +173,14 @@ impl<'a> Ccfb<'a> {
         HEADER_LEN + SSRC_LEN + BLOCK_HEADER_LEN + metrics_len(packets) + TIMESTAMP_LEN
     }
 
-    /// Of how many packets of a single stream a message of `length` bytes can tell.
+    /// The number of packets of a single stream that a message of `length` bytes can report on.
     pub const fn most_packets(length: usize) -> usize {
         let packets = length.saturating_sub(Self::wire_len(0)) / 4 * 4 / METRIC_LEN;
         if packets > MOST_METRICS { MOST_METRICS } else { packets }
     }
 }
 
-/// What is told of each stream; see [`Ccfb::blocks`].
+/// The reports on each stream; see [`Ccfb::blocks`].
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
     reader: Reader<'a>,
@@ -189,7 +191,7 @@ impl<'a> Iterator for Blocks<'a> {
     type Item = CcfbBlock<'a>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // Parsing has found them to be sound.
+        // Parsing has validated the blocks.
         CcfbBlock::read(&mut self.reader, self.excess).ok().map(|(block, _)| block)
     }
 }
@@ -204,13 +206,13 @@ impl<'a> CcfbBlock<'a> {
         Ok((Self { source, begin_sequence, metrics }, padding))
     }
 
-    /// What is told of each packet, by number.
+    /// The report on each packet, by number.
     pub fn metrics(&self) -> Metrics<'a> {
         Metrics { sequence: self.begin_sequence, rest: self.metrics }
     }
 }
 
-/// What is told of each packet of a stream; see [`CcfbBlock::metrics`].
+/// The reports on each packet of a stream; see [`CcfbBlock::metrics`].
 #[derive(Clone, Debug)]
 pub struct Metrics<'a> {
     sequence: u16,
@@ -218,7 +220,7 @@ pub struct Metrics<'a> {
 }
 
 impl Iterator for Metrics<'_> {
-    /// The packet's RTP sequence number, and what is told if it arrived.
+    /// The packet's RTP sequence number, and its metric if it arrived.
     type Item = (u16, Option<Metric>);
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -99,9 +99,9 @@ fn metrics_are_16_bits() {
         assert_eq!(Metric::from_word(word), metric);
         assert_eq!(metric.map_or(0, Metric::word), word);
     }
-    // Not received: the other bits mean nothing.
+    // Not received: the other bits have no meaning.
     assert_eq!((Metric::from_word(0x6200), Metric::from_word(0x2200)), (None, None));
-    // What does not fit does not spill over.
+    // Values out of range do not spill over.
     assert_eq!(Metric { ecn: 0xFF, offset: 0xFFFF }.word(), 0xFFFF);
     assert_eq!(Metric { ecn: 0, offset: 0xFFFF }.word(), 0x9FFF);
 }
@@ -119,7 +119,7 @@ fn an_offset_is_rounded_down_and_known_up_to_8_seconds() {
 
 #[test]
 fn a_number_of_reports_less_one_is_understood() {
-    // Three packets, told as two, and one, told as none: only that reading fits.
+    // Three packets, counted as two, and one, counted as none: only that reading fits.
     let odd = hex(concat!(
         "8b cd 00 09 00 00 00 01 00 00 00 07 00 02 00 02 80 01 80 02 80 03 00 00 ",
         "00 00 00 08 00 05 00 00 80 04 00 00 00 00 00 09"
@@ -128,7 +128,8 @@ fn a_number_of_reports_less_one_is_understood() {
     let ccfb = parse(&odd).unwrap();
     assert_eq!(told(&ccfb), [(7, three), (8, vec![(5, received(0, 4))])]);
     assert_eq!(ccfb.timestamp, 9);
-    // Four packets, told as three: both readings fit, and what would be padding has the bit of a packet received.
+    // Four packets, counted as three: both readings fit, and the supposed padding has the bit of a packet
+    // received.
     let even = hex("8b cd 00 06 00 00 00 01 00 00 00 02 00 0a 00 03 80 01 80 02 80 03 80 04 00 00 00 00");
     let four = (10..14).map(|sequence| (sequence, received(0, sequence - 9))).collect();
     assert_eq!(told(&parse(&even).unwrap()), [(2, four)]);
@@ -136,7 +137,7 @@ fn a_number_of_reports_less_one_is_understood() {
 
 #[test]
 fn one_block_with_a_packet_in_its_padding_decides_for_all() {
-    // Of the other stream the last packet has not been received, as its word of zeros says.
+    // Of the other stream the last packet has not been received, as its word of zeros shows.
     let both = hex(concat!(
         "8b cd 00 08 00 00 00 01 00 00 00 07 00 02 00 01 80 01 00 00 ",
         "00 00 00 08 00 05 00 01 80 01 80 02 00 00 00 09"

@@ -25,8 +25,8 @@ impl<'a> CcfbWriter<'a> {
         Self { buffer, length: FIXED_LEN }
     }
 
-    /// Adds what there is to tell of the stream `source`: of each packet from `begin_sequence` on what is known if it
-    /// arrived, and `None` if it has not.
+    /// Adds the report on the stream `source`: for each packet from `begin_sequence` on its metric if it arrived,
+    /// and `None` if it has not.
     ///
     /// # Errors
     /// If there are more than 16 384 packets, or the buffer, of which 256 KiB can be used, is too small for them and
@@ -49,7 +49,7 @@ impl<'a> CcfbWriter<'a> {
         writer.u32(source);
         writer.u16(begin_sequence);
         writer.u16(packets as u16);
-        // No more than it promised: the room is for so many.
+        // At most the promised number: the space is checked for so many.
         for metric in metrics.take(packets) {
             writer.u16(metric.map_or(0, Metric::word));
         }
@@ -58,10 +58,10 @@ impl<'a> CcfbWriter<'a> {
         Ok(())
     }
 
-    /// Ends the message: `ssrc` reports, at `timestamp`. Returns its length.
+    /// Ends the message: `ssrc` reports at `timestamp`. Returns its length.
     ///
     /// # Errors
-    /// If the buffer is too small for a message without streams. Nothing is written then.
+    /// If the buffer is too small for a message without streams. The buffer stays unchanged then.
     pub fn finish(self, ssrc: u32, timestamp: u32) -> Result<usize, BufferTooSmall> {
         let length = self.length + TIMESTAMP_LEN;
         let mut writer = start(self.buffer, length, FORMAT, TRANSPORT_FEEDBACK)?;

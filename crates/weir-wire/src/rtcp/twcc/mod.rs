@@ -6,7 +6,7 @@
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |V=2|P| FMT=15  |    PT=205     |            length             |
-//! |                       SSRC of who reports                     |
+//! |                     SSRC of packet sender                     |
 //! |                       SSRC reported on                        |
 //! |     base sequence number      |     packet status count       |
 //! |     reference time (24, signed, 64 ms)        |  fb pkt count |
@@ -15,9 +15,9 @@
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
 //!
-//! A chunk holds symbols of packets, the first one in the upper bits: a run (`0`, a symbol of two bits, a length of 13
-//! bits), 14 symbols of one bit (`10`), or seven of two bits (`11`). What the last one holds beyond the count means
-//! nothing.
+//! A chunk holds symbols of packets, the first one in the upper bits: a run (`0`, a symbol of two bits, a length
+//! of 13 bits), 14 symbols of one bit (`10`), or seven of two bits (`11`). Symbols of the last chunk beyond the
+//! count have no meaning.
 //!
 //! | symbol | meaning | delta |
 //! |---|---|---|
@@ -29,11 +29,11 @@
 //! Deltas count 250 µs from one received packet to the next in order of their numbers, beginning at the reference
 //! time.
 //!
-//! Where the draft is silent or deployed senders differ:
+//! Where the draft does not specify, or deployed senders differ:
 //!
 //! 1. In chunks of one bit 1 means received: the draft's examples and all implementations, against its prose.
-//! 2. Deltas may reach into what the packet calls padding: senders are about that overstate it.
-//! 3. A message that ends where its deltas should begin tells which packets came, but not when.
+//! 2. Deltas may extend into the marked padding: some deployed senders overstate it.
+//! 3. A message that ends where its deltas should begin reports which packets arrived, but not when.
 //! 4. Padding is marked as such (P, and its length in the last byte), and accepted unmarked.
 
 mod write;
@@ -62,15 +62,15 @@ const LARGE: u16 = 2;
 /// A transport-wide feedback message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Twcc<'a> {
-    /// Who reports.
+    /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// A source of the transport reported on.
     pub source: u32,
-    /// Number of the first packet told of.
+    /// Number of the first packet reported on.
     pub base_sequence: u16,
-    /// How many packets are told of.
+    /// Number of packets reported on.
     pub status_count: u16,
-    /// When the time of the deltas begins, in 64 ms by the receiver's clock: the lower 24 bits, with sign.
+    /// Start of the deltas' time, in 64 ms by the receiver's clock: the lower 24 bits, with sign.
     pub reference_time: i32,
     /// The message's own number, by which lost messages are counted.
     pub number: u8,
@@ -79,24 +79,24 @@ pub struct Twcc<'a> {
     timed: bool,
 }
 
-/// What a message tells of a packet.
+/// Report on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reception {
-    /// It has not been seen.
+    /// The packet has not been seen.
     Missing,
-    /// It arrived, at a time that the message does not tell.
+    /// The packet arrived, at a time that the message does not give.
     Untimed,
-    /// It arrived so many 250 µs after the reference time.
+    /// The packet arrived so many 250 µs after the reference time.
     At(i32),
 }
 
 impl<'a> Twcc<'a> {
-    /// Longest message that is written, in bytes: it passes where media packets pass.
+    /// Longest message that is written, in bytes: it fits any path that media packets fit.
     pub const MAX_LEN: usize = 1200;
-    /// After so many nanoseconds reference times repeat: 2²⁴ · 64 ms, 12.4 days.
+    /// Period in nanoseconds after which reference times repeat: 2²⁴ · 64 ms, 12.4 days.
     pub const PERIOD_NANOS: i64 = (REFERENCE_TICKS * TICK_NANOS) << 24;
 
-    /// Reads a message. Its padding is not believed where it covers deltas.
+    /// Reads a message. Padding that covers deltas is read as deltas.
     ///
     /// # Errors
     /// If the packet is of another type or format, or too short for its statuses and their deltas.
@@ -129,7 +129,7 @@ impl<'a> Twcc<'a> {
         })
     }
 
-    /// What is told of each packet, by number.
+    /// The report on each packet, by number.
     pub fn statuses(&self) -> Statuses<'a> {
         Statuses {
             sequence: self.base_sequence,
@@ -149,7 +149,7 @@ impl<'a> Twcc<'a> {
 }
 
 impl Reception {
-    /// When it arrived, in nanoseconds after the reference time, if that is told.
+    /// The arrival time in nanoseconds after the reference time, if the message gives it.
     pub const fn nanos(self) -> Option<i64> {
         match self {
             Self::At(ticks) => Some(ticks as i64 * TICK_NANOS),
@@ -158,7 +158,7 @@ impl Reception {
     }
 }
 
-/// Whether `rest`, the end of the packet, holds nothing but padding, marked as such or not.
+/// Whether `rest`, the end of the packet, is only padding, marked as such or not.
 fn is_padding(packet: &RtcpPacket<'_>, rest: &[u8]) -> bool {
     let marked = packet.body().is_ok_and(|body| packet.padded_body.len() - body.len() >= rest.len());
     marked || (rest.len() < 4 && rest.iter().all(|&byte| byte == 0))
@@ -177,7 +177,7 @@ fn deltas_len(reader: &mut Reader<'_>, count: u16) -> Result<usize, ParseError> 
     Ok(length)
 }
 
-/// What is left of a chunk: the next symbol stands in the upper bits.
+/// The remaining symbols of a chunk: the next one is in the upper bits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Symbols {
     bits: u16,
@@ -224,7 +224,7 @@ impl Symbols {
     }
 }
 
-/// What a message tells of each packet; see [`Twcc::statuses`].
+/// The reports on each packet; see [`Twcc::statuses`].
 #[derive(Clone, Debug)]
 pub struct Statuses<'a> {
     sequence: u16,
@@ -252,7 +252,7 @@ impl Statuses<'_> {
 }
 
 impl Iterator for Statuses<'_> {
-    /// The packet's number and what became of it.
+    /// The packet's number and its reception.
     type Item = (u16, Reception);
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -18,7 +18,7 @@ fn told(twcc: &Twcc<'_>) -> Vec<(u16, Option<i64>)> {
     twcc.statuses().map(|(sequence, reception)| (sequence, at(reception))).collect()
 }
 
-/// What `ms` milliseconds are in quarters.
+/// `ms` milliseconds in quarters.
 #[expect(clippy::unnecessary_wraps, reason = "as it is told of a packet")]
 fn quarters(ms: f64) -> Option<i64> {
     Some((ms * 4.0) as i64)
@@ -162,7 +162,7 @@ fn deltas_that_are_not_there_are_refused() {
     assert!(matches!(parse(&bytes), Err(ParseError::TooShort { offset: 0, needed: 24, .. })));
     let bytes = hex("8f cd 00 05 11 11 11 11 22 22 22 22 00 00 00 0f 00 00 00 00 c0 00 c0 00");
     assert_eq!(parse(&bytes), Err(ParseError::TooShort { offset: 24, needed: 2, available: 0 }));
-    // Runs of no packets lead nowhere, but end.
+    // Runs of no packets end as well.
     let bytes = hex("8f cd 00 05 11 11 11 11 22 22 22 22 00 00 00 01 00 00 00 00 00 00 00 00");
     assert_eq!(parse(&bytes), Err(ParseError::TooShort { offset: 24, needed: 2, available: 0 }));
 }
@@ -217,7 +217,7 @@ fn a_large_delta_sends_the_first_seven_ahead() {
     let mut times: Vec<_> = (0..10).map(|n| (n != 1).then_some(4 * n)).collect();
     times.push(Some(436));
     let bytes = written(&HEADER, &times);
-    // 01 00 01 01 01 01 01, then 01 01 01 10 and nothing.
+    // 01 00 01 01 01 01 01, then 01 01 01 10 and zeros.
     assert_eq!(bytes[20..24], [0xD1, 0x55, 0xD5, 0x80]);
     assert_eq!(parse(&bytes).unwrap().deltas.len(), 9 + 2);
     // Received eight times, then large: a run of eight, then a run of one.

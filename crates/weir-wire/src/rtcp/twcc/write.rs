@@ -1,11 +1,11 @@
-//! The writing side of transport-wide feedback: which chunks, which deltas.
+//! The writer of transport-wide feedback: the choice of chunks and deltas.
 
 use super::{CHUNK_LEN, FIXED_LEN, FORMAT, LARGE, MISSING, REFERENCE_TICKS, SMALL, TICK_NANOS, Twcc};
 use crate::error::BufferTooSmall;
 use crate::rtcp::TRANSPORT_FEEDBACK;
 use crate::rtcp::compound::start;
 
-/// Least room for a message that tells of a packet.
+/// Least space for a message that reports on a packet.
 const LEAST_LEN: usize = FIXED_LEN + 4;
 const LONGEST_RUN: u16 = 0x1FFF;
 /// Most symbols of one bit in a chunk, and of two bits.
@@ -15,42 +15,42 @@ const RUN_SHIFT: u32 = 13;
 const ONE_BIT_VECTOR: u16 = 0x8000;
 const TWO_BIT_VECTOR: u16 = 0xC000;
 
-/// What a message says besides its statuses.
+/// The fields of a message besides its statuses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TwccHeader {
-    /// Who reports.
+    /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// The source reported on.
     pub source: u32,
-    /// Number of the first packet told of.
+    /// Number of the first packet reported on.
     pub base_sequence: u16,
     /// The message's own number.
     pub number: u8,
 }
 
-/// What went into a message.
+/// Size of a written message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     /// Bytes of the message.
     pub length: usize,
-    /// Packets that it tells of: fewer than were given if the next one did not fit.
+    /// Packets that it reports on: fewer than were given if the next one did not fit.
     pub packets: usize,
 }
 
 impl Twcc<'_> {
-    /// Writes a message to the start of `buffer`: `arrivals` holds for each packet from the base on when it arrived, in
-    /// nanoseconds by the receiver's clock, and `None` if it has not. Times are told to the nearest 250 µs; what is
-    /// rounded off does not add up.
+    /// Writes a message to the start of `buffer`: `arrivals` holds for each packet from the base on when it
+    /// arrived, in nanoseconds by the receiver's clock, and `None` if it has not. Times are rounded to the nearest
+    /// 250 µs; rounding errors do not add up.
     ///
-    /// The message ends before the first packet that does not fit: when it would exceed `buffer` or
-    /// [`Self::MAX_LEN`], when a time is 8.192 s or more from the one before, or after 65 535 packets. Then another
+    /// The message ends before the first packet that does not fit. Causes are a length above `buffer` or
+    /// [`Self::MAX_LEN`], a time 8.192 s or more from the one before, and a count of 65 535 packets. Then another
     /// message has to go on with that packet. At least one packet always fits.
     ///
-    /// Chunks are chosen as libwebrtc's encoder does: of the symbols that wait a run if they are all the same, else a
-    /// vector, as soon as the next symbol cannot join them.
+    /// Chunks are chosen as in libwebrtc's encoder, as soon as the next symbol cannot join the pending ones: a run
+    /// if they are all the same, else a vector.
     ///
     /// # Errors
-    /// If `buffer` has fewer than 24 bytes. Nothing is written then.
+    /// If `buffer` has fewer than 24 bytes. The buffer stays unchanged then.
     pub fn write(
         header: &TwccHeader,
         arrivals: impl IntoIterator<Item = Option<i64>>,
@@ -85,7 +85,7 @@ impl Twcc<'_> {
     }
 }
 
-/// Fills the last `count` bytes of `message` and says so.
+/// Fills the last `count` bytes of `message` with padding and its count.
 fn pad(message: &mut [u8], count: usize) {
     const PADDING_FLAG: u8 = 0x20;
     let [first, .., last] = message else { return };
@@ -97,8 +97,8 @@ fn pad(message: &mut [u8], count: usize) {
     }
 }
 
-/// Chunks and deltas as they come into being. Chunks stand in their place; where the deltas begin is known only at the
-/// end.
+/// Chunks and deltas under construction. Chunks are in their final place; where the deltas begin is known only at
+/// the end.
 #[derive(Debug)]
 struct Body<'a> {
     room: &'a mut [u8],
@@ -106,9 +106,9 @@ struct Body<'a> {
     deltas: [u8; Twcc::MAX_LEN],
     deltas_len: usize,
     pending: Pending,
-    /// In units of 64 ms; known with the first packet received.
+    /// Reference time in units of 64 ms; known with the first packet received.
     reference: Option<i64>,
-    /// The time told so far.
+    /// The time written so far.
     ticks: i64,
 }
 
@@ -151,7 +151,7 @@ impl<'a> Body<'a> {
 
     fn push_symbol(&mut self, symbol: u16, delta: &[u8]) -> bool {
         let accepted = self.pending.accepts(symbol);
-        // What waits after this symbol takes one chunk.
+        // The symbols that are pending afterwards take one chunk.
         let chunks_len = self.chunks_len + CHUNK_LEN * (1 + usize::from(!accepted));
         let deltas_len = self.deltas_len + delta.len();
         if chunks_len + deltas_len > self.room.len() {
@@ -183,7 +183,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Symbols that wait for their chunk.
+/// Symbols that are not yet in a chunk.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pending {
     len: u16,
@@ -196,7 +196,8 @@ struct Pending {
 }
 
 impl Pending {
-    /// Whether one chunk can hold what waits and `symbol`, or hold the first seven of it and leave the rest waiting.
+    /// Whether one chunk can hold the pending symbols and `symbol`, or hold their first seven and leave the rest
+    /// pending.
     const fn accepts(self, symbol: u16) -> bool {
         self.len < TWO_BIT_SYMBOLS
             || (self.len < ONE_BIT_SYMBOLS && !self.large && symbol != LARGE)
@@ -216,7 +217,8 @@ impl Pending {
         self.len += 1;
     }
 
-    /// A chunk of what waits, because the next symbol cannot join it. What does not go into it waits on.
+    /// A chunk of the pending symbols, because the next one cannot join it. Symbols that do not fit into it stay
+    /// pending.
     fn take_chunk(&mut self) -> u16 {
         if self.uniform || self.len == ONE_BIT_SYMBOLS {
             let chunk = self.last_chunk();
@@ -231,7 +233,7 @@ impl Pending {
         chunk
     }
 
-    /// The chunk that holds all that waits, if nothing comes after it.
+    /// The chunk that holds all pending symbols, if no more follow.
     const fn last_chunk(self) -> u16 {
         if self.uniform {
             self.first() << RUN_SHIFT | self.len

@@ -10,7 +10,7 @@ impl Decisions {
     /// Calls `take` with the columns of each block in turn, in the order of [`DECISION_COLUMNS`].
     ///
     /// # Errors
-    /// Those of `take`; a part of a long run cannot be read.
+    /// An error of `take`, or of the storage of a long run.
     pub fn each_table<E: From<io::Error>>(
         &self,
         mut take: impl FnMut(&[(String, Column<'_>)]) -> Result<(), E>,
@@ -55,7 +55,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// With their names.
+    /// The columns with their names.
     fn columns(&self) -> Vec<(String, Column<'_>)> {
         let mut columns = vec![
             Column::Numbers(&self.time),

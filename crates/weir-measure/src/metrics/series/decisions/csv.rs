@@ -17,9 +17,9 @@ use crate::metrics::series::table::{fields, quoted};
 pub struct DecisionColumn {
     /// Its name.
     pub name: &'static str,
-    /// Its unit; empty for words, and for values that have the unit of their signal.
+    /// Its unit; empty for text, and for values that have the unit of their signal.
     pub unit: &'static str,
-    /// What stands in it.
+    /// Meaning of its values.
     pub definition: &'static str,
 }
 
@@ -49,7 +49,7 @@ pub const DECISION_COLUMNS: [DecisionColumn; 15] = [
     column("value_3", "", VALUE),
     column("threshold_3", "", THRESHOLD),
 ];
-/// How many of them stand before those of the signals, …
+/// Number of columns before those of the signals, …
 const BEFORE_SIGNALS: usize = 6;
 /// … each of which has so many.
 const PER_SIGNAL: usize = 3;
@@ -58,7 +58,7 @@ impl Decisions {
     /// Writes a line for each decision, with the columns of [`DECISION_COLUMNS`].
     ///
     /// # Errors
-    /// Those of `out`; a part of a long run cannot be read.
+    /// An error of `out`, or of the storage of a long run.
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{}", DECISION_COLUMNS.map(|column| column.name).join(","))?;
         self.each(|row| {
@@ -81,10 +81,10 @@ impl Decisions {
         })
     }
 
-    /// The decisions of a run by `plan` from what [`Self::write_csv`] wrote.
+    /// The decisions of a run by `plan` from the output of [`Self::write_csv`].
     ///
     /// # Errors
-    /// The text is something else.
+    /// A text in another form.
     pub fn read_csv(text: &str, plan: &MeasurePlan) -> Result<Self, ReadSeriesError> {
         let mut lines = text.lines();
         let head = fields(lines.next().unwrap_or_default());

@@ -17,28 +17,29 @@ const ROWS: usize = 64 * 1024;
 const ROWS_AT_ONCE: f64 = 100_000.0;
 /// … and so many more for each second of it: a day's table stays below 100 MB.
 const ROWS_PER_SECOND: f64 = 5.0;
-/// With less than this share of its rows left a flow records no change of the limiting factor alone.
+/// Share of the rows left below which a flow records no change of the limiting factor alone.
 const FOR_MOVES: f64 = 0.25;
 
-/// How many rows a flow may have. What it does not need it has later.
+/// Number of rows that a flow may have. Unused rows remain available later.
 #[derive(Clone, Copy, Debug)]
 struct Budget {
-    /// Most that can be left.
+    /// The upper limit of the rows left.
     most: f64,
     per_second: f64,
-    /// What was left at the time `at`.
+    /// The rows left at the time `at`.
     left: f64,
     at: Time,
 }
 
 impl Budget {
-    /// That of one of so many flows.
+    /// The budget of one of so many flows.
     fn of_one(flows: usize) -> Self {
         let most = ROWS_AT_ONCE / flows.max(1) as f64;
         Self { most, per_second: ROWS_PER_SECOND / flows.max(1) as f64, left: most, at: Time::ZERO }
     }
 
-    /// Whether a decision has a row: one that moves the rate by this share of it, and one that changes the limiting factor.
+    /// Whether a decision gets a row: one that moves the rate by this share of it, and one that changes the
+    /// limiting factor.
     fn allows(&mut self, now: Time, share: f64, changes_factor: bool) -> bool {
         self.left = self.most.min(self.left + self.per_second * (now - self.at).secs_f64().max(0.0));
         self.at = now;
@@ -48,7 +49,7 @@ impl Budget {
     }
 }
 
-/// The least move that has a row: 2 % while half of the budget is left, and twice as much with each half of that.
+/// The least move that gets a row: 2 % while half of the budget is left, and twice as much with each half of that.
 fn least_move(left: f64) -> f64 {
     let halves = core::iter::successors(Some(0.5), |level| Some(level / 2.0));
     halves.take(5).take_while(|&level| left < level).fold(LEAST_MOVE, |least, _| 2.0 * least)
@@ -60,14 +61,14 @@ pub(in crate::metrics::series) struct DecisionRecorder {
     flows: Vec<Recorded>,
     rows: Vec<RecordedDecision>,
     spool: Spool,
-    /// Room for the signals of a controller.
+    /// Buffer for the signals of a controller.
     values: Vec<f64>,
 }
 
-/// What was recorded last of a flow.
+/// The last recorded values of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Recorded {
-    /// The rate then; `None` before the first decision.
+    /// The rate then, or `None` before the first decision.
     rate: Option<DataRate>,
     factor: LimitingFactor,
     budget: Budget,
@@ -145,17 +146,17 @@ impl DecisionRecorder {
     }
 }
 
-/// To the millisecond: what is recorded is what a table can hold.
+/// Rounds to the millisecond, the resolution of the table.
 fn rounded_time(time: Time) -> Time {
     Time::from_millis(time.nanos().saturating_add(500_000) / 1_000_000)
 }
 
-/// To four digits.
+/// Rounds to four digits.
 fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
-/// What the flows and their signals are called.
+/// Names of the flows and their signals.
 pub(super) fn names(flows: &[FlowPlan]) -> Vec<FlowNames> {
     let names = |flow: &FlowPlan| FlowNames { name: flow.name.clone(), signals: flow.sender_signals.clone() };
     flows.iter().map(names).collect()
