@@ -43,7 +43,7 @@ impl Cuts {
         let none = (0.0_f64, 1.0);
         let (others, factor) =
             recent.fold(none, |(others, factor), cut| (others.max(cut.others), factor * cut.factor));
-        // They have climbed since, or some of them have left: neither counts twice.
+        // The other flows have grown since, or some have left: neither counts twice.
         sum.max(others.min(sum * factor))
     }
 }
