@@ -4,12 +4,13 @@ use weir_units::TimeDelta;
 
 use crate::time::{ArrivalTime, SendTime};
 
-/// In ms modulo 65 536.
+/// Milliseconds modulo 65 536.
 pub(super) fn ms(at: ArrivalTime) -> u16 {
     (at.nanos() / 1_000_000) as u16
 }
 
-/// From the departure `sent` to `now`, without what the receiver held of it, where the report says when it was `made`.
+/// Time from the departure `sent` to `now`, without the receiver's holding time, where the report has the time when it
+/// was `made`.
 pub(super) fn round_trip(
     now: SendTime,
     sent: SendTime,

@@ -6,13 +6,14 @@
 //! algorithm (coupling-2018 names the target). The following rules are Weir's, after the behaviour of FSE-NG, and hold
 //! for LEDBAT beside TCP too.
 //!
-//! 1. One group, by rates. A data flow's window is its share times its round-trip time, and at least two segments.
+//! 1. All flows form one group, by rates. A data flow's window is its share times its round-trip time, and at least two
+//!    segments.
 //! 2. While a media flow can use more than it has, only media flows' changes move the sum, each in proportion to its
 //!    part of the leading flows' share. An update marks its flow as one with a rate controller.
 //! 3. A loss, mark or timeout of a data flow halves the sum; then nothing changes it for two round trips.
 //! 4. With no media flow that leads, data flows let the sum grow by one segment per round trip, together, while the queue
 //!    is short, and shrink while it is long.
-//! 5. What a flow gives up goes to the others at once; a media flow's share grows by half within 200 ms at most.
+//! 5. A rate that a flow gives up goes to the others at once; a media flow's share grows by half within 200 ms at most.
 //! 6. A data flow that joins takes its share from the others; its window opens from its own initial window by three
 //!    segments per acknowledgement.
 //! 7. A data flow in recovery gets no window.
