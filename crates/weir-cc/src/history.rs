@@ -9,14 +9,14 @@
 //! * a controller's own report that echoes a packet which has not left, or an older one than before;
 //! * a report that comes before a packet can have been there and back: in less than half of the smallest round trip of
 //!   the route;
-//! * the arrival of a packet after a one-way delay shorter than ever by more than the smallest round trip, of which the
-//!   forward delay is a part, or at a time that is still to come;
+//! * the arrival of a packet after a one-way delay shorter than ever by more than the smallest round trip, or at a time
+//!   that is still to come;
 //! * the arrival of a packet without a time, while reports [contradict each other](SendHistory::is_contested);
 //! * a mark on a packet that did not leave [ECN-capable](SendHistory::set_ecn);
 //! * a report that claims the arrival of a [skipped number](SendHistory::leave_out) (optimistic acknowledgement).
 //!
-//! A route can become shorter, and a receiver's clock can be set back: if reports repeat such a claim and none denies
-//! it, it is accepted after the time of two of them.
+//! A route can become shorter, and a receiver's clock can be set back. If reports repeat such a claim for the time of
+//! two of them, and none denies it, it is accepted.
 
 mod ceilings;
 mod contest;
@@ -249,6 +249,7 @@ impl SendHistory {
         self.expire(now);
         Some(match *report {
             Report::Packets { records, number, at } => {
+                // A report with one false claim is not made of real arrivals: no record of it is used.
                 if self.left_out.are_claimed(now, records) {
                     self.refused.left_out += 1;
                     return None;
@@ -395,8 +396,8 @@ impl SendHistory {
         self.settled = self.settled.max(first);
     }
 
-    /// The packet that `echo` names. `None` if the report is not accepted, of the route before, or overtaken: a report
-    /// on an older packet than before brings no new state.
+    /// The packet that `echo` names, or `None` if the report is not accepted, of the route before, or overtaken. A
+    /// report on an older packet than before brings no new state.
     fn named_by(&mut self, echo: Echo) -> Option<u64> {
         let meant = self.meant(echo.sequence);
         if meant.is_some_and(|id| id < self.route_from) {

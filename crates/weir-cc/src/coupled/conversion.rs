@@ -1,9 +1,9 @@
 //! Conversion between congestion windows and rates.
 //!
-//! A window of `cwnd` segments is the rate `8 · cwnd · segment / base_rtt` of a path without a queue, and a rate is the
-//! window that fills such a path. The conversion uses the smallest round-trip time, not the present one. Where a queue
-//! has grown, a window carries less than its rate, never more. So a flow with a window adds no more to the queue than
-//! its share's part of it.
+//! A window of `cwnd` segments is the rate `8 · cwnd · segment / base_rtt` of a path without a queue. Conversely, a
+//! rate is the window that fills such a path. The conversion uses the smallest round-trip time, not the present one.
+//! Where a queue has grown, a window carries less than its rate, never more. So a flow with a window adds no more to
+//! the queue than its share's part of it.
 //!
 //! A flow that reports its window ([`CouplingMessage::Window`](crate::coupled::CouplingMessage::Window)) is steered by
 //! windows; [`Steering`] is the state that a coupler of rates keeps of it. A controller that computes rates and keeps a
@@ -11,10 +11,10 @@
 //! ([`AllocatedRate`](crate::AllocatedRate)).
 //!
 //! * A loss event is reported as recovery begins, by the window that the congestion controller wants after it
-//!   (`ssthresh`), not by those that the transport has in between: one reaction for each recovery. In recovery the
-//!   window is the transport's own.
-//! * A window's `ssthresh` is the flow's part of the sum up to which its group may use slow start, once the group has
-//!   met congestion; before, it is the flow's own.
+//!   (`ssthresh`). The windows that the transport has in between do not count: there is one reaction for each recovery.
+//!   In recovery the window is the transport's own.
+//! * A window's `ssthresh` is the flow's own until the group has met congestion. Afterwards it is the flow's part of
+//!   the sum up to which the group may use slow start.
 
 use weir_units::{DataSize, TimeDelta};
 
@@ -86,7 +86,7 @@ pub enum RateUpdate {
 }
 
 impl Steering {
-    /// A flow that joins, or `None` where the path is said to take no time, or segments to have no bytes.
+    /// A flow that joins, or `None` for a round-trip time that is not above zero, or segments without bytes.
     pub fn new(joined: &Windowed) -> Option<Self> {
         let base_rtt = joined.base_rtt.filter(|&rtt| rtt > TimeDelta::ZERO);
         let sound = !joined.segment.is_zero() && base_rtt == joined.base_rtt && is_window(&joined.window);
@@ -119,6 +119,7 @@ impl Steering {
         let recovering = self.recovering;
         self.recovering = matches!(news.event, WindowEvent::RecoveryEntered);
         match news.event {
+            // There is one loss event for each recovery.
             WindowEvent::RecoveryEntered if recovering => RateUpdate::Nothing,
             WindowEvent::RecoveryEntered => {
                 RateUpdate::Update { base, rate: threshold, why: ChangeReason::Loss }

@@ -35,8 +35,8 @@ impl Demand {
         self.first.get_or_insert(self.newest);
     }
 
-    /// The most that the source can use while it may send `allowed` and `queued` waits to be sent, or `None` if there
-    /// is no sign that it cannot use all.
+    /// The most that the source can use while it may send `allowed` and `queued` waits to be sent. Returns `None`
+    /// without evidence that it cannot use all.
     pub fn desired(&mut self, now: SendTime, allowed: DataRate, queued: DataSize) -> Option<DataRate> {
         self.advance(now);
         let whole_second = self.first.is_some_and(|first| self.newest - first >= BINS as i64);

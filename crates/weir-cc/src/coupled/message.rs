@@ -99,7 +99,7 @@ pub struct CwndUpdate {
     pub after: Window,
     /// Segments that were newly acknowledged.
     pub acked: f64,
-    /// Segments believed to be in the network.
+    /// Segments estimated to be in flight.
     pub flight: f64,
     /// Whether the window, not the application, limited sending.
     pub window_limited: bool,
@@ -182,7 +182,7 @@ pub enum CouplerAction {
     },
     /// Go on with this window.
     Window(Window),
-    /// Send one new segment, whatever the window says: another flow's acknowledgement is its clock.
+    /// Send one new segment, even beyond the window: another flow's acknowledgement is its clock.
     Segment,
     /// Reduce the window for the timeout as well, as the flow does without coupling.
     Reduce,

@@ -1,10 +1,10 @@
 //! Weighted max-min allocation of one total among claims with a least and a most for each.
 //!
-//! The passes of RFC 8699 §5.3.1 step (c) converge to this allocation. As printed they do not always end: a flow that
-//! can use no rate keeps its weight in the sum, and the leftover may stay an ulp above what was given. Here claims are
-//! sorted by the share at which they are satisfied, most over weight. A single pass in that order finds the satisfied
-//! claims; the weights of the others are summed from the end, never subtracted. A claim's least goes first: a claim
-//! that would get less is given its least, and the others share the rest.
+//! The passes of RFC 8699 §5.3.1 step (c) converge to this allocation, but as printed they do not always end. A flow
+//! that can use no rate keeps its weight in the sum, and the leftover may stay an ulp above the amount given. Here
+//! claims are sorted by the share at which they are satisfied, most over weight. A single pass in that order finds the
+//! satisfied claims; the weights of the others are summed from the end, never subtracted. A claim's least goes first: a
+//! claim that would get less is given its least, and the others share the rest.
 //!
 //! The order changes only with the claims. A caller keeps it between fillings, which then allocate nothing and take a
 //! time proportional to the number of claims. Each least that has to be given first, and was not found by the passes
@@ -100,6 +100,7 @@ pub fn weights(claims: &[Claim]) -> f64 {
 pub fn fill(claims: &mut [Claim], total: f64, leftover: Leftover) -> f64 {
     let total = within(total, 0.0, LARGEST);
     let least: f64 = claims.iter().map(|claim| claim.least).sum();
+    // The total is at most the sum of the least amounts: each claim gets exactly its least.
     if total <= least {
         for claim in claims.iter_mut() {
             claim.share = claim.least;

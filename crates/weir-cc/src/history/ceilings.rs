@@ -48,11 +48,13 @@ impl Ceilings {
         if new.is_near(&last) {
             return false;
         }
+        // A swing goes back to the level before the last one.
         let returned = |before: &Level| now - before.at <= SHORTLY && new.is_near(before);
         if !self.before.replace(last).as_ref().is_some_and(returned) {
             return false;
         }
         let before = self.swung.replace(now);
+        // A single swing may be chance.
         before.is_some_and(|before| now - before <= TWICE)
     }
 }

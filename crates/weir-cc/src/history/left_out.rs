@@ -142,6 +142,7 @@ impl LeftOut {
         let add = |(count, denied), claim: &Claim| (count + 1, denied + usize::from(claim.denied));
         let (count, denied) = self.claims.iter().filter(counts).fold((0, 0), add);
         let undenied = self.claims.iter().rev().find(|claim| !claim.denied).map_or(newest, |claim| claim.at);
+        // A conviction needs enough claims, and lasts for `WINDOW` after the last undenied one.
         let lasts = if convicted { now - undenied <= WINDOW } else { count >= CLAIMS };
         self.convicted = lasts && denied * DENIED <= count;
         while !self.convicted && self.claims.front().is_some_and(|claim| now - claim.at > WINDOW) {

@@ -3,7 +3,7 @@
 //! The delay of a path falls by no more than the time that passes. Losses end it sooner where a controller counts a
 //! long queue for less after a loss, and a queue may fill at once. But neither takes the signal back to where it was
 //! shortly before. Forged reports beside the receiver's do so with each. DCCC's delay is a mean of all packets since
-//! the report before, or of late ones since the report before that, and falls by no more than the time from there on.
+//! the report before, or of late ones since the report before that. So it falls by no more than the time from there on.
 //! The mean loss interval of TFRC grows by little more than the packets that leave.
 
 use weir_units::TimeDelta;
@@ -166,6 +166,7 @@ impl OwnReports {
             let told = &self.told[..self.count];
             let mut before = told[..low - 1].iter().rev().take_while(|was| fallen.sent - was.sent <= SHORTLY);
             let mut after = told[low + 1..].iter().take_while(|is| is.sent - high.sent <= SHORTLY);
+            // A fall is a swing if the signal was as low shortly before, or is as high again shortly after.
             let was_low = before.any(|was| level(was).is_near(&fallen) && level(was).is_half_of(&high));
             let is_high = after.any(|is| level(is).is_near(&high) && fallen.is_half_of(&level(is)));
             if was_low || is_high {

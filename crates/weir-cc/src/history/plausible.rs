@@ -1,8 +1,8 @@
-//! Plausibility of reports on a path. Impossible are a report on a packet before it can have been there and back, an
-//! arrival that shortens the forward delay by more than a whole round trip, and an arrival in the future.
+//! Plausibility of reports on a path. A report on a packet before it can have been there and back is impossible. So are
+//! an arrival that shortens the forward delay by more than a whole round trip, and an arrival in the future.
 //!
-//! Such reports are held back. A path that has become shorter, and a receiver's clock that was set back, cause the same
-//! report again. Forged reports beside an honest receiver's are denied by those meanwhile.
+//! Impossible reports are held back. A path that has become shorter, and a receiver's clock that was set back, cause
+//! the same report again. Forged reports beside an honest receiver's are denied by those meanwhile.
 
 use weir_units::TimeDelta;
 
@@ -71,7 +71,7 @@ struct Early {
 impl Plausible {
     /// Whether a report whose newest packet is `newest` may have come after a round trip of at most `rtt` and at least
     /// `least`. The limit is half of the smallest round trip, unless all reports of a while are below it. A single
-    /// report's round trip counts down to half of the known one: a queue may drain as fast as it likes, but no sequence
+    /// report's round trip counts down to half of the known one. A queue may drain as fast as it likes, but no sequence
     /// of reports lowers the limit on and on.
     pub(super) fn admits_round_trip(
         &mut self,
@@ -83,9 +83,11 @@ impl Plausible {
         let Some(known) = self.known else { return true };
         let smallest = self.least_rtt.get().map_or(known, |least| least.max(known.scale(0.5)));
         if rtt + rtt + ROUNDING >= smallest {
+            // Even if the receiver held this report as long as possible, its round trip was long: a denial.
             if least >= known.scale(DENIED_FROM) {
                 self.early = None;
             } else if let Some(doubt) = &mut self.early {
+                // A report that may have been held neither denies nor confirms.
                 doubt.unsure = true;
             }
             return true;
@@ -108,8 +110,9 @@ impl Plausible {
         self.early?.told
     }
 
-    /// Whether a packet that left at `sent` may have arrived after `delay`. Its forward delay must not be shorter than
-    /// ever by more than the smallest round trip, nor its arrival in the future, unless all reports of a while are so.
+    /// Whether a packet that left at `sent` may have arrived after `delay`. A forward delay shorter than ever by more
+    /// than the smallest round trip is impossible, and so is an arrival in the future. Both are accepted once all
+    /// reports of a while are so.
     #[inline]
     pub(super) fn admits_delay(&mut self, now: SendTime, sent: SendTime, delay: ApparentDelay) -> bool {
         let possible = |(floor, least): (ApparentDelay, ApparentDelay)| {

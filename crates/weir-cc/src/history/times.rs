@@ -21,8 +21,8 @@ pub(super) fn round_trip(
     ((now - sent) - held).max(TimeDelta::ZERO)
 }
 
-/// The middle 32 bits of the NTP time of `at`, in 1/65536 s, as a sender report carries them when its NTP time
-/// counts from any multiple of 65 536 s before the sender clock's zero.
+/// The middle 32 bits of the NTP time of `at`, in 1/65536 s, as in a sender report. The report's NTP time may count
+/// from any multiple of 65 536 s before the sender clock's zero.
 pub fn compact_ntp(at: SendTime) -> u32 {
     (i128::from(at.nanos()) * 65_536 / 1_000_000_000) as u32
 }

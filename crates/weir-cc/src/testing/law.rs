@@ -7,8 +7,8 @@ use weir_units::{DataRate, TimeDelta};
 use crate::controller::{Controller, RateLimits, Receiver};
 use crate::report::OwnReport;
 
-/// Rounds of good feedback, each of 100 ms and one report of each kind, after which a controller is at its maximum,
-/// unless its line gives another number ([`Law::recovering_within`](Law::recovering_within)).
+/// Default number of rounds of good feedback after which a controller is at its maximum
+/// ([`Law::recovering_within`](Law::recovering_within)). A round is 100 ms with one report of each kind.
 pub const ROUNDS_TO_RECOVER: usize = 100;
 
 /// Both halves of a controller.
@@ -42,8 +42,9 @@ pub struct Law {
     pub(super) absolute_delays: bool,
     /// Least forward step of the receiver's clock that the controller can tell from a queue.
     pub(super) clock_step: TimeDelta,
-    /// Bound of the target while the source offers less, in full packets per round trip above a base: the start rate,
-    /// twice the sent rate, or the rate of a probe. `None` without such a bound.
+    /// Full packets per round trip by which the target may exceed its bound while the source offers less, or `None`
+    /// without such a bound. The bound is the start rate, twice the sent rate, or the rate of a probe, whichever is the
+    /// most.
     pub(super) packets_when_limited: Option<u32>,
     /// Factor of one cut for congestion, for a controller that may make one within a second after an allocation; else
     /// 1.
@@ -87,8 +88,8 @@ impl Law {
         self.ease.map(|ease| ease(DataRate::ZERO).name())
     }
 
-    /// For a controller that climbs slowly by its own design: rounds of 100 ms, each with one good report of each kind,
-    /// until it is at 2500 kbit/s, whatever came before. The default is 100 rounds.
+    /// For a controller that climbs slowly by its own design: rounds until it is at 2500 kbit/s, whatever came before.
+    /// A round is 100 ms with one good report of each kind. The default is 100 rounds.
     pub const fn recovering_within(self, rounds_to_recover: usize) -> Self {
         Self { rounds_to_recover, ..self }
     }
@@ -104,15 +105,15 @@ impl Law {
         Self { absolute_delays: true, ..self }
     }
 
-    /// For a controller that takes less than 10 s above the smallest delay of the last minutes for a queue: the
-    /// receiver's clock is set forward by 11 s and not by 5.
+    /// For a controller that takes less than 10 s above the smallest delay of the last minutes for a queue. The
+    /// receiver's clock is then set forward by 11 s and not by 5.
     pub const fn by_the_smallest_delay(self) -> Self {
         Self { clock_step: TimeDelta::from_secs(11), ..self }
     }
 
     /// For a controller that does not take an empty path for one with more capacity than ever measured, a stronger
-    /// property. While its source offers less, its target stays below the start rate, twice the rate sent in a second
-    /// of the last five, or the rate of a probe, whichever is the most.
+    /// property. Its target stays bounded while its source offers less. The bound is the start rate, twice the rate
+    /// sent in a second of the last five, or the rate of a probe, whichever is the most.
     pub const fn bounded_when_limited(self) -> Self {
         Self { packets_when_limited: Some(0), ..self }
     }

@@ -15,8 +15,8 @@ use crate::report::{
 };
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
-/// Checks a target of a controller with `limits`: rates within them, padding within its rate, a share of dropped frames
-/// below one, and a finite pacing factor above zero.
+/// Checks a target of a controller with `limits`. Rates are within them, padding is within its rate, the share of
+/// dropped frames is below one, and a pacing factor is finite and above zero.
 ///
 /// # Panics
 /// If one of these does not hold.

@@ -180,6 +180,7 @@ impl WindowAlgorithm for Cubic {
         if let Form::Linux316(counts) = &mut self.form {
             counts.count_segments(ack.acked);
         }
+        // RFC 9438 §4.2: time in which the application limits sending does not count.
         if !self.slow_start.rules.applies(ack) {
             if let Some(epoch) = &mut self.epoch
                 && self.form.leaves_out_limited_time()

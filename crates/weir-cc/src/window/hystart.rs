@@ -1,6 +1,5 @@
-//! HyStart: slow start ends before the queue overflows. The sign is a train of acknowledgements as long as the path
-//! holds, or a rise of the round-trip time (Ha and Rhee, "Taming the elephants: new TCP slow start", 2011; as in
-//! Linux).
+//! HyStart: slow start ends before the queue overflows (Ha and Rhee, "Taming the elephants: new TCP slow start", 2011;
+//! as in Linux). The sign is a train of acknowledgements as long as the path holds, or a rise of the round-trip time.
 //!
 //! A round trip begins with the first acknowledgement of data sent after the beginning of the one before. The last
 //! acknowledgement of a flight would be followed by a pause that breaks every train. The least round-trip time is that
@@ -140,6 +139,7 @@ impl HyStart {
     }
 
     fn train_is_long(&mut self, now: SendTime, least: TimeDelta) -> bool {
+        // A longer pause between acknowledgements breaks the train.
         if now - self.train_end > ACK_DELTA {
             return false;
         }

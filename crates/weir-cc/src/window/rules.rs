@@ -1,5 +1,5 @@
-//! Rules on which TCP stacks differ and window algorithms do not, and the growth common to most algorithms: slow start,
-//! then a number of segments per round trip.
+//! Rules on which TCP stacks differ and window algorithms do not, and the growth common to most algorithms. That is
+//! slow start, then a number of segments per round trip.
 
 use crate::window::{Ack, Congestion, MIN_SSTHRESH, Window};
 
@@ -10,7 +10,7 @@ pub struct Rules {
     pub slow_start_limit: f64,
     /// The same in the slow start after a timeout, where one acknowledgement may cover data that arrived long before.
     pub limit_after_timeout: f64,
-    /// Whether, in congestion avoidance, an acknowledgement counts once, however many segments it acknowledges: with
+    /// Whether, in congestion avoidance, an acknowledgement counts once, however many segments it acknowledges. With
     /// delayed acknowledgements the window then gains half a segment per round trip (RFC 5681 §3.1 eq. (3)).
     pub counts_acknowledgements: bool,
     /// Whether the window grows even while the application limits sending, against RFC 7661.
@@ -94,8 +94,8 @@ impl SlowStart {
         Self { rules, after_timeout: false }
     }
 
-    /// Takes an acknowledgement of `acked` segments (RFC 3465 §2.2): opens the window, at most up to the threshold, and
-    /// returns the segments that are left over for congestion avoidance.
+    /// Takes an acknowledgement of `acked` segments (RFC 3465 §2.2), which opens the window, at most up to the
+    /// threshold. Returns the segments that are left over for congestion avoidance.
     pub(super) fn on_ack(&mut self, window: &mut Window, acked: f64) -> f64 {
         if !window.in_slow_start() {
             self.after_timeout = false;
@@ -153,6 +153,7 @@ impl RenoGrowth {
             window.cwnd += increase / window.cwnd; // RFC 5681 eq. (3)
             return;
         }
+        // RFC 3465 §2.1: the window opens by a segment once a whole window is acknowledged.
         self.counted += increase * rest;
         if self.counted >= window.cwnd {
             let whole = libm::trunc(self.counted / window.cwnd);

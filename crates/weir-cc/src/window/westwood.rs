@@ -1,13 +1,14 @@
 //! Westwood+: congestion sets the window to the measured capacity of the path, `BWE · RTTmin`, and not to half of the
-//! window (Mascolo et al., "TCP Westwood: bandwidth estimation for enhanced transport over wireless links", MobiCom
-//! 2001; Grieco and Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP", CCR 2004).
-//! Growth is as in Reno.
+//! window. Growth is as in Reno. Sources: Mascolo et al., "TCP Westwood: bandwidth estimation for enhanced transport
+//! over wireless links", MobiCom 2001; Grieco and Mascolo, "Performance evaluation and comparison of Westwood+, New
+//! Reno, and Vegas TCP", CCR 2004.
 //!
 //! Variants: Westwood+ as in Linux; Westwood+ as in ns-3; and Westwood, with a sample per acknowledgement, in the two
-//! forms that ns-3 had. One form takes the sample over the time since the last acknowledgement (as in the paper of
-//! 2001; in ns-3 until its congestion control became a class of its own in 3.25, and again since commit 0e685cb, so in
-//! 3.37; 3.38 has no more of it). The other, between these, takes it over the whole round trip. That form takes each
-//! acknowledgement for all that a round trip brings and nearly always ends at the smallest window.
+//! forms that ns-3 had. The first form takes the sample over the time since the last acknowledgement, as in the paper
+//! of 2001. In ns-3 this form was in use until its congestion control became a class of its own in 3.25, and again
+//! since commit 0e685cb, so in 3.37; 3.38 has no more of it. The second form, between these, takes the sample over the
+//! whole round trip. That form takes each acknowledgement for all that a round trip brings and nearly always ends at
+//! the smallest window.
 //!
 //! Divergences:
 //! 1. Before the first sample of the bandwidth half of what is in flight stands for `BWE · RTTmin`.
@@ -147,8 +148,10 @@ impl WindowAlgorithm for Westwood {
 
     fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
         let reduced = self.growth.on_congestion(window, kind, flight);
+        // `BWE · RTTmin`, or half of the base before the first sample (divergence 1).
         let carried = self.bandwidth.map_or(reduced / 2.0, |bandwidth| bandwidth * self.min_rtt.secs_f64());
         window.ssthresh = self.growth.threshold(carried);
+        // Congestion never opens the window (divergence 2).
         window.cwnd = window.cwnd.min(window.ssthresh);
         self.rtt_min_stands &= kind != Congestion::Timeout;
     }

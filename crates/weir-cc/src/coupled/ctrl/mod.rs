@@ -5,7 +5,7 @@
 //! has the share of the aggregate that its priority gives. All losses of a round trip, of any flows, are one loss
 //! event. A flow's retransmission timer only retransmits while others are acknowledged. A flow takes its share with its
 //! own next acknowledgement; a newcomer's share is released by the others' ([`Newcomer::Clocked`]). The window that a
-//! congestion controller computed is scaled, and no constant of a controller is known here: the factors of NewReno
+//! congestion controller computed is scaled, and no constant of a controller is known here. The factors of NewReno
 //! (0.5) and CUBIC (0.7) are both taken from it.
 //!
 //! A flow that is alone follows its own controller, and the aggregate is its window: bit by bit as without coupling.
@@ -16,8 +16,8 @@
 //! |---|---|
 //! | P1 | the operators that the text version lost: `sum_cwnd + cwnd`, `P · sum_cwnd / sum_p` |
 //! | P2 | a join keeps the sum (prose), [`Newcomer::AddsWindow`] adds the newcomer's window (pseudo-code) |
-//! | P3 | shares are evaluated whenever a flow tells of itself |
-//! | P4 | whoever sees a loss coordinates, unless a loss event is in progress |
+//! | P3 | shares are evaluated at each message of a flow |
+//! | P4 | the flow that sees a loss coordinates, unless a loss event is in progress |
 //! | P5 | in slow start the sum grows in the coordinator's proportion |
 //! | P6 | after a timeout of all, `sum_ssthresh` is taken before the sum collapses, and is two segments at least |
 //! | P7 | the next coordinator is not in trouble itself |

@@ -37,7 +37,7 @@ impl Cuts {
         }
     }
 
-    /// The sum of the others without the cuts of the last ten seconds, in bit/s; `sum` is what they have with them.
+    /// The sum of the others without the cuts of the last ten seconds, in bit/s; `sum` is the one with them.
     pub(super) fn taken_back(&self, now: SendTime, sum: f64) -> f64 {
         let recent = self.0.iter().flatten().filter(|cut| now - cut.last <= TAKEN_BACK);
         let none = (0.0_f64, 1.0);

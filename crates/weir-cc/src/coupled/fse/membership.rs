@@ -107,8 +107,8 @@ impl Fse {
         }
     }
 
-    /// Removes a flow's entry with its share, which the flow goes on sending. Its reports are not believed: the others get back the
-    /// rate from before its last cuts of the sum, and the timer of the last one ends.
+    /// Removes a flow's entry with its share, which the flow goes on sending. Its reports are not trusted: the others
+    /// get back the rate from before its last cuts of the sum, and the timer of the last one ends.
     pub(super) fn withdraw(&mut self, now: SendTime, slot: u32) {
         let place = self.seated(slot).map(|(flow, seat)| (seat.group, flow.cuts));
         self.give_up_seat(slot);

@@ -11,9 +11,9 @@
 //! [`Fse::merge`] and [`Fse::split`]; until then [`Grouping`] puts all flows into one group, or none into any. Flows
 //! with windows are converted ([`conversion`](crate::coupled::conversion)).
 //!
-//! Parts: the flow table (`table`), groups and their seats (`group`), the effect of an update on `S_CR` (`sum`, with
-//! the table of reasons), the path of an update from a controller's rate to actions (`update`, `passive`), joins,
-//! leaves and groupings (`membership`), windows (`windows`). The shares themselves are
+//! Parts: the flow table (`table`), groups and their seats (`group`), and the effect of an update on `S_CR` (`sum`,
+//! with the table of reasons). An update goes from a controller's rate to actions in `update` and `passive`. Joins,
+//! leaves and groupings are in `membership`, windows in `windows`. The shares themselves are
 //! [`water_fill`](crate::coupled::water_fill)'s.
 //!
 //! Readings where the sources are silent, or contradict themselves:

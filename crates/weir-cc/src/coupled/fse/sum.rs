@@ -4,17 +4,18 @@
 //! |---|---|---|---|
 //! | start, growth, probe, route | `S_CR += DELTA` | `S_CR += DELTA` | `S_CR += DELTA` |
 //! | delay, loss, mark | `S_CR += DELTA` | `S_CR += DELTA` | `S_CR` in proportion; the timer starts |
-//! | timeout, others hear | the flow has paused | the flow has paused | the flow has paused |
-//! | timeout, it heard within its round trip | as for loss | as for loss | as for loss |
-//! | timeout, none hears | `S_CR += DELTA` | `S_CR += DELTA` | as for loss, whatever timer of another reason runs |
+//! | timeout, others get feedback | the flow has paused | the flow has paused | the flow has paused |
+//! | timeout, feedback within its round trip | as for loss | as for loss | as for loss |
+//! | timeout, no flow gets feedback | `S_CR += DELTA` | `S_CR += DELTA` | as for loss, whatever timer of another reason
+//! runs |
 //! | ceiling, application, limits | `S_CR += DELTA` | `DR(f) := CC_R`, `S_CR += DELTA` | `DR(f) := CC_R`, `S_CR += DELTA` |
 //!
 //! A fall without congestion concerns one flow only: its source, its receiver or its bounds need less. The others keep
 //! their rates, and grow by themselves if there is capacity. If the unused part raised their rates, it would count
 //! again as the limited flow grows back, and so on without end. While such a bound holds, it rises with the flow's own
 //! rate, and ends when the flow's share is below it. (The algorithms of coupled-rtp-2014 keep `S_CR` there: the unused
-//! part of a limited flow's share is not reassigned.) Another route takes away the rate that the flow brought, and a
-//! probe that found less takes back the rate it had assumed; neither makes others yield.
+//! part of a limited flow's share is not reassigned.) A change of route takes away the rate that the flow brought. A
+//! probe that found less takes back the rate that the flow had assumed. Neither makes others yield.
 //!
 //! While the timer of active 2 runs only bounds change the sum. A flow that is alone in its group is not coupled:
 //! `S_CR` is its rate, and no timer starts.
@@ -91,10 +92,12 @@ pub(super) fn follow(config: &Config, group: &mut Group, claim: usize, now: Send
         group.sum = (group.sum - given_up(config, group.share(claim) - news.rate)).max(0.0);
         return false;
     }
+    // The sum stays while the timer runs, and for an update computed without knowledge of the last cut.
     if conservative && (news.stale || is_blocked(config, group, now, news)) {
         return false;
     }
     let before = group.sum;
+    // Algorithm 2 of RFC 8699 (§5.3.2) scales the sum by a cut; any other change is added (§5.3.1).
     let sum = match effect {
         Effect::Cuts => before * (news.rate / news.base),
         _ if news.rate > news.base && conservative && config.increase_div_n => {
@@ -102,6 +105,7 @@ pub(super) fn follow(config: &Config, group: &mut Group, claim: usize, now: Send
         }
         _ => news.rate + (before - news.base),
     };
+    // Divergence 8: one update leaves a least part of the sum.
     let least = if news.why == ChangeReason::Timeout { 0.0 } else { before * config.smallest_cut };
     group.sum = sum.max(least);
     note_congestion(group, news, before);

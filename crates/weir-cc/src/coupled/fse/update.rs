@@ -52,6 +52,7 @@ impl Fse {
     pub(super) fn take(&mut self, now: SendTime, slot: u32, computed: &Computed, stale: bool) {
         let missed = computed.why == ChangeReason::Timeout;
         let lost = missed && self.accepts(now, slot);
+        // The path is not silent: only this flow's feedback is missing.
         if missed && !lost && self.others_hear(now, slot) {
             self.fall_silent(slot);
             if let Some(flow) = self.table.get_mut(slot) {

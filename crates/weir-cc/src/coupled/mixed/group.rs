@@ -218,6 +218,7 @@ impl Group {
             return;
         }
         let change = flow.entitled * (rate / base - 1.0);
+        // Rule 2: a media flow decides on behalf of the flows that do not (divergence 2).
         let on_behalf = match self.config.lead {
             DrivingFlow::All => 1.0 / self.count_present(),
             DrivingFlow::Delay => self.sum / self.entitled_media(),
@@ -291,6 +292,7 @@ impl Group {
         if !self.is_held(now) {
             let whole = self.config.loss_factor;
             let leads = self.is_led(now);
+            // Rule 3: a loss of a data flow may take only its part, until media has congestion, too.
             let factor = if self.config.partial_loss && leads { self.partly(place) } else { whole };
             self.set_sum(self.sum * factor);
             self.partial =
@@ -345,6 +347,7 @@ impl Group {
         match (self.config.lead, led) {
             (DrivingFlow::All, true) => 1.0 / self.count_present(),
             (DrivingFlow::Delay, true) => 0.0,
+            // Rule 4: growth falls linearly to zero (divergence 4).
             (_, false) => room().clamp(0.0, 1.0),
         }
     }

@@ -8,18 +8,18 @@
 //!
 //! 1. All flows form one group, by rates. A data flow's window is its share times its round-trip time, and at least two
 //!    segments.
-//! 2. While a media flow can use more than it has, only media flows' changes move the sum, each in proportion to its
-//!    part of the leading flows' share. An update marks its flow as one with a rate controller.
+//! 2. While a media flow can use more than it has, only media flows' changes move the sum. Each counts in proportion to
+//!    its part of the leading flows' share. An update marks its flow as one with a rate controller.
 //! 3. A loss, mark or timeout of a data flow halves the sum; then nothing changes it for two round trips.
-//! 4. With no media flow that leads, data flows let the sum grow by one segment per round trip, together, while the queue
-//!    is short, and shrink while it is long.
+//! 4. With no media flow that leads, data flows move the sum. The sum grows by one segment per round trip for all of
+//!    them together while the queue is short, and shrinks while it is long.
 //! 5. A rate that a flow gives up goes to the others at once; a media flow's share grows by half within 200 ms at most.
 //! 6. A data flow that joins takes its share from the others; its window opens from its own initial window by three
 //!    segments per acknowledgement.
 //! 7. A data flow in recovery gets no window.
 //! 8. A timer of a data flow that runs out while others are acknowledged only retransmits.
-//! 9. A flow whose feedback is missing while the path delivers to another takes no part until it gets feedback again;
-//!    nor does one without messages for 5 s or twenty of its own intervals.
+//! 9. A flow whose feedback is missing while the path delivers to another takes no part until it gets feedback again.
+//!    The same holds for a flow without messages for 5 s or twenty of its own intervals.
 //! 10. A rate that fell without congestion bounds its own flow and cuts no other. Alone, a flow has the rate of its
 //!     controller.
 //!

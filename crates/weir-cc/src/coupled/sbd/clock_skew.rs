@@ -1,9 +1,9 @@
 //! Estimate of the skew between two clocks, by a line below all delays.
 //!
-//! A queue only adds to the delay, so the least delays of the last minute share base delay and skew. The line that lies
-//! below all of them and is nearest to them on the whole is the edge of their lower convex hull that spans their mean
-//! time. Its slope is the skew. The method depends on a queue that empties now and then: while a flow passes a
-//! bottleneck all the time, the estimate does not change.
+//! A queue only adds to the delay, so the least delays of the last minute share base delay and skew. The line below all
+//! of them that is nearest to them is the edge of their lower convex hull that spans their mean time. Its slope is the
+//! skew. The method depends on a queue that empties now and then: while a flow passes a bottleneck all the time, the
+//! estimate does not change.
 
 use alloc::vec::Vec;
 
@@ -86,6 +86,7 @@ impl ClockSkew {
             self.edge = self.edge_over(self.time_sum / self.known as f64);
         }
         self.age = self.age.wrapping_add(1);
+        // A queue that never emptied within the window is no base delay.
         if self.congested < self.known
             && let Some(slope) = self.slope()
         {

@@ -16,11 +16,11 @@ use crate::coupled::message::{FlowId, Statistics};
 /// Each flow is in a group from its join on, alone unless it is of a five-tuple that is known. Statistics go in,
 /// changes of groups come out of [`Self::poll`]. Intervals are those of one clock: that of the sender.
 ///
-/// A pair joins if it was together in half of the last 60 intervals with a verdict on it, and parts if it is together
-/// in less than a quarter of them. Intervals in which neither flow passes a bottleneck give no verdict, and the pair
-/// stays together for 30 s. A flow changes its group at most once in 10 s. Coupling is dropped for two minutes where
-/// queuing delay or loss has risen clearly 10 and 17.5 s after a pair was coupled, and one of its flows sends clearly
-/// more than before (RFC 8699 §5.1).
+/// A pair joins if it was together in half of the last 60 intervals with a verdict on it, and parts below a quarter of
+/// them. Intervals in which neither flow passes a bottleneck give no verdict, and the pair stays together for 30 s. A
+/// flow changes its group at most once in 10 s. The guard looks 10 and 17.5 s after a pair was coupled. If queuing
+/// delay or loss has risen clearly, and one of the flows sends clearly more than before, it drops the coupling for two
+/// minutes (RFC 8699 §5.1).
 #[derive(Clone, Debug)]
 pub struct Detector {
     config: Config,
@@ -233,6 +233,7 @@ impl Detector {
             (None, None) => Verdict::Unknown,
             (group, other) if group == other => Verdict::Together,
             (Some(_), Some(_)) => Verdict::Apart,
+            // Resolution 7: the threshold lies between two flows that are alike.
             _ if (a.skew - b.skew).abs() < self.config.skew_difference => Verdict::Unknown,
             _ => Verdict::Apart,
         }
@@ -293,6 +294,7 @@ impl Detector {
         let at = pair(i, j);
         let Some(trial) = self.pairs[at].trial else { return false };
         let passed = interval - trial.since;
+        // Loss is a mean over `N` intervals, and is judged once these have passed.
         let judges_loss = passed >= self.spans.guard.max(self.config.long_window.into());
         if passed < self.spans.guard || (trial.half_done && !judges_loss) {
             return false;

@@ -35,9 +35,11 @@ impl Grouping {
         let of = |flow: usize| flows[flow].as_ref();
         let within = |most: f64| move |hi: &Placed, lo: &Placed| hi.key - lo.key < most;
         let within_part = |most: f64| move |hi: &Placed, lo: &Placed| hi.key - lo.key < most * hi.key;
+        // Steps 2 to 4 (RFC 8382 §3.3.1): frequency, variability and skew.
         self.split(|flow| of(flow).map(|of| of.frequency), within(config.frequency_difference));
         self.split(|flow| of(flow).map(|of| of.variability), within_part(config.variability_difference));
         self.split(|flow| of(flow).map(|of| of.skew), within(config.skew_difference));
+        // Step 5: loss divides only where it is high, and its difference is significant (resolution 4).
         let alike = within_part(config.loss_difference);
         let by_chance = |hi: &Placed, lo: &Placed| {
             let variance = |placed: &Placed| of(placed.flow).map_or(0.0, variance_of_loss);

@@ -47,8 +47,8 @@ impl Identifiers {
     }
 
     /// Finds the numbers of the new groups, of which `roots` is one beyond the greatest root. Each keeps the number of
-    /// the old group with which it has most units in common; among several the one with more rate in common, then the
-    /// lower number.
+    /// the old group with which it has most units in common. Among several old groups the one with more rate in common
+    /// counts, then the lower number.
     pub(super) fn match_up(&mut self, roots: usize, units: impl Iterator<Item = Placed>) {
         self.count_common(units);
         self.common.sort_unstable_by(|a, b| {

@@ -67,8 +67,8 @@ pub(super) struct Trial {
 /// Queuing delay and loss of a unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Harm {
-    /// Queuing delay in seconds: the mean of the guard's span, its maximum so far in the intervals by which pairs are
-    /// judged, and the variance of the mean.
+    /// Queuing delay in seconds: the mean of the guard's span, its maximum so far in the intervals of a pair's window,
+    /// and the variance of the mean.
     pub(super) queuing: f64,
     pub(super) most_queuing: f64,
     pub(super) variance: f64,

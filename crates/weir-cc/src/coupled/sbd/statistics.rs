@@ -281,12 +281,14 @@ impl FlowStatistics {
             self.forget();
             return;
         }
+        // Without a mean of earlier intervals there is no comparison.
         let compared = if self.known > 0 { open.samples } else { 0 };
         self.skew.push(f64::from(open.skew), compared);
         self.spread.push(open.variability, compared);
         let (loss, packets) = (self.losses.ratio(), self.losses.packets());
         let skew = self.skew.get();
         self.bottleneck = self.passes_bottleneck(skew, loss);
+        // RFC 8382 §4.2 leaves out intervals without a bottleneck (divergence 5).
         if self.bottleneck || !self.config.gated_variability {
             self.variability.push(open.variability, compared);
         } else {
@@ -304,8 +306,8 @@ impl FlowStatistics {
         self.tell(&open, Ended { skew, variability, loss, packets, queuing });
     }
 
-    /// Step 1 of the grouping (RFC 8382 §3.3.1), and a test that the delay varies at all: on an idle path it does not,
-    /// and its skew is 0.
+    /// Step 1 of the grouping (RFC 8382 §3.3.1), and a test that the delay varies at all. On an idle path it does not
+    /// vary, and its skew is 0.
     fn passes_bottleneck(&self, skew: Option<f64>, loss: f64) -> bool {
         let Some(skew) = skew else { return false };
         let varies = self.spread.get().is_some_and(|spread| spread > self.config.resolution.secs_f64() / 4.0);

@@ -1,5 +1,5 @@
-//! Responsive weighting (RFC 8382 §4.1): of the last `M` values the newest `F` weigh `M − F + 1` each, those before them
-//! one less from value to value, down to 1.
+//! Responsive weighting (RFC 8382 §4.1). Of the last `M` values the newest `F` weigh `M − F + 1` each; those before
+//! them weigh one less from value to value, down to 1.
 
 use super::ring::Ring;
 

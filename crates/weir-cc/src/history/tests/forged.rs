@@ -8,7 +8,7 @@ struct Call {
     /// When each packet left and when it arrives, in ms by the sender's clock.
     sent: Vec<(i64, i64, u16)>,
     ms: i64,
-    /// One-way delay, equal in both directions.
+    /// Delay in each of the two directions.
     way_ms: i64,
     /// Offset of the receiver's clock ahead of the sender's.
     clock_ms: i64,
@@ -293,8 +293,8 @@ fn queues_and_losses_of_one_path_contradict_nobody() {
     assert_eq!(own_reports(60, None, 0, penalty), none);
 }
 
-/// Whether a base delay is refuted in four seconds of a call on which one arrival of the first half second was reported
-/// `early` ms before its time, and in the four after that.
+/// Whether a base delay is refuted in the first four seconds of a call, and in the four after that. An arrival of the
+/// first half second was reported `early` ms before its time.
 fn refuted(early: Option<i64>) -> [bool; 2] {
     let mut call = Call::new();
     let mut seconds = || {

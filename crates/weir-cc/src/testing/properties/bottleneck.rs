@@ -14,8 +14,8 @@ const CAPACITY: DataRate = DataRate::from_mbps(1);
 /// Start rates from 10 kbit/s to 100 Mbit/s.
 const STARTS_KBPS: [u64; 4] = [10, 1_000, 10_000, 100_000];
 
-/// On 1 Mbit/s, from 10 kbit/s to 100 Mbit/s, or as much as the line allows ([`Law::starting_at_most`]), the target is
-/// at most a fifth above the capacity within 10 s, and so is its mean in the 10 s after.
+/// On 1 Mbit/s, within 10 s, the target is at most a fifth above the capacity, and so is its mean in the 10 s after.
+/// Start rates are 10 kbit/s to 100 Mbit/s, or as much as the line allows ([`Law::starting_at_most`]).
 pub fn whatever_the_start_rate_it_comes_down_to_the_capacity_and_stays_there_on_average(law: &Law) {
     if law.absolute_delays {
         return;
@@ -84,8 +84,8 @@ pub fn a_clock_that_drifts_by_100_ppm_does_not_push_the_rate_away_from_the_capac
     }
 }
 
-/// The receiver's clock is set back by 5 s, or forward by 5 or 11 ([`Law::by_the_smallest_delay`]): 20 s later the mean target
-/// of any 5 s is 0.4 to 1.2 of the capacity.
+/// The receiver's clock is set back by 5 s, or forward by 5 or 11 ([`Law::by_the_smallest_delay`]). From 20 s later on
+/// the mean target of any 5 s is 0.4 to 1.2 of the capacity.
 pub fn twenty_seconds_after_the_receivers_clock_was_set_the_rate_is_back_and_stays(law: &Law) {
     if law.absolute_delays {
         return;

@@ -84,8 +84,8 @@ fn growth(law: &Law, n: usize, staggers: &[usize], coupled: bool) -> [f64; 3] {
     means
 }
 
-/// Three and ten copies with equal shares on a link above all their maxima: their sum is at least 0.95 of that of as many
-/// uncoupled ones after 10, 30 and 60 s.
+/// Three and ten copies have equal shares on a link above all their maxima. After 10, 30 and 60 s their sum is at least
+/// 0.95 of that of as many uncoupled ones.
 pub fn on_a_wide_link_copies_grow_as_fast_as_without_coupling(law: &Law) {
     // Many flows interleave in many ways by themselves.
     for (n, staggers) in [(3, &[5, 13, 29][..]), (10, &[13])] {
@@ -96,7 +96,7 @@ pub fn on_a_wide_link_copies_grow_as_fast_as_without_coupling(law: &Law) {
     }
 }
 
-/// Three copies with equal shares on a link of 0.6 of their maxima: within a minute they carry at least 0.95 of the
+/// Three copies have equal shares on a link of 0.6 of their maxima. Within a minute they carry at least 0.95 of the
 /// amount of as many uncoupled ones.
 pub fn on_a_narrow_link_copies_carry_as_much_as_without_coupling(law: &Law) {
     let capacity = usual_limits().max().scale(0.6 * 3.0);

@@ -86,8 +86,8 @@ pub fn each_decision_starts_from_the_one_before_and_says_why(law: &Law) {
     }
 }
 
-/// Decisions that lowered the rate of a flow over `capacity` by a percent or more in its first 30 s, while its source
-/// offered less than that rate and `offered` at most.
+/// Decisions that lowered the rate of a flow over `capacity` by a percent or more in its first 30 s. At the time of
+/// each, its source offered less than that rate and `offered` at most.
 fn falls(law: &Law, capacity: DataRate, offered: DataRate) -> Vec<Decision> {
     let mut path = flow(law, usual_limits(), Source::VIDEO, capacity);
     path.source_limit = offered;

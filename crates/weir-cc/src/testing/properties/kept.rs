@@ -140,8 +140,8 @@ enum Change {
     LinkAndWord,
 }
 
-/// The mean target as a share of the capacity, from 10 to 20 s after it changed by `factor`, and the dropped share of
-/// the packets sent then.
+/// The mean target as a share of the capacity, from 10 to 20 s after it changed by `factor`, and the share of the
+/// packets dropped then.
 fn long_after(law: &Law, factor: f64, change: Change) -> (f64, f64) {
     let mut path = steady(law);
     let capacity = LINK.scale(factor);
@@ -160,8 +160,8 @@ fn long_after(law: &Law, factor: f64, change: Change) -> (f64, f64) {
     (rates.iter().sum::<f64>() / 10_000.0 / capacity.bps_f64(), lost)
 }
 
-/// From 10 to 20 s after such an allocation the target is at least 0.9 of the one without it, and at most 0.01 more of
-/// the sent packets are dropped.
+/// From 10 to 20 s after such an allocation the target is at least 0.9 of the one without it. At most 0.01 more of the
+/// sent packets are dropped.
 pub fn a_word_floods_no_link_and_starves_no_flow_for_long(law: &Law) {
     for factor in [0.5, 2.0] {
         let [fresh, alone, told] =

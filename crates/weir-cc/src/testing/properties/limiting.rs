@@ -10,15 +10,15 @@ use crate::testing::law::{Law, usual_limits};
 
 /// Samples of the target in a second.
 const PARTS: usize = 10;
-/// Rise within a second above which a rate rises by the controller's own growth, …
+/// Rise within a second above which the rate rises by the controller's own growth.
 const RISE: f64 = 1.05;
-/// … and most of such seconds that may be mainly reported as limited by delay or loss: a controller that decides seldom
-/// was limited within them, and then decides on a higher rate.
+/// Most of such seconds that may be mainly reported as limited by delay or loss. A controller that decides seldom was
+/// limited within them, and then decides on a higher rate.
 const MOST_WRONG: usize = 3;
 /// Most changes of the limiting factor in a minute.
 const MOST_CHANGES: usize = 40;
 
-/// In a minute with changes of the link, a second in which the rate rises by more than 5 %, and not by a probe, is
+/// In a minute with changes of the link, a second with a rise of the rate by more than 5 %, and not by a probe, is
 /// rarely limited by delay or loss. The limiting factor does not change with each decision. At the maximum rate the
 /// factor is the maximum.
 pub fn a_rate_that_rises_is_not_limited_by_delay_or_loss(law: &Law) {

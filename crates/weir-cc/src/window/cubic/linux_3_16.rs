@@ -93,6 +93,7 @@ impl Linux316 {
             self.unspent -= per_estimate;
             epoch.w_est += 1.0;
         }
+        // Reno would have a larger window: the pace is at least Reno's.
         if epoch.w_est > cwnd {
             segments = segments.min(libm::trunc(cwnd / (epoch.w_est - cwnd)));
         }

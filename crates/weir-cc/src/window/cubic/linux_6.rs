@@ -95,6 +95,7 @@ impl Linux6 {
             self.pace = if step.w_max > 0.0 { pace } else { pace.min(MOST_BEFORE_LOSS) };
         }
         self.count_estimate(cwnd, epoch);
+        // Reno would have a larger window: the pace is at least Reno's.
         if epoch.w_est > cwnd {
             self.pace = self.pace.min(libm::trunc(cwnd / (epoch.w_est - cwnd)));
         }

@@ -6,8 +6,8 @@ use crate::coupled::message::{CouplerAction, CwndUpdate};
 use crate::window::Window;
 
 impl CtrlTcp {
-    /// The window that a flow is to have, in bytes: its share, less the part that its ACK clock has not released, or
-    /// more while others' clocks have unreleased parts. These windows add up to the aggregate.
+    /// The window that a flow is to have, in bytes: its share, less the part that its ACK clock has not released. While
+    /// others' clocks have unreleased parts, it is more than the share. These windows add up to the aggregate.
     pub(super) fn actuated(&self, flow: &Flow) -> f64 {
         let share = self.shares.share(flow);
         match &flow.clock {

@@ -39,6 +39,7 @@ impl CtrlTcp {
         let flow = &self.flows[place];
         let rise = whole((self.shares.share(flow) - present) / flow.segment);
         let others = self.flows.all().iter().enumerate().filter(|&(other, _)| other != place);
+        // Only acknowledgements of flows without a clock can run one.
         let clocked = others.into_iter().any(|(_, flow)| flow.outstanding && flow.clock.is_none());
         if self.config.newcomer != Newcomer::Clocked || self.srtt.is_none() || rise == 0 || !clocked {
             return false;

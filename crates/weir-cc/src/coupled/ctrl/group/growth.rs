@@ -12,6 +12,7 @@ impl CtrlTcp {
         let resumes = !self.flows[place].outstanding;
         let place = self.hear(now, place, news);
         self.flows[place].phase = Phase::Open;
+        // P8: an acknowledgement outside of recovery clears `ssbits`.
         self.end_episode_of(now, place);
         if self.is_alone() {
             self.adopt(place, news.after);
@@ -125,8 +126,8 @@ impl CtrlTcp {
         self.set_sum(self.shares.sum() + bytes);
     }
 
-    /// Bytes by which the aggregate changes with a segment of this flow's window: as many as the segment has; by rates,
-    /// as many as its rate is in the round-trip times of all.
+    /// Bytes by which the aggregate changes with a segment of this flow's window. By windows these are the bytes of the
+    /// segment; by rates, those that its rate makes in the round-trip times of all.
     pub(super) fn bytes_of_aggregate(&self, place: usize) -> f64 {
         let flow = &self.flows[place];
         match flow.base_seconds() {

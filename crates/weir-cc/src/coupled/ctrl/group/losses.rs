@@ -18,9 +18,11 @@ impl CtrlTcp {
             return;
         }
         self.episode.begin(member);
+        // P4: the flow that sees the loss coordinates.
         if !self.delay_leads() {
             self.coordinator = Some(member);
         }
+        // Only the threshold changes now: the reduction takes effect at the end of recovery (divergence 11).
         let kept = self.kept(news.after.ssthresh, news.before.cwnd);
         self.shares.set_threshold(self.reduced(place, kept));
     }

@@ -53,6 +53,7 @@ impl CtrlTcp {
             self.order(place, window.cwnd, None);
             return;
         }
+        // P2: the pseudo-code adds the newcomer's window to the sum.
         if self.config.newcomer == Newcomer::AddsWindow {
             self.set_sum(self.shares.sum() + brought);
             self.order(place, f64::INFINITY, None);

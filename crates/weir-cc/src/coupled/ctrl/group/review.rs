@@ -20,6 +20,7 @@ impl CtrlTcp {
             self.shares.refill(self.flows.all());
         }
         let coordinator = self.coordinator.and_then(|member| self.flows.place(member));
+        // P11: an idle, silent or application-limited coordinator hands over.
         let fails = coordinator.is_none_or(|place| {
             let flow = &self.flows[place];
             let idle = !flow.outstanding || flow.cap < f64::INFINITY;

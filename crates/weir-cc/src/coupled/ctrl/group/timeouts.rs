@@ -49,6 +49,7 @@ impl CtrlTcp {
         if self.episode.is_of(self.flows.member(place)) {
             self.end_episode(now);
         } else if self.config.rto_counts_as_loss && self.flows.len() > 1 && self.episode.is_news(now) {
+            // P10: the timeout of one flow is a loss event of all.
             let reduced = self.reduced(place, self.config.least_kept);
             self.shares.set_threshold(reduced);
             self.set_sum(reduced.min(self.shares.sum()));
@@ -92,6 +93,7 @@ impl CtrlTcp {
     fn time_out_all(&mut self, now: SendTime, place: usize) {
         let flow = &self.flows[place];
         let kept = (flow.segment / self.shares.share(flow)).min(1.0);
+        // P6: the threshold is taken before the sum collapses.
         self.shares.set_threshold(self.reduced(place, self.config.least_kept));
         self.set_sum(self.shares.sum() * kept);
         self.episode.forget();

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// The sum and the rates of two flows at 2000 kbit/s of which one falls to 1000 for this reason, and then a second
-/// later when it grows by 100.
+/// The sum and the rates of two flows at 2000 kbit/s: first as one falls to 1000 for this reason, then a second later
+/// as it grows by 100.
 fn falls(config: Config, why: ChangeReason) -> [(f64, f64, f64); 2] {
     let mut flows = Flows::at(config, &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.computes(0, 1000.0, why);

@@ -165,7 +165,7 @@ fn desired_rates_read_literally_uncouple() {
 }
 
 /// Without redistribution the sum of a greedy flow beside a limited one grows until the greedy one's share is the free
-/// capacity; then the limited one may take 40 of 10 Mbit/s.
+/// capacity. The limited one may then take 40 of 10 Mbit/s.
 #[test]
 fn without_redistribution_the_sum_inflates() {
     let mut flows = Flows::new(Config::rtp_2014_active());
