@@ -40,7 +40,7 @@ pub trait Grouped: Coupler {
     fn set_group(&mut self, now: SendTime, member: FlowId, group: u32);
 }
 
-/// Sum of a group of flows.
+/// Number of a group of flows, and its sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregate {
     /// `FGI`, the number of the group.

@@ -8,8 +8,8 @@ use super::times::ms;
 
 /// Milliseconds that two reports of one arrival may be apart: each rounds.
 const ROUNDED_MS: i16 = 4;
-/// Excess of arrival times reported after their arrivals over those reported with them. A receiver that does not know
-/// the time of an arrival yet is an exception. An attacker that reports arrivals before the receiver does would
+/// Greatest excess of arrival times reported after their arrivals over those reported with them. A receiver that does
+/// not know the time of an arrival yet is an exception. An attacker that reports arrivals before the receiver does would
 /// withhold all delays from a controller.
 const MOST_LATE_TIMES: u8 = 16;
 /// Duration for which a contradiction counts.

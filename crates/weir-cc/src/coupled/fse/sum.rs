@@ -6,8 +6,7 @@
 //! | delay, loss, mark | `S_CR += DELTA` | `S_CR += DELTA` | `S_CR` in proportion; the timer starts |
 //! | timeout, others get feedback | the flow has paused | the flow has paused | the flow has paused |
 //! | timeout, feedback within its round trip | as for loss | as for loss | as for loss |
-//! | timeout, no flow gets feedback | `S_CR += DELTA` | `S_CR += DELTA` | as for loss, whatever timer of another reason
-//! runs |
+//! | timeout, no flow gets feedback | `S_CR += DELTA` | `S_CR += DELTA` | as for loss, whatever timer of another reason runs |
 //! | ceiling, application, limits | `S_CR += DELTA` | `DR(f) := CC_R`, `S_CR += DELTA` | `DR(f) := CC_R`, `S_CR += DELTA` |
 //!
 //! A fall without congestion concerns one flow only: its source, its receiver or its bounds need less. The others keep
