@@ -1,21 +1,22 @@
-//! The send history: joins what was sent with what reports tell of it.
+//! The send history: joins sent packets with reports on them.
 //!
-//! It owns packet numbers, the unwrapping of the 16 bits that travel, raw round-trip times, bytes in flight and the count of missed
-//! reports. Smoothing and loss policy belong to the law.
+//! The history owns packet numbers, the unwrapping of the 16 bits that travel, raw round-trip times, bytes in flight
+//! and the count of missed reports. Smoothing and loss policy belong to the controller.
 //!
-//! Whoever can send a packet can send a report. What cannot be is refused and counted ([`Refused`]), before a law hears of it:
+//! Any host that can send a packet can send a report. An impossible report is refused and counted ([`Refused`]), before
+//! a controller gets it:
 //!
-//! * a law's own report that echoes a packet which has not left, or an older one than before;
-//! * a report that comes before a packet can have been there and back: in less than half of the smallest round trip of the
-//!   route;
-//! * the arrival of a packet on a way shorter than ever by more than the smallest round trip, of which the way there is a part, or
-//!   at a time that is still to come;
-//! * the arrival of a packet at a time that is not told, while reports [contradict each other](SendHistory::is_contested);
+//! * a controller's own report that echoes a packet which has not left, or an older one than before;
+//! * a report that comes before a packet can have been there and back: in less than half of the smallest round trip of
+//!   the route;
+//! * the arrival of a packet after a one-way delay shorter than ever by more than the smallest round trip, or at a time
+//!   that is still to come;
+//! * the arrival of a packet without a time, while reports [contradict each other](SendHistory::is_contested);
 //! * a mark on a packet that did not leave [ECN-capable](SendHistory::set_ecn);
-//! * a report that has a number arrived which was [left out](SendHistory::leave_out).
+//! * a report that claims the arrival of a [skipped number](SendHistory::leave_out) (optimistic acknowledgement).
 //!
-//! A route can become shorter, and a receiver's clock can be set back: what reports go on to say, and none denies, is
-//! believed after the time of two of them.
+//! A route can become shorter, and a receiver's clock can be set back. If reports repeat such a claim for the time of
+//! two of them, and none denies it, it is accepted.
 
 mod ceilings;
 mod contest;
@@ -50,25 +51,25 @@ use self::times::{ms, round_trip};
 pub use self::refused::Refused;
 pub use self::times::compact_ntp;
 
-/// Reports tell 16 bits of a number: more packets than this cannot be told apart.
+/// Reports carry 16 bits of a number: more packets than this cannot be told apart.
 const MAX_PACKETS: usize = 1 << 16;
-/// Grows to 729 in three steps, which holds 5 s at 1 Mbit/s with its probes.
+/// First capacity; grows to 729 in three steps, enough for 5 s at 1 Mbit/s with its probes.
 const FIRST_CAPACITY: usize = 144;
-/// Of one report; grows where reports tell more.
+/// First capacity for the results of one report; grows with larger reports.
 const FIRST_RESULTS: usize = 16;
 /// Packets sent within a horizon, by number.
 ///
-/// Memory grows with the packets of one horizon, up to 65 536, and is not given back; in steady state nothing is
-/// allocated.
+/// Memory grows with the packets of one horizon, up to 65 536, and is not given back; there is no allocation in steady
+/// state.
 #[derive(Debug)]
 pub struct SendHistory {
-    /// By number, from the oldest on.
+    /// Entries by number, from the oldest on.
     entries: VecDeque<Entry>,
     oldest: u64,
     next: u64,
-    /// Below this number nothing is in flight.
+    /// First number that may be in flight.
     settled: u64,
-    /// The last packet that a law's own report named.
+    /// The last packet that a controller's own report named.
     echoed: u64,
     horizon: TimeDelta,
     in_flight: DataSize,
@@ -82,14 +83,14 @@ pub struct SendHistory {
     own_reports: OwnReports,
     ceilings: Ceilings,
     contest: Contest,
-    /// The first packet of the present route, and since when it is the present one.
+    /// The first packet of the present route, and the time when the route began.
     route_from: u64,
     route_since: Option<SendTime>,
 }
 
 impl SendHistory {
-    /// A history that forgets packets `horizon` after they were sent: from then on they are neither in flight nor
-    /// can a report change their fate.
+    /// A history that forgets packets `horizon` after they were sent: from then on they are neither in flight nor can a
+    /// report change their fate.
     pub fn new(horizon: TimeDelta) -> Self {
         Self {
             entries: VecDeque::with_capacity(FIRST_CAPACITY),
@@ -113,14 +114,14 @@ impl SendHistory {
         }
     }
 
-    /// Packets leave with this ECN field from now on; at first with [`Ecn::NotEct`]. Only marks on packets that left
-    /// ECN-capable are believed.
+    /// Sets the ECN field of later packets; at first it is [`Ecn::NotEct`]. Only marks on packets that left ECN-capable
+    /// are accepted.
     pub fn set_ecn(&mut self, ecn: Ecn) {
         self.capable = ecn != Ecn::NotEct;
     }
 
-    /// A packet of `header` (at most 255) and `payload` bytes (16 383 with the header at most) leaves; the history gives it its
-    /// number.
+    /// Records the departure of a packet of `header` (at most 255) and `payload` bytes (16 383 with the header at
+    /// most), and gives it its number.
     pub fn on_sent(
         &mut self,
         at: SendTime,
@@ -139,41 +140,44 @@ impl SendHistory {
         entry.packet(number - self.left_out.before(number))
     }
 
-    /// Skips the next number, which no packet gets: a report that has it arrived was not made of real arrivals. To be called by
-    /// chance, for one number in some 500, and only for transport-wide numbers: in those of an RTP stream a gap is a loss.
+    /// Skips the next number, which no packet gets: a report that claims its arrival is not made of real arrivals. Call
+    /// it at random, for one number in some 500, and only for transport-wide numbers: in those of an RTP stream a gap
+    /// is a loss.
     pub fn leave_out(&mut self, at: SendTime) {
         let number = self.push(Entry { at, known: Known::LeftOut, ..VACANT });
         self.left_out.push(number);
     }
 
-    /// Whether it is the receiver that tells what it has not seen: within 90 s reports had arrived what was left out in eight different
-    /// seconds, and of at most a fifth of these a report also said otherwise. It ends when more are denied, 90 s after the last that was
-    /// not, and with a change of route.
+    /// Whether the receiver reports arrivals that it has not seen (optimistic acknowledgement). The evidence is claims
+    /// of skipped numbers in eight different seconds within 90 s, of which other reports denied at most a fifth. The
+    /// verdict ends when more are denied, 90 s after the last undenied claim, and with a change of route.
     pub fn receiver_lies(&self) -> bool {
         self.left_out.convict()
     }
 
-    /// Whether reports of the last 90 s had arrived what was left out: leave out a number each half second then, so that it is soon known
-    /// who makes them.
+    /// Whether reports of the last 90 s claimed a skipped number. The sender should then skip a number each half
+    /// second, so that the source of these reports is soon known.
     pub fn is_receiver_doubted(&self) -> bool {
         self.left_out.are_doubted()
     }
 
-    /// Whether reports have contradicted each other within two seconds: a packet arrives later by one than by another; many
-    /// arrivals came without a time, and their times with later reports; or the congestion of a law's own reports came and went,
-    /// twice in ten seconds, as that of no path does. A rate should not rise by such reports.
+    /// Whether reports have contradicted each other within two seconds. Signs are a packet that arrives later by one
+    /// report than by another, and many arrivals without a time whose times come with later reports. A third sign is
+    /// congestion in a controller's own reports that came and went twice in ten seconds, as no path's does. A rate
+    /// should not rise by such reports.
     pub fn is_contested(&self, now: SendTime) -> bool {
         self.contest.is_open(now)
     }
 
-    /// The smallest apparent delay of the last minutes that reports have agreed on, which tells what the receiver's clock is ahead of the
-    /// sender's. `None` while there is none.
+    /// The smallest apparent delay of the last minutes that reports agree on, or `None` while there is none. The offset
+    /// of the receiver's clock from the sender's is part of it.
     pub fn least_delay(&self) -> Option<ApparentDelay> {
         self.plausible.least_delay()
     }
 
-    /// Whether an arrival that was believed before the round trip was known turns out to have been impossible: the controller should be
-    /// given [`PathEvent::DelayRefuted`](crate::PathEvent::DelayRefuted). `true` once for each route.
+    /// Whether an arrival that was accepted before the round trip was known turns out to have been impossible. If so,
+    /// the controller should get [`PathEvent::DelayRefuted`](crate::PathEvent::DelayRefuted). `true` once for each
+    /// route.
     pub fn take_refuted_delay(&mut self) -> bool {
         self.plausible.take_refuted()
     }
@@ -192,19 +196,20 @@ impl SendHistory {
         number
     }
 
-    /// A packet of media of `header` (at most 255) and `payload` bytes leaves, of no probe: [`Self::on_sent`] in short.
+    /// Records the departure of a media packet of `header` (at most 255) and `payload` bytes, without a probe:
+    /// [`Self::on_sent`] in short.
     pub fn on_media_sent(&mut self, at: SendTime, header: DataSize, payload: DataSize) -> SentPacket {
         self.on_sent(at, header, payload, false, None)
     }
 
-    /// The number that the next packet will get, whose lower 16 bits travel with it: its [`SentPacket::id`] and how many were
-    /// [left out](Self::leave_out) before.
+    /// The number that the next packet will get, whose lower 16 bits travel with it: its [`SentPacket::id`] plus the
+    /// count of [skipped](Self::leave_out) numbers before it.
     pub fn next_number(&self) -> u64 {
         self.next
     }
 
-    /// Whether a report may tell of `count` numbers from `base` on: of none that has not left, and of no more than there are
-    /// in the history and a report of [`MOST_RECORDS`] besides.
+    /// Whether a report may cover `count` numbers from `base` on. All of them must have left, and there may be no more
+    /// than the history holds plus a report of [`MOST_RECORDS`].
     pub fn may_tell(&self, base: u16, count: u16) -> bool {
         let Some(newest) = self.next.checked_sub(1) else { return count == 0 };
         let age = u64::from((newest as u16).wrapping_sub(base));
@@ -213,17 +218,17 @@ impl SendHistory {
     }
 
     /// Bytes of packets within the horizon that may be under way. A report settles the packets that it covers and all
-    /// before them: what became of those that no report covered, because it was lost, is never told unless it comes
-    /// late, but they have left the path. An [`Echo`] settles all packets up to the one it names. Reports without packet
-    /// numbers settle nothing: then this is what was sent within the horizon.
+    /// before them. The fate of packets whose report was lost stays unknown unless that report comes late, but they
+    /// have left the path. An [`Echo`] settles all packets up to the one it names. Reports without packet numbers
+    /// settle no packet: then this is the amount sent within the horizon.
     pub fn in_flight(&self) -> DataSize {
         self.in_flight
     }
 
-    /// The path is another one from `now` on: what was sent before is not in flight any more, and no report tells of it.
-    /// Neither its fate nor a round-trip time by it is known from now on. Call it before the law hears of
-    /// [`PathEvent::RouteChanged`](crate::PathEvent::RouteChanged): laws take what they hear afterwards for news of the
-    /// new route.
+    /// Changes the path at `now`: earlier packets are not in flight any more, and reports on them are ignored. Neither
+    /// their fates nor round-trip times by them are known from now on. Call it before the controller gets
+    /// [`PathEvent::RouteChanged`](crate::PathEvent::RouteChanged): controllers take all later feedback as feedback
+    /// from the new route.
     pub fn change_route(&mut self, now: SendTime) {
         while self.oldest < self.next {
             self.forget_oldest();
@@ -237,12 +242,14 @@ impl SendHistory {
         self.left_out.acquit();
     }
 
-    /// Joins `report`, which came at `now`, with what was sent. `None` if it says what cannot be ([`Self::refused`]), or tells
-    /// of the route before the present one ([`Self::change_route`]); of per-packet reports what is old is left out.
+    /// Joins `report`, which came at `now`, with the packets it covers. Returns `None` for an impossible report
+    /// ([`Self::refused`]), or one on the route before the present one ([`Self::change_route`]). Old records of
+    /// per-packet reports are left out.
     pub fn join<'a>(&'a mut self, now: SendTime, report: &Report<'_>) -> Option<Feedback<'a>> {
         self.expire(now);
         Some(match *report {
             Report::Packets { records, number, at } => {
+                // A report with one false claim is not made of real arrivals: no record of it is used.
                 if self.left_out.are_claimed(now, records) {
                     self.refused.left_out += 1;
                     return None;
@@ -281,7 +288,7 @@ impl SendHistory {
                     self.compare(now, meant, &report);
                     return None;
                 };
-                // What left too long ago measures nothing.
+                // A packet beyond the horizon gives no round-trip time.
                 let rtt = if id < self.oldest { None } else { Some(self.echoed(now, id, echo.held)?) };
                 self.compare(now, meant, &report);
                 Feedback::Native { report, rtt }
@@ -289,7 +296,7 @@ impl SendHistory {
         })
     }
 
-    /// How much of what reports said was refused.
+    /// Numbers of refused reports and records.
     pub fn refused(&self) -> Refused {
         self.refused
     }
@@ -302,19 +309,19 @@ impl SendHistory {
         &mut self.entries[(id - self.oldest) as usize]
     }
 
-    /// The packet that the 16 bits on the wire mean: the youngest sent one whose number ends in them.
+    /// The packet of the 16 bits on the wire: the youngest sent one whose number ends in them.
     fn meant(&self, sequence: u16) -> Option<u64> {
         let newest = self.next.checked_sub(1)?;
         let age = u64::from((newest as u16).wrapping_sub(sequence));
         newest.checked_sub(age)
     }
 
-    /// The same, if the history still has it.
+    /// The packet of these 16 bits, if the history still has it.
     fn find(&self, sequence: u16) -> Option<u64> {
         self.meant(sequence).filter(|&id| id >= self.oldest)
     }
 
-    /// `rtt`, unless it cannot be.
+    /// Takes a measured round trip; returns `None` and counts a refusal if it is impossibly short.
     fn take_round_trip(&mut self, now: SendTime, rtt: TimeDelta) -> Option<TimeDelta> {
         if !self.plausible.admits_round_trip(now, None, rtt, rtt) {
             self.refused.early += 1;
@@ -349,7 +356,7 @@ impl SendHistory {
                 self.contest.on_late_time(now);
                 return;
             }
-            // Reports that overlap may leave out what one before them told.
+            // Overlapping reports may omit arrivals that an earlier one reported.
             _ => return,
         };
         let at = record.reception.time();
@@ -379,8 +386,8 @@ impl SendHistory {
         self.results.push(PacketResult { sent, fate });
     }
 
-    /// What was sent before the first packet of `records` is no longer in flight. A later report may still tell its
-    /// fate.
+    /// Settles all packets before the first of `records`: they are no longer in flight. A later report may still give
+    /// their fates.
     fn settle_before(&mut self, records: &[Record]) {
         let Some(first) = records.iter().find_map(|record| self.find(record.sequence)) else { return };
         for id in self.settled.max(self.oldest)..first {
@@ -389,8 +396,8 @@ impl SendHistory {
         self.settled = self.settled.max(first);
     }
 
-    /// The packet that `echo` names; `None` if the report is not to be believed, of the route before, or overtaken: who tells of an
-    /// older packet than before knows nothing new.
+    /// The packet that `echo` names, or `None` if the report is not accepted, of the route before, or overtaken. A
+    /// report on an older packet than before brings no new state.
     fn named_by(&mut self, echo: Echo) -> Option<u64> {
         let meant = self.meant(echo.sequence);
         if meant.is_some_and(|id| id < self.route_from) {
@@ -404,7 +411,7 @@ impl SendHistory {
         meant.filter(|_| !overtaken)
     }
 
-    /// Compares a law's own report on packet `id` with those on others.
+    /// Compares a controller's own report on packet `id` with those on others.
     fn compare(&mut self, now: SendTime, id: Option<u64>, report: &NativeReport) {
         let Some(id) = id else { return };
         let sent = self.entry(id).at;
@@ -413,8 +420,8 @@ impl SendHistory {
         }
     }
 
-    /// Settles everything up to the echoed packet and measures the round-trip time by it. What became of each packet a report on
-    /// single packets may still tell. `None` if the report is not to be believed.
+    /// Settles all packets up to the echoed one and measures the round-trip time by it. Per-packet reports may still
+    /// give their fates. Returns `None` if the report is not accepted.
     fn echoed(&mut self, now: SendTime, id: u64, held: TimeDelta) -> Option<TimeDelta> {
         let sent = self.entry(id).at;
         let rtt = self.take_round_trip(now, ((now - sent) - held).max(TimeDelta::ZERO))?;
@@ -427,7 +434,7 @@ impl SendHistory {
         Some(rtt)
     }
 
-    /// Packet `id` is no longer in flight, if it was until now; nobody has told of it.
+    /// Settles packet `id`: it is no longer in flight, and its fate is unknown.
     fn settle(&mut self, id: u64) {
         let entry = self.entry(id);
         let landed = entry.in_flight();
@@ -444,14 +451,14 @@ impl SendHistory {
         self.left_out.forget(self.oldest);
     }
 
-    /// When the oldest packet leaves the horizon; `None` if nothing is in flight. A sender whose window is full and
-    /// whose reports are all lost wakes then, and goes on.
+    /// When the oldest packet leaves the horizon, or `None` if no packet is in flight. A sender whose window is full
+    /// and whose reports are all lost wakes then, and goes on.
     pub fn next_expiry(&self) -> Option<SendTime> {
         let oldest = self.entries.front().filter(|_| !self.in_flight.is_zero())?;
         Some(oldest.at + self.horizon + TimeDelta::from_nanos(1))
     }
 
-    /// Time passes: packets beyond the horizon are forgotten.
+    /// Forgets the packets beyond the horizon.
     pub fn expire(&mut self, now: SendTime) {
         while self.entries.front().is_some_and(|oldest| now - oldest.at > self.horizon) {
             self.forget_oldest();

@@ -1,7 +1,8 @@
-//! What holds of every law, by its interface alone: a kit of tests, for the laws here and for those of others (feature
-//! `testing`).
+//! Properties of every controller, tested by its interface alone: a test kit for the controllers here and for those of
+//! others (feature `testing`).
 //!
-//! A crate with a law of its own has `weir-cc` with this feature among its dev-dependencies, and one line per law:
+//! A crate with a controller of its own has `weir-cc` with this feature among its dev-dependencies, and one line per
+//! controller:
 //!
 //! ```
 //! use weir_cc::gcc::goog_cc::{Config, GoogCc};
@@ -20,12 +21,13 @@
 //! );
 //! ```
 //!
-//! Each of the [`properties`] is then a `#[test]` of the module `mine`, with the name of what it holds. What a law cannot
-//! promise by its own design its line says by name ([`Law`]). Some let calls of minutes pass: with `opt-level = 1` in
-//! `[profile.test]` all of them together take seconds.
+//! Each of the [`properties`] is then a `#[test]` of the module `mine`, with the name of the property. The line of a
+//! controller names each property that it does not hold by its own design ([`Law`]). Some tests let calls of minutes
+//! pass: with `opt-level = 1` in `[profile.test]` all of them together take seconds.
 //!
-//! For what a law promises besides, there are arbitrary [`calls`] to a sender half, which a [`Life`] lives through,
-//! arbitrary [`arrivals`], each of which may [`arrive`] at a receiver half, and a [`Loop`], a call over a bottleneck of the simplest kind.
+//! Further properties of a controller can be tested with arbitrary [`calls`] to a sender half, checked by a [`Life`],
+//! and with arbitrary [`arrivals`], each of which may [`arrive`] at a receiver half. A [`Loop`] is a call over a
+//! bottleneck of the simplest kind.
 
 mod arrivals;
 mod calls;
@@ -45,8 +47,9 @@ pub use law::{Halves, Law, ROUNDS_TO_RECOVER, halves, usual_limits};
 pub use life::{Life, check_target, recovers_from_silence, survives_silence};
 pub use reports::arrive;
 
-/// The [`properties`] of a law as tests: `law_tests!(mine, Law::new("mine", ...));` gives a module `mine` with a `#[test]` for
-/// each of them. The law's expression must be one for a constant, as a [`Law`](crate::testing::Law) with its exceptions is.
+/// The [`properties`] of a controller as tests: `law_tests!(mine, Law::new("mine", ...));` gives a module `mine` with a
+/// `#[test]` for each of them. The second argument must be a constant expression, as a [`Law`](crate::testing::Law)
+/// with its exceptions is.
 #[macro_export]
 macro_rules! law_tests {
     ($name:ident, $law:expr $(,)?) => {

@@ -1,18 +1,20 @@
-//! Windows as rates, and rates as windows.
+//! Conversion between congestion windows and rates.
 //!
-//! A window of `cwnd` segments is the rate `8 · cwnd · segment / base_rtt` of a path without a queue, and a rate is the
-//! window that fills such a path. By the smallest round-trip time, not the present one: where a queue has grown, a window
-//! carries less than its rate, never more, so that a flow with a window adds no more to the queue than its share's part of
-//! it.
+//! A window of `cwnd` segments is the rate `8 · cwnd · segment / base_rtt` of a path without a queue. Conversely, a
+//! rate is the window that fills such a path. The conversion uses the smallest round-trip time, not the present one.
+//! Where a queue has grown, a window carries less than its rate, never more. So a flow with a window adds no more to
+//! the queue than its share's part of it.
 //!
-//! A flow that tells of its window ([`CouplingMessage::Window`](crate::coupled::CouplingMessage::Window)) is steered by windows; [`Steering`] is
-//! what a coupler of rates knows of it. A law that computes rates and keeps a window as well is steered by rates: its
-//! window follows, as coupling's word is relative ([`AllocatedRate`](crate::AllocatedRate)).
+//! A flow that reports its window ([`CouplingMessage::Window`](crate::coupled::CouplingMessage::Window)) is steered by
+//! windows; [`Steering`] is the state that a coupler of rates keeps of it. A controller that computes rates and keeps a
+//! window as well is steered by rates: its window follows, as an allocation is relative
+//! ([`AllocatedRate`](crate::AllocatedRate)).
 //!
-//! * A loss event is told as recovery begins, by the window that the law wants after it (`ssthresh`), not by those that
-//!   the transport has in between: one reaction for each recovery. In recovery the window is the transport's own.
-//! * A window's `ssthresh` is the flow's part of the sum up to which its group may start slowly, once the group has met
-//!   congestion; before, it is the flow's own.
+//! * A loss event is reported as recovery begins, by the window that the congestion controller wants after it
+//!   (`ssthresh`). The windows that the transport has in between do not count: there is one reaction for each recovery.
+//!   In recovery the window is the transport's own.
+//! * A window's `ssthresh` is the flow's own until the group has met congestion. Afterwards it is the flow's part of
+//!   the sum up to which the group may use slow start.
 
 use weir_units::{DataSize, TimeDelta};
 
@@ -20,16 +22,16 @@ use crate::coupled::message::{CwndUpdate, WindowEvent, Windowed};
 use crate::decision::ChangeReason;
 use crate::window::Window;
 
-/// What one loss event leaves of a rate, where no law said (RFC 5681 §3.1 eq. (4)).
+/// Part of a rate that remains after a loss event where no controller gave another (RFC 5681 §3.1 eq. (4)).
 const LOSS: f64 = 0.5;
-/// No window is larger, in segments.
+/// Largest window, in segments.
 const LARGEST: f64 = 1e9;
 const SHORTEST_RTT: TimeDelta = TimeDelta::from_millis(1);
 const LONGEST_RTT: TimeDelta = TimeDelta::from_secs(10);
-/// In segments (RFC 5681 §3.1 eq. (4)).
+/// Least slow-start threshold in segments (RFC 5681 §3.1 eq. (4)).
 const LEAST_THRESHOLD: f64 = 2.0;
 
-/// A round-trip time as far as it can be one, 1 ms to 10 s: what is told may be anything, and no timer waits for ages.
+/// A round-trip time limited to 1 ms to 10 s: a reported value may be anything, and no timer waits for ages.
 pub fn possible_rtt(told: TimeDelta) -> TimeDelta {
     told.clamp(SHORTEST_RTT, LONGEST_RTT)
 }
@@ -49,41 +51,42 @@ pub fn window_of(rate: f64, segment: DataSize, base_rtt: TimeDelta) -> f64 {
 pub struct Steering {
     segment: DataSize,
     base_rtt: Option<TimeDelta>,
-    /// The last that was told or ordered.
+    /// The last window that was reported or ordered.
     window: Window,
     recovering: bool,
 }
 
-/// What news of a window are to a coupler of rates.
+/// Effect of a window event on a coupler of rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RateUpdate {
-    /// Its law computed a rate from another; in bit/s.
+    /// The flow's controller computed a rate from another; in bit/s.
     Update {
-        /// What it came from.
+        /// The rate before.
         base: f64,
-        /// What it is now.
+        /// The rate now.
         rate: f64,
-        /// What changed it.
+        /// The reason of the change.
         why: ChangeReason,
     },
-    /// The timer ran out. What to do, and whether a loss is to be told, is for who knows the others to say.
+    /// Retransmission timeout. The caller, which knows the other flows, decides the reaction and whether a loss is
+    /// reported.
     TimedOut {
         /// The rate that the window is.
         base: f64,
-        /// What one loss event leaves of it; the same in recovery, whose loss is told already.
+        /// The rate after one loss event; equal to `base` in recovery, whose loss is reported already.
         rate: f64,
     },
-    /// Recovery is over, at this rate; its loss is told already.
+    /// Recovery is over, at this rate; its loss is reported already.
     Recovered {
-        /// What the window is now.
+        /// The rate that the window is now.
         rate: f64,
     },
-    /// Nothing that concerns a rate.
+    /// No effect on a rate.
     Nothing,
 }
 
 impl Steering {
-    /// A flow that joins; `None` where the path is told to take no time, or segments to have no bytes.
+    /// A flow that joins, or `None` for a round-trip time that is not above zero, or segments without bytes.
     pub fn new(joined: &Windowed) -> Option<Self> {
         let base_rtt = joined.base_rtt.filter(|&rtt| rtt > TimeDelta::ZERO);
         let sound = !joined.segment.is_zero() && base_rtt == joined.base_rtt && is_window(&joined.window);
@@ -91,23 +94,23 @@ impl Steering {
         sound.then_some(Self { segment: joined.segment, base_rtt, window: joined.window, recovering: false })
     }
 
-    /// The rate of `cwnd` segments in bit/s; `None` before the first round-trip time.
+    /// The rate of `cwnd` segments in bit/s, or `None` before the first round-trip time.
     pub fn rate(&self, cwnd: f64) -> Option<f64> {
         Some(rate_of(cwnd, self.segment, self.base_rtt?))
     }
 
-    /// Whether the flow can be told a window now.
+    /// Whether the flow can be given a window now.
     pub const fn is_open(&self) -> bool {
         self.base_rtt.is_some() && !self.recovering
     }
 
-    /// Takes the smallest round-trip time. Returns whether it is another one than before, so that all rates are.
+    /// Takes the smallest round-trip time. Returns whether it changed, which changes every rate.
     pub fn learn(&mut self, base_rtt: Option<TimeDelta>) -> bool {
         let base_rtt = base_rtt.filter(|&rtt| rtt > TimeDelta::ZERO).map(possible_rtt).or(self.base_rtt);
         core::mem::replace(&mut self.base_rtt, base_rtt) != base_rtt
     }
 
-    /// What `news`, of [sound](is_sound) windows, are.
+    /// The effect of `news`, of [sound](is_sound) windows.
     pub fn hear(&mut self, news: &CwndUpdate) -> RateUpdate {
         self.window = news.after;
         let Some(base) = self.rate(news.before.cwnd) else { return RateUpdate::Nothing };
@@ -116,6 +119,7 @@ impl Steering {
         let recovering = self.recovering;
         self.recovering = matches!(news.event, WindowEvent::RecoveryEntered);
         match news.event {
+            // There is one loss event for each recovery.
             WindowEvent::RecoveryEntered if recovering => RateUpdate::Nothing,
             WindowEvent::RecoveryEntered => {
                 RateUpdate::Update { base, rate: threshold, why: ChangeReason::Loss }
@@ -136,8 +140,8 @@ impl Steering {
         }
     }
 
-    /// The window of `rate` (bit/s), which the flow goes by from now on; `None` before the first round-trip time. A group
-    /// that shares `sum` and may start slowly up to `threshold`, once it has met congestion.
+    /// The window of `rate` (bit/s), which the flow uses from now on, or `None` before the first round-trip time. The
+    /// group shares `sum` and may use slow start up to `threshold`, once it has met congestion.
     pub fn order(&mut self, rate: f64, sum: f64, threshold: Option<f64>) -> Option<Window> {
         let cwnd = window_of(rate, self.segment, self.base_rtt?).max(1.0);
         let own = self.window;
@@ -151,7 +155,7 @@ impl Steering {
     }
 }
 
-/// Whether news tell of windows that can be: others are ignored.
+/// Whether an event has possible windows: others are ignored.
 pub fn is_sound(news: &CwndUpdate) -> bool {
     is_window(&news.before) && is_window(&news.after)
 }

@@ -1,25 +1,26 @@
-//! The interface that every coupler has.
+//! The interface of every coupler.
 
 use core::fmt::{self, Debug};
 
 use crate::coupled::message::{CouplerAction, CouplingMessage, FlowId};
 use crate::time::SendTime;
 
-/// Couples flows. Its clock is its own: it may be read on another host than those of the flows.
+/// Couples flows. Its clock is its own: a coupler may run on another host than those of the flows.
 ///
-/// Words go in, orders come out: call [`Self::poll_action`] until `None` after each word and each timeout. No call blocks,
-/// allocates in steady state or panics, whatever the input.
+/// Messages go in, actions come out: call [`Self::poll_action`] until `None` after each message and each timeout. No
+/// call blocks, allocates in steady state or panics, whatever the input.
 pub trait Coupler: Send + Sync + Debug {
-    /// A flow's host has told something.
+    /// A flow's host has sent a message.
     ///
     /// # Errors
-    /// What makes no sense changes nothing, and says why. Who sent it is still answered with what holds for it.
+    /// A message that makes no sense changes nothing, and the error says why. Its sender still gets the action that
+    /// holds for it.
     fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal>;
 
-    /// The next order; call until `None`.
+    /// The next action; call until `None`.
     fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)>;
 
-    /// When [`Self::on_timeout`] wants to be called.
+    /// When [`Self::on_timeout`] is to be called next.
     fn next_timeout(&self) -> Option<SendTime> {
         None
     }
@@ -27,18 +28,19 @@ pub trait Coupler: Send + Sync + Debug {
     /// The time of [`Self::next_timeout`] has come; early or twice is harmless.
     fn on_timeout(&mut self, _now: SendTime) {}
 
-    /// The group that a flow is in, and what the group has; `None` for a flow that is in none.
+    /// The group of a flow and the sum of the group, or `None` for a flow in no group.
     fn aggregate(&self, member: FlowId) -> Option<Aggregate>;
 }
 
-/// A coupler whose groups somebody else makes, such as [shared bottleneck detection](crate::coupled::sbd::Detected).
+/// A coupler whose groups are formed outside of it, such as by [shared bottleneck
+/// detection](crate::coupled::sbd::Detected).
 pub trait Grouped: Coupler {
-    /// The flow, which has joined, is in this group from now on, and in no other. Who calls gives the numbers, none of
-    /// them to another group later.
+    /// Puts a flow that has joined into this group and no other. The caller chooses the numbers and never uses one
+    /// again for another group.
     fn set_group(&mut self, now: SendTime, member: FlowId, group: u32);
 }
 
-/// What a group of flows has together.
+/// Number of a group of flows, and its sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregate {
     /// `FGI`, the number of the group.
@@ -47,7 +49,7 @@ pub struct Aggregate {
     pub sum: f64,
 }
 
-/// Why a word was not taken.
+/// Why a message was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
     /// The flow has not joined, or has left.

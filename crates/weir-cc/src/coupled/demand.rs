@@ -1,5 +1,5 @@
-//! What a source can use, measured by what it sends: the desired rate of a flow that does not say (RFC 8699 §5.2 leaves
-//! the measuring to the application).
+//! The amount that a source can use, measured by what it sends: the desired rate of a flow that does not state one. RFC
+//! 8699 §5.2 leaves the measuring to the application.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -7,9 +7,9 @@ use crate::time::SendTime;
 
 const BINS: usize = 10;
 const BIN: TimeDelta = TimeDelta::from_millis(100);
-/// A source that sends less than this part of what it may does not use it.
+/// A source that sends less than this part of its allowance does not use it all.
 const UNUSED: f64 = 0.8;
-/// How much more than it sends it may want next.
+/// Desired rate over the sent rate, for a source that does not use its allowance.
 const ROOM: f64 = 1.5;
 
 /// Counts what a flow sends over the last second.
@@ -23,20 +23,20 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// Nothing was sent yet.
+    /// A counter before the first packet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// So much was sent.
+    /// Counts `size` as sent.
     pub fn on_sent(&mut self, now: SendTime, size: DataSize) {
         self.advance(now);
         self.bins[self.newest.rem_euclid(BINS as i64) as usize] += size.bytes();
         self.first.get_or_insert(self.newest);
     }
 
-    /// The most that the source can use, of what it may send and while `queued` waits to be sent: `None` if nothing tells
-    /// that it cannot use all.
+    /// The most that the source can use while it may send `allowed` and `queued` waits to be sent. Returns `None`
+    /// without evidence that it cannot use all.
     pub fn desired(&mut self, now: SendTime, allowed: DataRate, queued: DataSize) -> Option<DataRate> {
         self.advance(now);
         let whole_second = self.first.is_some_and(|first| self.newest - first >= BINS as i64);

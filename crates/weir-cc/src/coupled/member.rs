@@ -1,8 +1,10 @@
-//! The flow's end of the way to its coupler: what a rate law's host tells, and what it makes of orders.
+//! The flow's end of the connection to its coupler: the messages of a rate controller's host, and its handling of
+//! actions.
 //!
-//! Words and orders may take time, and a coupler may be gone. A flow goes on with what its law decides while it waits for
-//! an answer; where none comes in time it takes the lower of its own rate and its last share, and after some tries without
-//! an answer it is on its own (`T_reply`; no source gives a protocol for a coupler elsewhere, RFC 8699 §5 only allows it).
+//! Messages and actions may take time, and a coupler may be gone. While a flow waits for an answer, it goes on with the
+//! rate of its own controller. Where no answer comes in time it takes the lower of its own rate and its last
+//! allocation. After some tries without an answer it is uncoupled (`T_reply`). No source gives a protocol for a remote
+//! coupler; RFC 8699 §5 only allows it.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -11,39 +13,40 @@ use crate::decision::{AllocatedRate, Decision};
 use crate::time::SendTime;
 use crate::window::Window;
 
-/// No answer is late before this.
+/// Least time after which an answer is late.
 const LEAST_PATIENCE: TimeDelta = TimeDelta::from_millis(250);
-/// Answers that came by then tell how long the way is; the first may take this long.
+/// Time allowed for the first answer; later ones are judged by the longest answer time so far.
 const FIRST_PATIENCE: TimeDelta = TimeDelta::from_secs(2);
-/// An answer is late after so many times the longest so far, or so many intervals between updates.
+/// Factor on the longest answer time so far, or on the interval between updates, after which an answer is late.
 const PATIENCE: f64 = 2.0;
-/// So many late answers in a row, and the flow is on its own.
+/// Late answers in a row after which the flow is on its own.
 const MOST_LATE: u32 = 3;
-/// How long a flow that is on its own waits before it tries to join again.
+/// Time that a flow on its own waits before it tries to join again.
 const RETRY: TimeDelta = TimeDelta::from_secs(5);
 
-/// A rate-steered flow as it stands to its coupler.
+/// State of a rate-steered flow towards its coupler.
 #[derive(Clone, Debug)]
 pub struct Membership {
     parameters: FlowParameters,
     standing: JoinState,
-    /// The newest order taken.
+    /// Number of the newest action taken.
     epoch: u32,
-    /// The last order of a rate.
+    /// Rate of the last action that set one.
     share: Option<DataRate>,
-    /// The rate of the last decision, or what the law took of an order since.
+    /// The rate of the last decision, or the part of a later action that the controller took.
     present: DataRate,
-    /// The rate that the law computed last, before coupling's word.
+    /// The rate that the controller computed last, before an allocation.
     computed: DataRate,
-    /// The start rate, to join again with.
+    /// The start rate, used to join again.
     start: DataRate,
     segment: DataSize,
-    /// The window as it was told last.
+    /// The window as it was last reported.
     window: Option<DataSize>,
     base_rtt: Option<TimeDelta>,
     /// Whether feedback has come since the last update.
     heard: bool,
-    /// Whether it was let go before it had a window: it joins again when it has one, as couplers of windows ask for.
+    /// Whether the coupler refused it before it had a window. If so, it joins again when it has one, as couplers of
+    /// windows require.
     lacks_window: bool,
     answers: Answers,
 }
@@ -54,12 +57,12 @@ enum JoinState {
     Out,
     /// Joined.
     In,
-    /// No answer came, again and again; since then, until it tries again.
+    /// No answer came, again and again; the flow tries again at `until`.
     OnItsOwn { until: SendTime },
 }
 
 impl Membership {
-    /// A flow that has not joined yet; its window, if it has one, counts segments of `segment` bytes.
+    /// A flow that has not joined yet; its window, if any, counts segments of `segment` bytes.
     pub fn new(parameters: FlowParameters, segment: DataSize) -> Self {
         Self {
             parameters,
@@ -78,12 +81,12 @@ impl Membership {
         }
     }
 
-    /// What it wishes for.
+    /// The flow's parameters.
     pub const fn parameters(&self) -> &FlowParameters {
         &self.parameters
     }
 
-    /// The rate of its last decision, or what its law took of an order since.
+    /// The rate of its last decision, or the part of a later action that its controller took.
     pub const fn present(&self) -> DataRate {
         self.present
     }
@@ -93,8 +96,8 @@ impl Membership {
         self.standing == JoinState::In
     }
 
-    /// The flow begins, or goes on after a pause: a law of its kind begins with `start`, and alone it would go on with
-    /// `present`.
+    /// The flow begins, or goes on after a pause. A controller of its kind begins with `start`, and without coupling it
+    /// would go on with `present`.
     pub fn join(
         &mut self,
         now: SendTime,
@@ -117,12 +120,13 @@ impl Membership {
         }
     }
 
-    /// Feedback about it has come.
+    /// Feedback about the flow has arrived.
     pub fn on_feedback(&mut self) {
         self.heard = true;
     }
 
-    /// Its law decided; `window` belongs to the rate. What to tell, if it has joined.
+    /// The flow's controller decided; `window` belongs to the rate. Returns the message to send, if the flow has
+    /// joined.
     pub fn update(
         &mut self,
         now: SendTime,
@@ -150,8 +154,8 @@ impl Membership {
         }
     }
 
-    /// It wishes for something else. What to tell, if it has joined; a weight that none can have is refused by the coupler
-    /// and not kept.
+    /// Changes the flow's parameters. Returns the message to send, if the flow has joined. An impossible weight is
+    /// refused by the coupler and not kept.
     pub fn set_parameters(&mut self, parameters: FlowParameters) -> Option<CouplingMessage> {
         let changed = self.parameters != parameters;
         if parameters.priority > 0.0 && parameters.priority.is_finite() {
@@ -160,32 +164,32 @@ impl Membership {
         (changed && self.is_joined()).then_some(CouplingMessage::FlowParameters(parameters))
     }
 
-    /// It stops sending on purpose.
+    /// The flow stops sending on purpose.
     pub fn pause(&mut self) -> Option<CouplingMessage> {
         self.part().then_some(CouplingMessage::Pause)
     }
 
-    /// It goes on by itself for now, with what it has.
+    /// The flow goes on without coupling for now, with its present rate.
     pub fn withdraw(&mut self) -> Option<CouplingMessage> {
         self.part().then_some(CouplingMessage::Withdraw)
     }
 
-    /// It has ended.
+    /// The flow has ended.
     pub fn leave(&mut self) -> Option<CouplingMessage> {
         self.part().then_some(CouplingMessage::Leave)
     }
 
-    /// Also on its own: its coupler may still count it.
+    /// Ends the membership, also of a flow on its own: its coupler may still count it.
     fn part(&mut self) -> bool {
         core::mem::replace(&mut self.standing, JoinState::Out) != JoinState::Out
     }
 
-    /// Whether an order of this number is not the newest. Numbers go in a circle; any may be the first.
+    /// Whether an action of this number is not the newest. Numbers wrap around; any may be the first.
     const fn has_newer_than(&self, epoch: u32) -> bool {
         epoch == 0 || (self.epoch != 0 && epoch.wrapping_sub(self.epoch).cast_signed() <= 0)
     }
 
-    /// An order has come: the share to adopt, if it is one for a rate law, and the newest.
+    /// Takes an action: returns the allocation to adopt, if the action sets a rate and is the newest.
     pub fn order(&mut self, now: SendTime, order: &CouplerAction) -> Option<AllocatedRate> {
         if !self.is_joined() {
             return None;
@@ -219,17 +223,17 @@ impl Membership {
         }
     }
 
-    /// The law has taken so much of a share, and has this window now.
+    /// The controller has taken `rate` of an allocation, and has this window now.
     pub fn taken(&mut self, rate: DataRate, window: Option<DataSize>) {
         (self.present, self.window) = (rate, window);
     }
 
-    /// When [`Self::on_timeout`] wants to be called.
+    /// When [`Self::on_timeout`] is to be called next.
     pub fn next_timeout(&self) -> Option<SendTime> {
         self.is_joined().then(|| self.answers.due()).flatten()
     }
 
-    /// No answer came in time: the share to adopt instead, if any.
+    /// No answer came in time: returns the allocation to adopt instead, if any.
     pub fn on_timeout(&mut self, now: SendTime) -> Option<AllocatedRate> {
         if self.next_timeout().is_none_or(|due| now < due) {
             return None;
@@ -249,17 +253,17 @@ impl Membership {
     }
 }
 
-/// Whether answers come, and how soon.
+/// Whether answers arrive, and how soon.
 #[derive(Clone, Copy, Debug, Default)]
 struct Answers {
-    /// Since when an answer is due.
+    /// Time since which an answer is due.
     asked: Option<SendTime>,
     last_asked: Option<SendTime>,
-    /// Between the last two updates.
+    /// Interval between the last two updates.
     interval: TimeDelta,
-    /// The longest that an answer took.
+    /// Longest time that an answer took.
     longest: Option<TimeDelta>,
-    /// Late ones in a row.
+    /// Late answers in a row.
     late: u32,
 }
 
@@ -373,7 +377,7 @@ mod tests {
 
     #[test]
     fn a_long_way_to_the_coupler_is_not_taken_for_silence() {
-        // One second there and back, an update each 100 ms: the first answer sets the patience.
+        // One second there and back, an update each 100 ms: the first answer sets the allowed time.
         let mut member = membership();
         member.join(MS(0), KBPS(300), KBPS(300), None);
         for tick in 1..100 {

@@ -1,11 +1,11 @@
-//! What is said between the hosts of flows and their coupler.
+//! Messages between the hosts of flows and their coupler.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::decision::Decision;
 use crate::window::Window;
 
-/// The number of a flow within a session or a coupler. A session counts up from 0 and uses none again.
+/// The number of a flow within a session or a coupler. A session counts up from 0 and reuses no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
 
@@ -16,50 +16,51 @@ impl FlowId {
     }
 }
 
-/// What a flow's host tells.
+/// Message of a flow's host to the coupler.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CouplingMessage {
     /// The flow begins, or goes on after a pause: it registers (RFC 8699 §5.1).
     Join(Join),
-    /// It wishes for another share from now on.
+    /// The flow's parameters have changed.
     FlowParameters(FlowParameters),
-    /// Its law computed a rate: UPDATE (RFC 8699 §5.3).
+    /// The flow's controller computed a rate: UPDATE (RFC 8699 §5.3).
     Update(Update),
-    /// Something happened to its window.
+    /// An event changed the flow's congestion window.
     Window(CwndUpdate),
     /// Statistics of its one-way delay and loss over the last interval (RFC 8382 §3.2).
     Statistics(Statistics),
-    /// It stops sending on purpose, and may join again.
+    /// The flow stops sending on purpose, and may join again.
     Pause,
-    /// The flow goes on sending by itself with its share, which the others neither inherit nor count. It may join again.
+    /// The flow goes on without coupling at its present rate, which the others neither inherit nor count. A later join
+    /// is possible.
     ///
     /// The FSE gives back the cuts of its last ten seconds to the others; the other couplers do not.
     Withdraw,
-    /// It has ended.
+    /// The flow has ended.
     Leave,
 }
 
 /// A flow registers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Join {
-    /// What it wishes for.
+    /// The flow's parameters.
     pub parameters: FlowParameters,
-    /// The rate a law of its kind begins with: what it brings into a group of others.
+    /// The rate a controller of its kind begins with: the amount that it brings into a group of others.
     pub start: DataRate,
     /// The rate it would go on with if it were alone; the start rate the first time.
     pub present: DataRate,
-    /// Its window; `None` for a flow that is steered by rates alone.
+    /// The flow's window, or `None` for a flow that is steered by rates alone.
     pub window: Option<Windowed>,
 }
 
-/// What a flow wishes for.
+/// Priority and bounds of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowParameters {
-    /// `P`: its weight against the others'; positive and finite. Only ratios matter.
+    /// `P`: the flow's weight against the others'; positive and finite. Only ratios matter.
     pub priority: f64,
-    /// `DR`: the most it can use; `None` for a greedy flow.
+    /// `DR`: the most the flow can use, or `None` for a greedy flow.
     pub desired: Option<DataRate>,
-    /// The least it can live with.
+    /// Least rate that the flow can use.
     pub least: DataRate,
 }
 
@@ -70,64 +71,64 @@ pub struct Windowed {
     pub window: Window,
     /// Bytes of a segment, by which windows count.
     pub segment: DataSize,
-    /// Smallest round-trip time seen; `None` before the first sample.
+    /// Smallest round-trip time seen, or `None` before the first sample.
     pub base_rtt: Option<TimeDelta>,
 }
 
-/// A law computed a rate.
+/// A rate that the flow's controller computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Update {
     /// `CC_R`, the rate it started from, and why.
     pub decision: Decision,
-    /// The window that belongs to it; `None` for a law without one.
+    /// The window that belongs to the rate, or `None` for a controller without one.
     pub window: Option<Windowed>,
-    /// The newest order that the flow had taken when it computed ([`CouplerAction::epoch`]); 0 before the first.
+    /// The newest action that the flow had taken when it computed ([`CouplerAction::epoch`]); 0 before the first.
     pub epoch: u32,
-    /// Whether feedback has come since the update before: laws compute by the clock, too.
+    /// Whether feedback has come since the update before: controllers compute by the clock, too.
     pub heard: bool,
 }
 
-/// Something happened to the window of a flow.
+/// An event that changed the window of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CwndUpdate {
-    /// What.
+    /// Kind of event.
     pub event: WindowEvent,
     /// The window before.
     pub before: Window,
-    /// The window that its own law made of it.
+    /// The window that its own congestion controller made of it.
     pub after: Window,
     /// Segments that were newly acknowledged.
     pub acked: f64,
-    /// Segments believed to be in the network.
+    /// Segments estimated to be in flight.
     pub flight: f64,
     /// Whether the window, not the application, limited sending.
     pub window_limited: bool,
-    /// Smoothed round-trip time; `None` before the first sample.
+    /// Smoothed round-trip time, or `None` before the first sample.
     pub srtt: Option<TimeDelta>,
-    /// Smallest round-trip time seen; `None` before the first sample.
+    /// Smallest round-trip time seen, or `None` before the first sample.
     pub base_rtt: Option<TimeDelta>,
 }
 
-/// What happened to a window.
+/// Kinds of window events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WindowEvent {
-    /// New data was acknowledged outside of fast recovery, also while a timeout's losses are sent again: the law may have
-    /// grown the window.
+    /// New data was acknowledged outside of fast recovery, also while a timeout's losses are retransmitted. The
+    /// congestion controller may have grown the window.
     Acknowledged,
-    /// New data was acknowledged in fast recovery: others hear that the path delivers.
+    /// New data was acknowledged in fast recovery: evidence for the other flows that the path delivers.
     Repairing,
-    /// Fast recovery begins: a loss event. What its law wants at the end of it is the window after.
+    /// Fast recovery begins: a loss event. The window after is the one that the congestion controller wants at the end
+    /// of recovery.
     RecoveryEntered,
-    /// Fast recovery is over: the window after is what the flow would go on with.
+    /// Fast recovery is over: the window after is the one that the flow would go on with.
     RecoveryLeft,
-    /// The retransmission timer ran out: what was outstanding is sent again. Whether the window is reduced, too, an order
-    /// says.
+    /// Retransmission timeout: outstanding data is sent again. An action decides whether the window is reduced, too.
     TimedOut,
-    /// The window was reduced for a timeout, as ordered.
+    /// The window was reduced for a timeout, as the coupler ordered.
     Reduced,
-    /// A congestion mark was answered.
+    /// The flow reacted to a congestion mark.
     Marked,
-    /// All is acknowledged and nothing waits to be sent.
+    /// All is acknowledged and no data waits to be sent.
     Idle,
 }
 
@@ -144,18 +145,19 @@ pub struct Statistics {
     pub frequency: f64,
     /// `pkt_loss`, in [0, 1].
     pub loss: f64,
-    /// Packets by which it is measured; 0 if that is not known.
+    /// Packets in the measurement; 0 if the number is not known.
     pub packets: u32,
     /// Whether the flow passes a bottleneck by its own statistics.
     pub bottleneck: bool,
-    /// Mean delay above the smallest of the interval's window, in seconds: what the guard against harm watches.
+    /// Mean delay above the smallest of the interval's window, in seconds: the queuing delay that the harm guard
+    /// watches.
     pub queuing: f64,
     /// Samples in the interval; 0 in a pause.
     pub samples: u32,
 }
 
 impl Statistics {
-    /// Whether every value is in its range. What comes from elsewhere may say anything.
+    /// Whether every value is in its range. Values from another host may be anything.
     pub fn is_possible(&self) -> bool {
         let amount = |value: f64| value >= 0.0 && value.is_finite();
         let ratio = |value: f64| (0.0..=1.0).contains(&value);
@@ -167,29 +169,30 @@ impl Statistics {
     }
 }
 
-/// What a coupler wants a flow to do.
+/// Action that a coupler asks of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CouplerAction {
     /// Send at this rate: `FSE_R`.
     Rate {
         /// The rate.
         rate: DataRate,
-        /// Orders of rates to one flow are numbered from 1; an older one than the newest taken is not taken any more. 0
-        /// answers a word that changed nothing, and is never taken.
+        /// Actions with a rate are numbered from 1 for each flow; an action older than the newest taken is ignored. 0
+        /// answers a message that changed nothing, and is never taken.
         epoch: u32,
     },
     /// Go on with this window.
     Window(Window),
-    /// Send one segment that is not sent yet, whatever the window says: another flow's acknowledgement is its clock.
+    /// Send one new segment, even beyond the window: another flow's acknowledgement is its clock.
     Segment,
-    /// The timer that ran out also reduces the window, as it does without coupling.
+    /// Reduce the window for the timeout as well, as the flow does without coupling.
     Reduce,
-    /// You are in no group: go on by yourself. A flow of rates is still heard, and may be in one again; a connection is not.
+    /// The flow is in no group and goes on without coupling. Messages of a rate-steered flow still count, and it may be
+    /// in a group again; those of a TCP connection do not.
     Uncoupled,
 }
 
 impl CouplerAction {
-    /// The number of an order of a rate; 0 for others.
+    /// The number of an action with a rate; 0 for others.
     pub const fn epoch(&self) -> u32 {
         if let Self::Rate { epoch, .. } = self { *epoch } else { 0 }
     }

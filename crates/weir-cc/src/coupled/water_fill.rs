@@ -1,52 +1,52 @@
-//! What many want of one total, by weight: the weighted max-min allocation with a least and a most for each.
+//! Weighted max-min allocation of one total among claims with a least and a most for each.
 //!
-//! This is what the passes of RFC 8699 §5.3.1 step (c) converge to. As printed they do not always end: a flow that wants
-//! nothing keeps its weight in the sum, and what is left over may stay an ulp above what was given. Here claims stand in
-//! the order of the share at which they are satisfied, most over weight. One pass in that order finds who is; the weights
-//! of those who are not are summed from the end, never subtracted. A claim's least goes first: who would get less is given
-//! that, and the others share the rest.
+//! The passes of RFC 8699 §5.3.1 step (c) converge to this allocation, but as printed they do not always end. A flow
+//! that can use no rate keeps its weight in the sum, and the leftover may stay an ulp above the amount given. Here
+//! claims are sorted by the share at which they are satisfied, most over weight. A single pass in that order finds the
+//! satisfied claims; the weights of the others are summed from the end, never subtracted. A claim's least goes first: a
+//! claim that would get less is given its least, and the others share the rest.
 //!
-//! The order changes only with what is claimed. A caller keeps it between fillings, which then allocate nothing and take a
-//! time proportional to the number of claims (each least that has to be given first, and was not seen to by the passes
-//! before, costs another pass).
+//! The order changes only with the claims. A caller keeps it between fillings, which then allocate nothing and take a
+//! time proportional to the number of claims. Each least that has to be given first, and was not found by the passes
+//! before, costs another pass.
 
 use core::cmp::Ordering;
 
-/// Weights beyond these count as these, so that a sum of weights is neither zero nor infinite.
+/// Least and greatest weight, so that a sum of weights is neither zero nor infinite.
 const WEIGHTS: (f64, f64) = (1e-9, 1e9);
-/// No amount is larger: bit/s or bytes.
+/// Largest amount: bit/s or bytes.
 const LARGEST: f64 = 1e30;
 
-/// What one of many claims, and what it got.
+/// A claim on the total, and its share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claim {
-    /// Whose it is; ties are in this order.
+    /// Number of the claimant; ties are in this order.
     pub of: u32,
-    /// What it got, within its least and its most.
+    /// The share allocated, within the claim's least and its most.
     pub share: f64,
     weight: f64,
     least: f64,
     most: f64,
     /// The share of a weight of 1 that satisfies it.
     level: f64,
-    /// The weights of this claim and of all after it.
+    /// The sum of the weights of this claim and of all after it.
     rest: f64,
-    /// It gets its least, as it would get less by weight.
+    /// Whether the claim is held at its least, as it would get less by weight.
     held: bool,
 }
 
-/// What becomes of what satisfied claims leave over.
+/// Use of the amount that satisfied claims leave over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leftover {
     /// The others share it.
     Shared,
-    /// Nobody gets it.
+    /// The leftover is not allocated.
     Kept,
 }
 
 impl Claim {
-    /// A claim of `of` with a weight above 0, that can live with no less than `least` and use no more than `most`, which
-    /// may be infinite. A most below the least is the least.
+    /// A claim of `of` with a weight above 0, that can live with no less than `least` and use no more than `most`,
+    /// which may be infinite. A most below the least counts as the least.
     pub fn new(of: u32, weight: f64, least: f64, most: f64) -> Self {
         let weight = within(weight, WEIGHTS.0, WEIGHTS.1);
         let least = within(least, 0.0, LARGEST);
@@ -54,33 +54,33 @@ impl Claim {
         Self { of, share: 0.0, weight, least, most, level: most / weight, rest: weight, held: false }
     }
 
-    /// Its weight.
+    /// The weight of the claim.
     pub const fn weight(&self) -> f64 {
         self.weight
     }
 
-    /// The least it can live with.
+    /// The least that the claim can live with.
     pub const fn least(&self) -> f64 {
         self.least
     }
 
-    /// The most it can use.
+    /// The most that the claim can use.
     pub const fn most(&self) -> f64 {
         self.most
     }
 
-    /// The order in which claims are satisfied.
+    /// The order in which claims are satisfied, for sorting.
     pub fn order(&self, other: &Self) -> Ordering {
         self.level.total_cmp(&other.level).then(self.of.cmp(&other.of))
     }
 }
 
-/// What is no number is the least.
+/// Limits a value to a range; NaN becomes the least.
 fn within(value: f64, least: f64, most: f64) -> f64 {
     value.max(least).min(most)
 }
 
-/// Sums weights up, as [`fill`] needs it: to be called when a claim came, went or changed. The claims stand in their
+/// Sums the weights for [`fill`]: to be called when a claim came, went or changed. The claims must be in their
 /// [order](Claim::order).
 pub fn weigh(claims: &mut [Claim]) {
     let mut rest = 0.0;
@@ -95,11 +95,12 @@ pub fn weights(claims: &[Claim]) -> f64 {
     claims.first().map_or(0.0, |claim| claim.rest)
 }
 
-/// Divides `total` among claims that were [weighed](weigh). Returns the sum of what they got: `total`, unless all are
+/// Divides `total` among claims that were [weighed](weigh). Returns the sum of their shares: `total`, unless all are
 /// satisfied with less, or cannot live with as little.
 pub fn fill(claims: &mut [Claim], total: f64, leftover: Leftover) -> f64 {
     let total = within(total, 0.0, LARGEST);
     let least: f64 = claims.iter().map(|claim| claim.least).sum();
+    // The total is at most the sum of the least amounts: each claim gets exactly its least.
     if total <= least {
         for claim in claims.iter_mut() {
             claim.share = claim.least;
@@ -112,7 +113,7 @@ pub fn fill(claims: &mut [Claim], total: f64, leftover: Leftover) -> f64 {
     claims.iter().map(|claim| claim.share).sum()
 }
 
-/// Divides by weight. Returns whether somebody got less than its least.
+/// Divides by weight. Returns whether a claim got less than its least.
 fn by_weight(claims: &mut [Claim], total: f64, leftover: Leftover) -> bool {
     let (satisfied, left) = satisfy(claims, total, leftover);
     let Some(rest) = claims.get(satisfied).map(|claim| claim.rest) else { return false };
@@ -125,7 +126,8 @@ fn by_weight(claims: &mut [Claim], total: f64, leftover: Leftover) -> bool {
     too_little
 }
 
-/// Gives each claim its most, as long as that is no more than its share. Returns how many, and what is left.
+/// Gives each claim its most, as long as that is no more than its share. Returns the number of satisfied claims, and
+/// the amount left.
 fn satisfy(claims: &mut [Claim], total: f64, leftover: Leftover) -> (usize, f64) {
     let mut left = total;
     if leftover == Leftover::Kept {
@@ -141,8 +143,8 @@ fn satisfy(claims: &mut [Claim], total: f64, leftover: Leftover) -> (usize, f64)
     (claims.len(), left)
 }
 
-/// Holds each claim at its least that got less, and divides what is left among the others, until nobody gets less: at
-/// most as often as there are claims, as what is held stays so and the others' level only falls by it.
+/// Holds each claim at its least that got less, and divides the rest among the others, until no claim gets less. There
+/// are at most as many passes as claims: a held claim stays held, and the others' level only falls.
 fn hold_and_divide(claims: &mut [Claim], total: f64, leftover: Leftover) {
     while hold(claims) {
         let held: f64 = claims.iter().filter(|claim| claim.held).map(|claim| claim.least).sum();

@@ -1,7 +1,8 @@
 //! Contradictions among ceilings: a rate that comes and goes as that of no estimator does.
 //!
-//! REMB names no packet, so its ceilings are compared as they come. A receiver's estimate may fall to any rate at once; but it does not
-//! double within a second of falling to half, nor the reverse. Ceilings that are forged beside the receiver's do so with each.
+//! REMB names no packet, so its ceilings are compared in order of arrival. A receiver's estimate may fall to any rate
+//! at once. But it does not double within a second of falling to half, nor the reverse. Forged ceilings beside the
+//! receiver's do so with each.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -14,7 +15,7 @@ const TWICE: TimeDelta = TimeDelta::from_secs(10);
 /// Ceilings below this one are alike: no media flows at any.
 const LEAST_BPS: u64 = 1000;
 
-/// Ceilings that are much the same.
+/// A level of similar ceilings.
 #[derive(Clone, Copy, Debug)]
 struct Level {
     bps: u64,
@@ -40,18 +41,20 @@ pub(super) struct Ceilings {
 }
 
 impl Ceilings {
-    /// A ceiling of `rate` has come. Whether it contradicts others.
+    /// Takes a ceiling of `rate`. Returns whether it contradicts others.
     pub(super) fn on_ceiling(&mut self, now: SendTime, rate: DataRate) -> bool {
         let new = Level { bps: rate.bps(), at: now };
         let Some(last) = self.newest.replace(new) else { return false };
         if new.is_near(&last) {
             return false;
         }
+        // A swing goes back to the level before the last one.
         let returned = |before: &Level| now - before.at <= SHORTLY && new.is_near(before);
         if !self.before.replace(last).as_ref().is_some_and(returned) {
             return false;
         }
         let before = self.swung.replace(now);
+        // A single swing may be chance.
         before.is_some_and(|before| now - before <= TWICE)
     }
 }
@@ -81,10 +84,10 @@ mod tests {
             assert_eq!(contradicted(beside(20, kbps)), Some(5020), "{kbps}");
             assert_eq!(contradicted(beside(100, kbps)), Some(5100), "{kbps}");
             assert_eq!(contradicted(beside(1000, kbps)), Some(6000), "{kbps}");
-            // One alone is as an estimator that falls once.
+            // A single forged ceiling looks like an estimator that falls once.
             assert_eq!(contradicted(beside(30_000, kbps)), None);
         }
-        // Much the same.
+        // A similar ceiling.
         assert_eq!(contradicted(beside(100, 600)), None);
     }
 
@@ -94,7 +97,7 @@ mod tests {
         let course = [900, 300, 450, 675, 1010];
         let falls = (0..300).map(|s| (s * 1000, course[s as usize % 5]));
         assert_eq!(contradicted(falls), None);
-        // A climb from nothing, twofold each 100 ms, once; then the way down.
+        // A steep climb, twofold each 100 ms, once; then the way down.
         let climb = (0..10).map(|n| (100 * n, 10 << n)).chain((0..10).map(|n| (2000 + 100 * n, 5000 >> n)));
         assert_eq!(contradicted(climb), None);
     }

@@ -1,4 +1,4 @@
-//! Whether the reports of a flow contradict each other.
+//! Detection of reports on one flow that contradict each other.
 
 use weir_units::TimeDelta;
 
@@ -8,16 +8,17 @@ use super::times::ms;
 
 /// Milliseconds that two reports of one arrival may be apart: each rounds.
 const ROUNDED_MS: i16 = 4;
-/// How many more arrival times may come after their arrivals than with them. A receiver that does not know the time of an arrival yet
-/// is an exception; whoever reports arrivals before the receiver does would withhold all delays from a law.
+/// Greatest excess of arrival times reported after their arrivals over those reported with them. A receiver that does
+/// not know the time of an arrival yet is an exception. An attacker that reports arrivals before the receiver does would
+/// withhold all delays from a controller.
 const MOST_LATE_TIMES: u8 = 16;
-/// How long a contradiction counts.
+/// Duration for which a contradiction counts.
 const CONTEST: TimeDelta = TimeDelta::from_secs(2);
 
-/// Contradictions between reports: two senders describe one receiver, and which of them is right is not known.
+/// Contradictions between reports: two senders describe one receiver, and the right one is not known.
 #[derive(Debug, Default)]
 pub(super) struct Contest {
-    /// How many more arrival times came after their arrivals than with them.
+    /// Excess of arrival times reported after their arrivals over those reported with them.
     late_times: u8,
     /// When reports last contradicted each other.
     at: Option<SendTime>,
@@ -29,24 +30,24 @@ impl Contest {
         self.at.is_some_and(|at| now - at <= CONTEST)
     }
 
-    /// Reports contradict each other.
+    /// Notes that reports contradict each other.
     pub(super) fn on_contradiction(&mut self, now: SendTime) {
         self.at = Some(now);
     }
 
-    /// A report has a packet arrive at `at` that another report had arrive at `before`, in milliseconds of 16 bits.
+    /// Takes an arrival at `at` that another report had at `before`, in milliseconds of 16 bits.
     pub(super) fn on_arrival_again(&mut self, now: SendTime, at: ArrivalTime, before: u16) {
         if ms(at).wrapping_sub(before) as i16 > ROUNDED_MS {
             self.at = Some(now);
         }
     }
 
-    /// A report has a packet arrive, with the time.
+    /// Takes an arrival that was reported with its time.
     pub(super) fn on_time(&mut self) {
         self.late_times = self.late_times.saturating_sub(1);
     }
 
-    /// A report has the time of an arrival that another report had without.
+    /// Takes the time of an arrival that another report had without.
     pub(super) fn on_late_time(&mut self, now: SendTime) {
         self.late_times = (self.late_times + 1).min(2 * MOST_LATE_TIMES);
         if self.late_times > MOST_LATE_TIMES {

@@ -1,27 +1,27 @@
-//! What a history holds of a packet.
+//! Entry of a packet in the send history.
 
 use weir_units::DataSize;
 
 use crate::packet::{Ecn, ProbeId, SentPacket};
 use crate::time::{ArrivalTime, SendTime};
 
-/// What is known of a packet.
+/// Reported state of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     InFlight,
-    /// It has left the path, and no report has told how: the one that covered it is lost or late, or a law's own report
-    /// named a later packet.
+    /// The packet has left the path, and its fate is not reported. The report that covered it is lost or late, or a
+    /// controller's own report named a later packet.
     Untold,
     Missing,
     Arrived,
-    /// It has arrived, and no report has told when.
+    /// The packet has arrived, at a time that is not reported.
     Untimed,
     /// No packet has this number.
     LeftOut,
 }
 
 impl Known {
-    /// What is known of a packet that arrived, `at` if that is told.
+    /// State of a packet that arrived, `at` if the time is reported.
     pub(super) fn of_arrival(at: Option<ArrivalTime>) -> Self {
         if at.is_some() { Self::Arrived } else { Self::Untimed }
     }
@@ -33,7 +33,7 @@ pub(super) struct Entry {
     /// Bytes, [`PADDING`] if it carries no media, and [`CAPABLE`] if it left ECN-capable: an entry has 16 bytes.
     pub(super) size: u16,
     pub(super) probe: Option<ProbeId>,
-    /// When it arrived, where that is told, in ms modulo 65 536.
+    /// Reported arrival time in ms modulo 65 536.
     pub(super) arrived: u16,
     /// Bytes of the size that are not payload.
     pub(super) overhead: u8,
@@ -44,10 +44,10 @@ pub(super) struct Entry {
 pub(super) const PADDING: u16 = 1 << 15;
 /// The bit of [`Entry::size`] that marks a packet as ECN-capable.
 pub(super) const CAPABLE: u16 = 1 << 14;
-/// The bits of [`Entry::size`] that are its bytes.
+/// The bits of [`Entry::size`] that hold the bytes.
 pub(super) const BYTES: u16 = CAPABLE - 1;
 
-/// Of a number that no packet has.
+/// Entry of a number without a packet.
 pub(super) const VACANT: Entry =
     Entry { at: SendTime::ZERO, size: 0, probe: None, arrived: 0, overhead: 0, known: Known::Arrived };
 
@@ -61,7 +61,7 @@ impl Entry {
         if self.known == Known::InFlight { self.size() } else { DataSize::ZERO }
     }
 
-    /// `ecn`, as it can have arrived. A queue marks only what left ECN-capable (RFC 3168 §5); `None` for another mark.
+    /// `ecn`, if it is possible on arrival, or `None`. A queue marks only packets that left ECN-capable (RFC 3168 §5).
     pub(super) fn possible(&self, ecn: Ecn) -> Option<Ecn> {
         (ecn != Ecn::Ce || self.size & CAPABLE != 0).then_some(ecn)
     }

@@ -1,7 +1,7 @@
-//! Numbers that were left out: no packet has them, so a report that has one arrived does not tell what was seen.
+//! Skipped numbers: no packet has them, so a report that claims the arrival of one does not describe real arrivals.
 //!
-//! Numbers convict, not reports. A receiver that lies claims numbers which no other report denies. Beside an honest receiver only a
-//! claim whose denial was lost stands so.
+//! Numbers convict, not reports. A lying receiver claims numbers that no other report denies. Beside an honest receiver
+//! only a claim whose denial was lost stays undenied.
 
 use alloc::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use weir_units::TimeDelta;
 use crate::report::Record;
 use crate::time::SendTime;
 
-/// Age up to which a claim counts, and length of a conviction beyond the last claim that nobody denied.
+/// Age up to which a claim counts, and length of a conviction beyond the last undenied claim.
 const WINDOW: TimeDelta = TimeDelta::from_secs(90);
 
 /// Time within which all claimed numbers are one claim: one report may deny all of them, and be lost.
@@ -28,17 +28,17 @@ const DENIED: usize = 5;
 /// Claims that are remembered.
 const REMEMBERED: usize = 64;
 
-/// Numbers that the list is made for, which are more than a history holds unless they are left out more often than one in 500.
+/// First capacity of the list, more than a history holds unless more than one number in 500 is skipped.
 const ROOM: usize = 256;
 
-/// The numbers that no packet has, and what reports say of them.
+/// The numbers that no packet has, and the reports on them.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
-    /// Those in the history, in order.
+    /// Skipped numbers in the history, in order.
     numbers: VecDeque<Skipped>,
-    /// How many of them the history has forgotten.
+    /// Number of skipped numbers that the history has forgotten.
     forgotten: u64,
-    /// In order of time.
+    /// Claims in order of time.
     claims: VecDeque<Claim>,
     convicted: bool,
 }
@@ -46,13 +46,13 @@ pub(super) struct LeftOut {
 #[derive(Clone, Copy, Debug)]
 struct Skipped {
     number: u64,
-    /// When a report first had it arrived.
+    /// When a report first claimed its arrival.
     claimed: Option<SendTime>,
-    /// Whether a report said that it did not arrive.
+    /// Whether a report listed it as missing.
     denied: bool,
 }
 
-/// Numbers that reports had arrived at about the same time.
+/// Numbers whose arrival reports claimed at about the same time.
 #[derive(Clone, Copy, Debug)]
 struct Claim {
     at: SendTime,
@@ -77,7 +77,7 @@ impl LeftOut {
         }
     }
 
-    /// How many were left out before `number`.
+    /// Count of numbers skipped before `number`.
     #[inline]
     pub(super) fn before(&self, number: u64) -> u64 {
         if self.numbers.is_empty() {
@@ -86,7 +86,7 @@ impl LeftOut {
         self.forgotten + self.numbers.partition_point(|left| left.number < number) as u64
     }
 
-    /// Whether `records`, in order of number, have a number arrived that was left out.
+    /// Whether `records`, in order of number, claim the arrival of a skipped number.
     pub(super) fn are_claimed(&mut self, now: SendTime, records: &[Record]) -> bool {
         let Some(base) = records.first().map(|record| record.sequence) else { return false };
         let mut claimed = false;
@@ -97,7 +97,7 @@ impl LeftOut {
             let Ok(place) = place else { continue };
             if records[place].reception.is_arrival() {
                 claimed = true;
-                // Of a number that was claimed before, a claim is no news.
+                // A repeated claim of the same number does not count.
                 if number.claimed.is_none() {
                     number.claimed = Some(now);
                     let denied = number.denied;
@@ -124,7 +124,7 @@ impl LeftOut {
         self.claims.push_back(Claim { at: now, denied });
     }
 
-    /// A number that was claimed at `at` is denied.
+    /// Denies the claim of a number at `at`.
     fn deny(&mut self, at: SendTime) {
         if let Some(claim) = self.claims.iter_mut().rfind(|claim| claim.at <= at) {
             claim.denied = true;
@@ -134,7 +134,7 @@ impl LeftOut {
     fn judge(&mut self, now: SendTime) {
         let Some(newest) = self.claims.back() else { return };
         let (newest, convicted) = (newest.at, self.convicted);
-        // At its least rate a receiver is told of few numbers: what has convicted it is not forgotten meanwhile.
+        // At its least rate a receiver gets few numbers: the claims that convicted it are kept meanwhile.
         let counts = |claim: &&Claim| {
             let age = now - claim.at;
             age >= ANSWERED && (convicted || age <= WINDOW)
@@ -142,6 +142,7 @@ impl LeftOut {
         let add = |(count, denied), claim: &Claim| (count + 1, denied + usize::from(claim.denied));
         let (count, denied) = self.claims.iter().filter(counts).fold((0, 0), add);
         let undenied = self.claims.iter().rev().find(|claim| !claim.denied).map_or(newest, |claim| claim.at);
+        // A conviction needs enough claims, and lasts for `WINDOW` after the last undenied one.
         let lasts = if convicted { now - undenied <= WINDOW } else { count >= CLAIMS };
         self.convicted = lasts && denied * DENIED <= count;
         while !self.convicted && self.claims.front().is_some_and(|claim| now - claim.at > WINDOW) {
@@ -149,7 +150,7 @@ impl LeftOut {
         }
     }
 
-    /// What was claimed before counts no more.
+    /// Forgets all claims.
     pub(super) fn acquit(&mut self) {
         self.claims.clear();
         self.convicted = false;
@@ -160,7 +161,7 @@ impl LeftOut {
         !self.claims.is_empty()
     }
 
-    /// Whether reports have claimed so many that it is the receiver that lies.
+    /// Whether reports have claimed so many that the receiver itself must be their source.
     pub(super) fn convict(&self) -> bool {
         self.convicted
     }

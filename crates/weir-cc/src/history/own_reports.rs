@@ -1,22 +1,24 @@
-//! Contradictions among a law's own reports: a congestion that comes and goes as that of no path does.
+//! Contradictions among a controller's own reports: congestion that comes and goes as on no real path.
 //!
-//! The delay of a path falls by no more than the time that passes. Losses end it sooner where a law counts a long queue for less after
-//! a loss, and a queue may fill at once; but neither takes the signal back to where it was shortly before. Reports that are forged beside
-//! the receiver's do so with each. DCCC's delay is a mean of all packets since the report before, or of late ones since the
-//! report before that, and falls by no more than the time from there on. The mean loss interval of TFRC grows by little more than the packets that leave.
+//! The delay of a path falls by no more than the time that passes. Losses end it sooner where a controller counts a
+//! long queue for less after a loss, and a queue may fill at once. But neither takes the signal back to where it was
+//! shortly before. Forged reports beside the receiver's do so with each. DCCC's delay is a mean of all packets since
+//! the report before, or of late ones since the report before that. So it falls by no more than the time from there on.
+//! The mean loss interval of TFRC grows by little more than the packets that leave.
 
 use weir_units::TimeDelta;
 
 use crate::report::NativeReport;
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
-/// Reports that are remembered, by the packets that they echo.
+/// Number of reports that are remembered, by the packets that they echo.
 const REMEMBERED: usize = 32;
 /// Time within which a signal goes there and back.
 const SHORTLY: TimeDelta = TimeDelta::from_secs(1);
-/// Least congestion from which a fall counts: laws that weigh a long queue by less than a short one tell of less while it grows.
+/// Least congestion from which a fall counts: controllers that weigh a long queue by less than a short one report less
+/// while it grows.
 const LEAST: TimeDelta = TimeDelta::from_millis(500);
-/// The same of DCCC, which weighs all delays alike.
+/// Least congestion from which a fall counts for DCCC, which weighs all delays alike.
 const LEAST_MEAN: TimeDelta = TimeDelta::from_millis(100);
 /// Packets beyond twice those that have left by which no mean loss interval grows: reports come between packets.
 const MORE_PACKETS: f64 = 20.0;
@@ -48,7 +50,7 @@ enum Measure {
 }
 
 impl Measure {
-    /// Whether no path has congestion fall so from `high` to `low`; `before` is the second report before `high`.
+    /// Whether a fall from `high` to `low` is impossible on any path; `before` is the second report before `high`.
     fn is_impossible(self, before: Option<&Told>, high: &Told, low: &Told) -> bool {
         let fall = high.congestion - low.congestion;
         match self {
@@ -71,7 +73,7 @@ impl Told {
         self.congestion * 2 <= other.congestion
     }
 
-    /// Whether both tell of much the same.
+    /// Whether both reports have a similar congestion.
     fn is_near(&self, other: &Self) -> bool {
         let at_most = |a: &Self, b: &Self| a.congestion <= b.congestion * 2 + MARGIN;
         at_most(self, other) && at_most(other, self)
@@ -95,7 +97,8 @@ impl Default for OwnReports {
 }
 
 impl OwnReports {
-    /// A report has come that echoes packet `id`, which left at `sent`, be it one that was overtaken. Whether it contradicts others.
+    /// Takes a report that echoes packet `id`, which left at `sent`, even an overtaken one. Returns whether it
+    /// contradicts others.
     pub(super) fn on_report(
         &mut self,
         now: SendTime,
@@ -111,7 +114,7 @@ impl OwnReports {
         before.is_some_and(|before| now - before <= TWICE)
     }
 
-    /// Congestion by `report`, as a time; `None` of a report whose signal is not known.
+    /// Congestion by `report`, as a time, or `None` for a report whose signal is not known.
     fn congestion(report: &NativeReport) -> Option<(Measure, TimeDelta)> {
         match report {
             NativeReport::Nada(report) => Some((Measure::Delay, report.congestion)),
@@ -120,7 +123,7 @@ impl OwnReports {
                 Some((Measure::LossEvents, TimeDelta::from_secs_f64(report.loss_event_rate)))
             }
             NativeReport::Dccc(report) => {
-                // Only its differences count.
+                // The offset is arbitrary: only differences of this value count.
                 let none = ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO);
                 Some((Measure::MeanDelay, report.delay - none))
             }
@@ -143,10 +146,10 @@ impl OwnReports {
         true
     }
 
-    /// Whether there is a fall, not counted before, that no path has, from or to a level that it had shortly before or has again
+    /// Whether there is a new fall that no path has, from or to a level that the signal had shortly before or has again
     /// shortly after.
     fn swings(&mut self, measure: Measure) -> bool {
-        // What the clocks are apart by is no delay.
+        // The offset between the clocks is no delay.
         let base = match measure {
             Measure::MeanDelay => self.told[..self.count].iter().map(|told| told.congestion).min(),
             _ => None,
@@ -163,6 +166,7 @@ impl OwnReports {
             let told = &self.told[..self.count];
             let mut before = told[..low - 1].iter().rev().take_while(|was| fallen.sent - was.sent <= SHORTLY);
             let mut after = told[low + 1..].iter().take_while(|is| is.sent - high.sent <= SHORTLY);
+            // A fall is a swing if the signal was as low shortly before, or is as high again shortly after.
             let was_low = before.any(|was| level(was).is_near(&fallen) && level(was).is_half_of(&high));
             let is_high = after.any(|is| level(is).is_near(&high) && fallen.is_half_of(&level(is)));
             if was_low || is_high {

@@ -1,64 +1,64 @@
-//! What a report cannot say of a path: a word on a packet before it can have been to the other end and back, an arrival
-//! that shortens the way there by more than a whole round trip, and one that is still to come.
+//! Plausibility of reports on a path. A report on a packet before it can have been there and back is impossible. So are
+//! an arrival that shortens the forward delay by more than a whole round trip, and an arrival in the future.
 //!
-//! Such news is held back. A path that has become shorter, and a receiver's clock that was set back, say the same again;
-//! who forges beside an honest receiver is denied by it meanwhile.
+//! Impossible reports are held back. A path that has become shorter, and a receiver's clock that was set back, cause
+//! the same report again. Forged reports beside an honest receiver's are denied by those meanwhile.
 
 use weir_units::TimeDelta;
 
 use crate::time::{ApparentDelay, SendTime};
 
-/// A doubt is settled if nothing has denied it for so many gaps between reports: the receiver would have spoken.
+/// Gaps between reports without a denial after which a doubt is settled: the receiver would have reported by then.
 const GAPS: f64 = 1.75;
-/// The longest gap that is waited for: after a pause reports come as before it.
+/// The longest gap in use: after a pause reports come as before it.
 const LONGEST_GAP: TimeDelta = TimeDelta::from_millis(500);
-/// The shortest: that of transport-wide feedback.
+/// The shortest gap in use: that of transport-wide feedback.
 const SHORTEST_GAP: TimeDelta = TimeDelta::from_millis(50);
-/// The smallest round trip is known once so many reports have measured one: the first packets of a call may have waited.
+/// Measurements after which the smallest round trip is known: the first packets of a call may have waited.
 const KNOWN_AFTER: u32 = 10;
-/// Gaps that are remembered; the longest counts.
+/// Number of gaps that are remembered; the longest counts.
 const REMEMBERED: usize = 4;
-/// The smallest delay and the smallest round trip are those of so long at least, and of twice that at most, by the sender's clock: no
-/// time that a report names makes it forget.
+/// Span of the smallest delay and the smallest round trip: at least this and at most twice this, by the sender's clock.
+/// No time in a report makes it forget them.
 const SPAN: TimeDelta = TimeDelta::from_secs(300);
 /// Clocks tick at both ends and times are rounded on the wire.
 const ROUNDING: TimeDelta = TimeDelta::from_millis(2);
-/// So much later than now an arrival may seem: in ten minutes clocks drift apart by less.
+/// Most time by which an arrival may seem to be in the future: in ten minutes clocks drift apart by less.
 const DRIFT: TimeDelta = TimeDelta::from_millis(250);
-/// A report denies that the route has become shorter if it took at least so much of the smallest round trip.
+/// Part of the smallest round trip from which a report denies that the route has become shorter.
 const DENIED_FROM: f64 = 0.75;
-/// So long a doubt lasts where reports come that may have been held and so neither deny nor say the same, and two round trips at
-/// least: by then the receiver has told what others told too early.
+/// Duration of a doubt, or two round trips if longer, while reports come that may have been held and so neither deny
+/// nor confirm. By then the receiver has reported the packets that others reported too early.
 const UNSURE: TimeDelta = TimeDelta::from_secs(1);
 
-/// What the reports that were believed say of the present route.
+/// Limits of the present route, from the accepted reports.
 #[derive(Debug, Default)]
 pub(super) struct Plausible {
     rtt: Confirmed<TimeDelta>,
-    /// The least that a report told, and be it one alone.
+    /// The least reported round trip, even of a single report.
     least_rtt: Least<TimeDelta>,
-    /// Of the least that each report told.
+    /// Smallest delay, from the least delay of each report.
     delay: Confirmed<ApparentDelay>,
-    /// The least that the present report has told.
+    /// The least delay of the present report.
     told: Option<ApparentDelay>,
-    /// The least that reports told before the round trip was known.
+    /// The least delay reported before the round trip was known.
     first_least: Option<ApparentDelay>,
-    /// Whether that cannot have been.
+    /// Whether that delay turned out to be impossible.
     refuted: bool,
-    /// How many reports measured a round trip.
+    /// Number of reports that measured a round trip.
     measured: u32,
     /// The smallest round trip, once it is known.
     known: Option<TimeDelta>,
-    /// The smallest delay less the smallest round trip, and the smallest delay; no record is believed that is below the one, or
-    /// above the other by more than the packet has been away.
+    /// The smallest delay less the smallest round trip, and the smallest delay. No record is accepted that is below the
+    /// former, or above the latter by more than the packet has been away.
     bounds: Option<(ApparentDelay, ApparentDelay)>,
     early: Option<Early>,
-    /// Since when arrivals cannot have been at their times, undenied.
+    /// Time since which arrivals have had impossible times, undenied.
     wrong: Option<SendTime>,
     gaps: Gaps,
 }
 
-/// Reports come too early.
+/// A doubt about reports that come too early.
 #[derive(Clone, Copy, Debug)]
 struct Early {
     since: SendTime,
@@ -69,9 +69,10 @@ struct Early {
 }
 
 impl Plausible {
-    /// Whether a report whose newest packet is `newest` may have come after a round trip of at most `rtt` and at least `least`: not
-    /// in less than half of the smallest one, unless that is all that reports have said for a while. What a single report told counts
-    /// as far as half of what is known, so that a queue may drain as fast as it likes, and nobody goes on and on.
+    /// Whether a report whose newest packet is `newest` may have come after a round trip of at most `rtt` and at least
+    /// `least`. The limit is half of the smallest round trip, unless all reports of a while are below it. A single
+    /// report's round trip counts down to half of the known one. A queue may drain as fast as it likes, but no sequence
+    /// of reports lowers the limit on and on.
     pub(super) fn admits_round_trip(
         &mut self,
         now: SendTime,
@@ -82,9 +83,11 @@ impl Plausible {
         let Some(known) = self.known else { return true };
         let smallest = self.least_rtt.get().map_or(known, |least| least.max(known.scale(0.5)));
         if rtt + rtt + ROUNDING >= smallest {
+            // Even if the receiver held this report as long as possible, its round trip was long: a denial.
             if least >= known.scale(DENIED_FROM) {
                 self.early = None;
             } else if let Some(doubt) = &mut self.early {
+                // A report that may have been held neither denies nor confirms.
                 doubt.unsure = true;
             }
             return true;
@@ -93,7 +96,7 @@ impl Plausible {
         let wait = if doubt.unsure { UNSURE.max(known * 2) } else { self.gaps.wait() };
         let settled = now - doubt.since >= wait;
         if settled {
-            // It is another route, on which packets take another time as well.
+            // The path has another route, on which packets take another time as well.
             (self.early, self.rtt, self.delay) = (None, Confirmed::from(rtt), Confirmed::default());
             self.least_rtt = Least::default();
             self.know();
@@ -101,14 +104,15 @@ impl Plausible {
         settled
     }
 
-    /// The packet that was told too early, while that is in doubt.
+    /// The packet that was reported too early, while that is in doubt.
     #[inline]
     pub(super) fn doubted(&self) -> Option<u64> {
         self.early?.told
     }
 
-    /// Whether a packet that left at `sent` may have arrived after `delay`: not if the way there would be shorter than ever by more
-    /// than the smallest round trip, nor if that would be later than now, unless that is all that reports have said for a while.
+    /// Whether a packet that left at `sent` may have arrived after `delay`. A forward delay shorter than ever by more
+    /// than the smallest round trip is impossible, and so is an arrival in the future. Both are accepted once all
+    /// reports of a while are so.
     #[inline]
     pub(super) fn admits_delay(&mut self, now: SendTime, sent: SendTime, delay: ApparentDelay) -> bool {
         let possible = |(floor, least): (ApparentDelay, ApparentDelay)| {
@@ -127,17 +131,18 @@ impl Plausible {
         settled
     }
 
-    /// Whether an arrival before the round trip was known turns out to have been earlier than possible. Once for each route.
+    /// Whether an arrival before the round trip was known turns out to have been earlier than possible. `true` once for
+    /// each route.
     pub(super) fn take_refuted(&mut self) -> bool {
         core::mem::take(&mut self.refuted)
     }
 
-    /// The smallest delay that reports have agreed on.
+    /// The smallest delay that reports agree on.
     pub(super) fn least_delay(&self) -> Option<ApparentDelay> {
         self.delay.least()
     }
 
-    /// A report with news of packets was believed: by how far these lie apart a doubt is measured.
+    /// Notes an accepted report on packets: the gaps between such reports set the duration of a doubt.
     pub(super) fn on_report(&mut self, now: SendTime) {
         self.gaps.on_report(now);
         if self.bounds.is_none() {
@@ -150,7 +155,7 @@ impl Plausible {
         }
     }
 
-    /// A report was believed, and it measured the round trip `rtt`.
+    /// Takes the round trip `rtt` of an accepted report.
     pub(super) fn on_round_trip(&mut self, now: SendTime, rtt: TimeDelta) {
         self.measured = self.measured.saturating_add(1);
         self.least_rtt.on_told(now, rtt);
@@ -170,10 +175,10 @@ impl Plausible {
     }
 }
 
-/// The smallest of what was told of late.
+/// The smallest of recent values.
 #[derive(Debug)]
 struct Least<T> {
-    /// Of the present span and of the one before.
+    /// The smallest of the present span and of the one before.
     least: [Option<T>; 2],
     began: Option<SendTime>,
 }
@@ -198,12 +203,12 @@ impl<T: Copy + Ord> Least<T> {
     }
 }
 
-/// The smallest of what reports told of late. What they told for as long as a doubt waits, the greatest of it, counts: no row of
-/// reports beside those of the receiver, each just possible after the one before, makes it smaller.
+/// The smallest of recent values that reports agree on: the greatest value within the duration of a doubt counts. So no
+/// sequence of reports beside the receiver's, each just possible after the one before, makes it smaller.
 #[derive(Debug)]
 struct Confirmed<T> {
     least: Least<T>,
-    /// The greatest since.
+    /// The greatest value since the given time.
     greatest: Option<(SendTime, T)>,
 }
 
@@ -214,12 +219,12 @@ impl<T> Default for Confirmed<T> {
 }
 
 impl<T: Copy + Ord> Confirmed<T> {
-    /// It is `least`.
+    /// Starts at `least`.
     fn from(least: T) -> Self {
         Self { least: Least { least: [Some(least), None], began: None }, greatest: None }
     }
 
-    /// Whether the smallest may be another one now; reports for as long as `wait` tell of it.
+    /// Takes a value. Returns whether the smallest may have changed, as the values of a whole `wait` are known.
     fn on_told(&mut self, now: SendTime, told: T, wait: TimeDelta) -> bool {
         let (since, greatest) = self.greatest.map_or((now, told), |(since, most)| (since, most.max(told)));
         let whole = now - since >= wait;
@@ -235,7 +240,7 @@ impl<T: Copy + Ord> Confirmed<T> {
     }
 }
 
-/// How far reports lie apart.
+/// Gaps between reports.
 #[derive(Debug, Default)]
 struct Gaps {
     last: Option<SendTime>,
@@ -251,7 +256,7 @@ impl Gaps {
         }
     }
 
-    /// How long a doubt waits to be denied. Who sends reports close together does not shorten it below what receivers take.
+    /// Duration in which a doubt may be denied. Frequent reports do not shorten it below the gaps of real receivers.
     fn wait(&self) -> TimeDelta {
         let known = self.lengths.into_iter().max().filter(|longest| *longest > TimeDelta::ZERO);
         known.map_or(LONGEST_GAP, |longest| longest.max(SHORTEST_GAP)).scale(GAPS)
@@ -279,7 +284,7 @@ mod tests {
         assert_eq!(told(100, 70), (true, Some(ms(80))));
         assert_eq!(told(150, 60), (false, Some(ms(80))));
         assert_eq!(told(200, 20), (true, Some(ms(70))));
-        // All reports of a wait tell of 30 ms at most.
+        // All reports of a wait have 30 ms at most.
         assert_eq!([told(250, 30), told(300, 20)], [(false, Some(ms(70))), (true, Some(ms(30)))]);
     }
 

@@ -1,34 +1,34 @@
-//! What a send history did not believe, in numbers.
+//! Counters of refused reports in a send history.
 
-/// How many reports, or parts of them, said what cannot be. Of these nothing is believed.
+/// Numbers of impossible reports, or impossible parts of them. The history accepts none of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refused {
     /// Receiver reports by which a round trip ended before it began.
     pub negative: u64,
-    /// Reports of a law's own that echo a packet which has not left.
+    /// A controller's own reports that echo a packet which has not left.
     pub unsent: u64,
-    /// Reports of a law's own on an older packet than one before told of.
+    /// A controller's own reports on an older packet than one before.
     pub overtaken: u64,
     /// Reports that came before a packet can have been there and back.
     pub early: u64,
-    /// Arrivals, one for each packet, on a way that cannot be so short, or that would still be to come.
+    /// Arrivals, one for each packet, after an impossibly short one-way delay, or in the future.
     pub impossible: u64,
-    /// Arrivals, one for each packet, at a time that is not told, while reports contradicted each other
+    /// Arrivals, one for each packet, without a time, while reports contradicted each other
     /// ([`SendHistory::is_contested`]).
     ///
     /// [`SendHistory::is_contested`]: crate::history::SendHistory::is_contested
     pub untimed: u64,
-    /// Marks (CE), one for each packet, on packets that did not leave ECN-capable ([`SendHistory::set_ecn`]). Their arrivals are
-    /// believed.
+    /// Marks (CE), one for each packet, on packets that did not leave ECN-capable ([`SendHistory::set_ecn`]). Their
+    /// arrivals are accepted.
     ///
     /// [`SendHistory::set_ecn`]: crate::history::SendHistory::set_ecn
     pub marks: u64,
-    /// Reports that have a number arrived which was left out.
+    /// Reports that claim the arrival of a skipped number.
     pub left_out: u64,
 }
 
 impl Refused {
-    /// All of them.
+    /// Sum of all counters.
     pub const fn total(&self) -> u64 {
         self.negative
             + self.unsent

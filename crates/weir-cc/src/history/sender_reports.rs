@@ -7,12 +7,12 @@ use super::times::compact_ntp;
 use crate::report::ReceptionReport;
 use crate::time::SendTime;
 
-/// By so much, a millisecond in 1/65536 s, the clocks of both ends may round differently.
+/// Most rounding error between the clocks of both ends: a millisecond in 1/65536 s.
 const TICKS_OF_ROUNDING: i64 = 66;
 
 impl SendHistory {
-    /// Round-trip time by the last sender report (RFC 3550 §6.4.1): `A − LSR − DLSR`. `None` before the first one, and where
-    /// it is negative: less than a millisecond below zero may be rounding, and is zero.
+    /// Round-trip time by the last sender report (RFC 3550 §6.4.1): `A − LSR − DLSR`, or `None` before the first one,
+    /// and where it is negative. Less than a millisecond below zero may be rounding, and counts as zero.
     pub(super) fn by_sender_report(&mut self, now: SendTime, report: &ReceptionReport) -> Option<TimeDelta> {
         let last = report.last_sender_report;
         if last == 0 {

@@ -85,7 +85,7 @@ fn round_trip_time_leaves_out_the_receivers_holding_time() {
     let records = [record(1, Some(1025)), record(2, Some(1030))];
     let feedback = history.join(at(80), &packets(&records, 0, 1042));
     assert_eq!(rtt(feedback), Some(TimeDelta::from_millis(48)));
-    // Where the format does not tell when the report was made, the holding time is in it: 80 - 20 = 60 ms.
+    // Where the format has no time of the report, the holding time is included: 80 - 20 = 60 ms.
     let mut history = history_of(3, 10);
     let report = Report::Packets { records: &records, number: 0, at: None };
     assert_eq!(rtt(history.join(at(80), &report)), Some(TimeDelta::from_millis(60)));
@@ -132,7 +132,7 @@ fn after_a_laws_own_report_the_fates_of_single_packets_are_still_told() {
     assert_eq!(told.len(), 10);
     assert!(told.iter().all(|&(id, fate)| fate == if id == 4 { "missing" } else { "arrived" }), "{told:?}");
     assert_eq!(fates(history.join(at(106), &packets(&records, 1, 101))), [], "once");
-    // An echo that was overtaken measures nothing; beyond the horizon nothing is told.
+    // An overtaken echo gives no round-trip time; beyond the horizon there are no results.
     assert_eq!(rtt(history.join(at(107), &own(3))), None);
     let mut history = history_of(10, 10);
     history.join(at(100), &own(9));
@@ -171,7 +171,7 @@ fn a_report_that_comes_late_still_tells_and_settles_nothing_twice() {
         [(0, "arrived"), (1, "missing"), (2, "arrived"), (3, "arrived")]
     );
     assert_eq!(history.in_flight(), SIZE);
-    // A packet told anew below what is settled takes nothing of what was sent since.
+    // A late report on a settled packet takes no bytes of later packets.
     history.on_media_sent(at(92), DataSize::ZERO, SIZE);
     assert_eq!(fates(history.join(at(95), &packets(&[record(1, Some(1050))], 2, 1051))), [(1, "recovered")]);
     assert_eq!(history.in_flight(), DataSize::from_bytes(2000));
@@ -245,7 +245,7 @@ fn a_round_trip_that_ends_before_it_begins_is_refused_and_counted() {
     assert_eq!(rtt(98_000, 2 * 65_536 + 67), (None, 1));
     assert_eq!(rtt(98_000, u32::MAX), (None, 2), "a delay of 18 hours");
     assert_eq!(rtt(101_000, 0), (None, 3), "the sender report leaves in a second");
-    // As if it had left a day ahead of now: whatever the wait, nothing comes of it.
+    // As if it had left a day ahead of now: whatever the wait, the report is never accepted.
     assert_eq!(rtt(101_000, u32::MAX - 2 * 65_536), (None, 4));
 }
 

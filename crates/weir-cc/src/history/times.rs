@@ -4,12 +4,13 @@ use weir_units::TimeDelta;
 
 use crate::time::{ArrivalTime, SendTime};
 
-/// In ms modulo 65 536.
+/// Milliseconds modulo 65 536.
 pub(super) fn ms(at: ArrivalTime) -> u16 {
     (at.nanos() / 1_000_000) as u16
 }
 
-/// From the departure `sent` to `now`, without what the receiver held of it, where the report says when it was `made`.
+/// Time from the departure `sent` to `now`, without the receiver's holding time, where the report has the time when it
+/// was `made`.
 pub(super) fn round_trip(
     now: SendTime,
     sent: SendTime,
@@ -20,8 +21,8 @@ pub(super) fn round_trip(
     ((now - sent) - held).max(TimeDelta::ZERO)
 }
 
-/// The middle 32 bits of the NTP time of `at`, in 1/65536 s, as a sender report carries them when its NTP time
-/// counts from any multiple of 65 536 s before the sender clock's zero.
+/// The middle 32 bits of the NTP time of `at`, in 1/65536 s, as in a sender report. The report's NTP time may count
+/// from any multiple of 65 536 s before the sender clock's zero.
 pub fn compact_ntp(at: SendTime) -> u32 {
     (i128::from(at.nanos()) * 65_536 / 1_000_000_000) as u32
 }

@@ -9,7 +9,7 @@ use super::calls::{ecn, size, span, step};
 use crate::packet::{Arrival, Stamp};
 use crate::time::{ArrivalTime, SendTime};
 
-/// Packets in order of arrival: some twice, some late, some lost, by clocks that now and then are set.
+/// Packets in order of arrival: some twice, some late, some lost, by clocks that are set now and then.
 pub fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     let number = || prop_oneof![12 => 0..3_i64, 4 => -5..8_i64, 1 => any::<i64>()];
     let times = (step(), step());

@@ -25,7 +25,7 @@ pub(super) fn span() -> impl Strategy<Value = TimeDelta> {
     prop_oneof![any::<i64>(), -1_000_000_000..5_000_000_000_i64].prop_map(TimeDelta::from_nanos)
 }
 
-/// Mostly a little later, now and then a jump to anywhere within a year.
+/// A time step, mostly short, now and then a jump to anywhere within a year.
 pub(super) fn step() -> impl Strategy<Value = TimeDelta> {
     const YEAR: i64 = 31_536_000_000_000_000;
     prop_oneof![
@@ -42,9 +42,9 @@ pub(super) fn ecn() -> impl Strategy<Value = Ecn> {
 /// Arbitrary limits, from 1 bit/s to 20 Mbit/s.
 ///
 /// # Panics
-/// Never: they are in order.
+/// Never: the limits are in order.
 pub fn limits() -> impl Strategy<Value = RateLimits> {
-    // Some of any size, also of those that an `f64` does not tell.
+    // Bounds of any size, including those that an `f64` cannot represent.
     let any_size = (any::<u64>(), 0..64_u32).prop_map(|(bps, shift)| (bps >> shift).max(1));
     let bound = prop_oneof![3 => 1..20_000_000_u64, 1 => any_size];
     prop::array::uniform3(bound).prop_map(|mut bounds| {
@@ -54,13 +54,13 @@ pub fn limits() -> impl Strategy<Value = RateLimits> {
     })
 }
 
-/// Something that happens to a sender half.
+/// A call to a sender half.
 #[derive(Clone, Debug)]
 pub enum Call {
-    /// A packet left, of this size, and whether it was padding.
+    /// A packet left: its size, and whether it was padding.
     Sent(DataSize, bool),
-    /// [`Feedback::Packets`](crate::Feedback::Packets): the fates, when the report was made, the round-trip time, and how many
-    /// reports are missing.
+    /// [`Feedback::Packets`](crate::Feedback::Packets): the fates, the time of the report, the round-trip time, and the
+    /// number of missing reports.
     Packets(Vec<PacketResult>, Option<ArrivalTime>, Option<TimeDelta>, u8),
     /// [`Feedback::Ceiling`](crate::Feedback::Ceiling).
     Ceiling(DataRate),
@@ -70,16 +70,17 @@ pub enum Call {
     Law(NativeReport, Option<TimeDelta>),
     /// A timeout, due or not.
     Timeout,
-    /// Something changed outside the law.
+    /// An event outside the controller.
     Event(PathEvent),
-    /// Coupling's word.
+    /// An allocation of the coupler.
     Adopt(DataRate),
 }
 
 /// A call, the time since the one before, and the state of the endpoint.
 pub type TimedCall = (TimeDelta, Call, SendState);
 
-/// As [`calls`]; the reports of a law's own among them have the name that a law listens to, if there is one.
+/// Calls as from [`calls`]; the controller's own reports among them have the name that the controller accepts, if there
+/// is one.
 pub(super) fn calls_to(name: Option<[u8; 4]>) -> impl Strategy<Value = Vec<TimedCall>> {
     calls().prop_map(move |mut calls| {
         for (_, call, _) in &mut calls {
@@ -91,7 +92,8 @@ pub(super) fn calls_to(name: Option<[u8; 4]>) -> impl Strategy<Value = Vec<Timed
     })
 }
 
-/// Up to 200 arbitrary calls: of every kind, with numbers likely and not, and clocks that now and then are set.
+/// Up to 200 arbitrary calls: of every kind, with plausible and implausible numbers, and clocks that are set now and
+/// then.
 pub fn calls() -> impl Strategy<Value = Vec<TimedCall>> {
     let state = (size(), size(), any::<bool>()).prop_map(|(in_flight, queued, application_limited)| {
         SendState { in_flight, queued, application_limited }

@@ -1,4 +1,4 @@
-//! Both halves of a law over a bottleneck of the simplest kind, in simulated time.
+//! Both halves of a controller over a bottleneck of the simplest kind, in simulated time.
 
 mod mishaps;
 mod reception;
@@ -27,56 +27,56 @@ pub use mishaps::Impairments;
 pub use source::Source;
 
 const TICK: TimeDelta = TimeDelta::from_millis(1);
-/// There and back: feedback takes no time, packets take that of both ways.
+/// Round-trip propagation delay, all of it on the forward path: feedback takes no time.
 const PROPAGATION: TimeDelta = TimeDelta::from_millis(50);
-/// What the queue holds, at the present capacity, unless it is told otherwise.
+/// Default length of the queue, at the present capacity.
 const QUEUE: TimeDelta = TimeDelta::from_millis(300);
-/// One packet of full size in each round trip.
+/// Rate of one full-size packet per round trip.
 pub const PACKET_PER_ROUND_TRIP: DataRate = DataRate::from_kbps(192);
 const PADDING: DataSize = DataSize::from_bytes(255);
-/// Between the clocks of the hosts.
+/// Offset between the clocks of the hosts.
 const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 
-/// A source that fills its target, a pacer, a FIFO queue with drop-tail, a receiver that also sends
-/// receiver reports, and a silent way back.
+/// A source that fills its target, a pacer, a FIFO queue with drop-tail, a receiver that also sends receiver reports,
+/// and a reverse path without delay.
 #[derive(Debug)]
 pub struct Loop {
     sender: Box<dyn Controller>,
     receiver: Box<dyn Receiver>,
-    /// Of the bottleneck.
+    /// Capacity of the bottleneck.
     pub capacity: DataRate,
-    /// Whether nothing comes back.
+    /// Whether no feedback arrives.
     pub feedback_cut: bool,
-    /// Reports of the law's receiver half.
+    /// Number of reports of the controller's receiver half.
     reports: u64,
-    /// The source offers no more than this.
+    /// Most rate that the source offers.
     pub source_limit: DataRate,
     /// Share of the packets that are lost before they reach the queue.
     pub random_loss: f64,
-    /// What else goes wrong.
+    /// Other impairments.
     pub mishaps: Impairments,
-    /// By how much the receiver's clock was ahead at the beginning.
+    /// Initial offset of the receiver's clock ahead of the sender's.
     pub clock_offset: TimeDelta,
-    /// By how much the receiver's clock has been set forward.
+    /// Time by which the receiver's clock has been set forward.
     pub clock_step: TimeDelta,
-    /// By how much it is fast, in parts per million.
+    /// Drift by which the receiver's clock is fast, in parts per million.
     pub clock_drift_ppm: i64,
     dice: Dice,
-    /// What the queue holds, at the present capacity.
+    /// Length of the queue, at the present capacity.
     pub queue: TimeDelta,
-    /// There and back.
+    /// Round-trip propagation delay.
     pub propagation: TimeDelta,
-    /// What the sender half decided since this was last taken, as one decision.
+    /// Decisions of the sender half since the last call of [`Self::take_decision`], merged into one.
     decided: Option<Decision>,
     /// Whether coupling answers each decision with the rate decided.
     pub echoes: bool,
-    /// Packets leave as this …
+    /// ECN field of the packets, …
     pub ecn: Ecn,
-    /// … and are marked, unless it is [`Ecn::NotEct`], when they would wait longer than this.
+    /// … which are marked, unless it is [`Ecn::NotEct`], if they would wait longer than this.
     pub mark_above: TimeDelta,
     /// Packets that the full queue dropped.
     pub dropped: u64,
-    /// What has left so far, and what has arrived.
+    /// Amounts sent and delivered so far.
     sent: DataSize,
     delivered: DataSize,
     last_probe: Option<DataRate>,
@@ -86,16 +86,17 @@ pub struct Loop {
     pacer: Pacer,
     prober: Prober,
     history: SendHistory,
-    /// When what was sent so far has left the bottleneck.
+    /// When all packets sent so far have left the bottleneck.
     pub link_free: SendTime,
-    /// Packets by their arrival in true time; what the receiver's clock reads then is filled in then.
+    /// Packets by their arrival in true time; the time of the receiver's clock is filled in on arrival.
     flying: VecDeque<(SendTime, Arrival)>,
     on_their_way: VecDeque<OnItsWay>,
     reception: Reception,
 }
 
 impl Loop {
-    /// Both halves of a law over a bottleneck of `capacity`: 50 ms there and back, a queue of 300 ms, clocks two hours apart.
+    /// Both halves of a controller over a bottleneck of `capacity`: a round trip of 50 ms, a queue of 300 ms, clocks
+    /// two hours apart.
     pub fn new(
         sender: impl Controller + 'static,
         receiver: impl Receiver + 'static,
@@ -105,7 +106,7 @@ impl Loop {
         Self::of(Box::new(sender), Box::new(receiver), source, capacity)
     }
 
-    /// As [`Self::new`].
+    /// The same as [`Self::new`], with boxed halves.
     pub fn of(
         sender: Box<dyn Controller>,
         receiver: Box<dyn Receiver>,
@@ -148,7 +149,7 @@ impl Loop {
         }
     }
 
-    /// What `watch` sees after each ms of the next `span`.
+    /// Runs for `span`, and returns the values of `watch` after each ms.
     pub fn run<T>(&mut self, span: TimeDelta, watch: impl Fn(&Self) -> T) -> Vec<T> {
         (0..span.nanos() / TICK.nanos())
             .map(|_| {
@@ -161,7 +162,7 @@ impl Loop {
     /// The present value of a signal of the sender half.
     ///
     /// # Panics
-    /// If it has none of this name.
+    /// If there is no signal of this name.
     pub fn sender_signal(&self, name: &str) -> f64 {
         value_of(name, self.sender.signals(), |out| self.sender.read_signals(out))
     }
@@ -169,7 +170,7 @@ impl Loop {
     /// The present value of a signal of the receiver half.
     ///
     /// # Panics
-    /// If it has none of this name.
+    /// If there is no signal of this name.
     pub fn receiver_signal(&self, name: &str) -> f64 {
         value_of(name, self.receiver.signals(), |out| self.receiver.read_signals(out))
     }
@@ -179,37 +180,37 @@ impl Loop {
         self.sender.target().sending_rate.bps_f64()
     }
 
-    /// The rate of the last probe that the sender half wanted.
+    /// The rate of the last probe of the sender half.
     pub fn last_probe(&self) -> Option<DataRate> {
         self.last_probe
     }
 
-    /// What has left so far, in bits.
+    /// The amount sent so far, in bits.
     pub fn sent_bits(&self) -> f64 {
         self.sent.bits_f64()
     }
 
-    /// What has reached the receiver so far, in bits.
+    /// The amount that has reached the receiver so far, in bits.
     pub fn delivered_bits(&self) -> f64 {
         self.delivered.bits_f64()
     }
 
-    /// How many reports the law's receiver half has made.
+    /// The number of reports of the controller's receiver half.
     pub fn reports(&self) -> u64 {
         self.reports
     }
 
-    /// How long a packet that leaves now would wait in the queue.
+    /// The queuing delay of a packet that leaves now.
     pub fn queuing_delay(&self) -> TimeDelta {
         (self.link_free - self.now).max(TimeDelta::ZERO)
     }
 
-    /// What was decided since this was last asked, as one decision.
+    /// Takes the decisions since the last call, merged into one.
     pub fn take_decision(&mut self) -> Option<Decision> {
         self.decided.take()
     }
 
-    /// What is decided within `span`, a millisecond's as one decision.
+    /// Runs for `span`, and returns its decisions, those of a millisecond merged into one.
     pub fn run_to_decisions(&mut self, span: TimeDelta) -> Vec<Decision> {
         let ticks = 0..span.nanos() / TICK.nanos();
         ticks
@@ -220,12 +221,12 @@ impl Loop {
             .collect()
     }
 
-    /// Coupling gives the flow this share; returns what it took.
+    /// Applies an allocation of coupling; returns the rate that the controller took.
     pub fn apply_allocation(&mut self, rate: DataRate) -> DataRate {
         self.sender.apply_allocation(self.now, AllocatedRate { rate })
     }
 
-    /// What the sender half wants now.
+    /// The present target of the sender half.
     pub fn target(&self) -> Target {
         self.sender.target()
     }
@@ -239,10 +240,10 @@ impl Loop {
         self.decided = Decision::merged(self.decided, decision);
     }
 
-    /// A millisecond passes.
+    /// Advances the loop by a millisecond.
     ///
     /// # Panics
-    /// If [`Self::echoes`] and the law does not take the rate that it decided.
+    /// If [`Self::echoes`] and the controller does not take the rate that it decided.
     pub fn tick(&mut self) {
         self.now += TICK;
         self.arrive();
@@ -289,7 +290,7 @@ impl Loop {
         }
     }
 
-    /// What leaves now, and whether it is padding: a probe has its own pace.
+    /// The packet that leaves now, and whether it is padding. A probe has its own pace.
     fn next_packet(&mut self) -> Option<(Packet, bool)> {
         let probing = self.prober.next_departure();
         if self.waiting.is_empty() {
@@ -303,7 +304,7 @@ impl Loop {
             .map(|packet| (packet, false))
     }
 
-    /// Whether the window, if there is one, lets the next packet be in flight.
+    /// Whether the congestion window, if there is one, allows the next packet.
     fn fits_window(&self) -> bool {
         let (Some(window), Some(packet)) = (self.sender.target().window, self.waiting.front()) else {
             return true;
@@ -358,14 +359,14 @@ impl Loop {
         }
     }
 
-    /// What the receiver's clock reads at a time of the sender's.
+    /// Reading of the receiver's clock at a time of the sender's.
     fn receiver_clock(&self, at: SendTime) -> ArrivalTime {
         let elapsed = at - SendTime::ZERO;
         let drift = elapsed / 1_000_000 * self.clock_drift_ppm;
         ArrivalTime::ZERO + self.clock_offset + elapsed + drift + self.clock_step
     }
 
-    /// Hands on the reports that were held up.
+    /// Delivers the delayed reports that are due.
     fn hear_late_reports(&mut self, state: &SendState) {
         while self.on_their_way.front().is_some_and(|late| late.due <= self.now)
             && let Some(late) = self.on_their_way.pop_front()
@@ -409,7 +410,7 @@ fn value_of(name: &str, signals: &[Signal], read: impl FnOnce(&mut [f64])) -> f6
     values[signals.iter().position(|signal| signal.name == name).unwrap()]
 }
 
-/// `sender` hears `report`, if it is one of its kind and can be.
+/// Gives `sender` a report, if it is of its kind and possible.
 fn hear(
     now: SendTime,
     report: &Report<'_>,

@@ -1,4 +1,4 @@
-//! A law as the properties want it, and what it cannot promise by its own design.
+//! Description of a controller for the properties, with the exceptions by its own design.
 
 use alloc::boxed::Box;
 
@@ -7,14 +7,14 @@ use weir_units::{DataRate, TimeDelta};
 use crate::controller::{Controller, RateLimits, Receiver};
 use crate::report::OwnReport;
 
-/// Rounds of good feedback, each of 100 ms and one report of each kind, after which a law is at its maximum, unless its
-/// line says otherwise ([`Law::recovering_within`](Law::recovering_within)).
+/// Default number of rounds of good feedback after which a controller is at its maximum
+/// ([`Law::recovering_within`](Law::recovering_within)). A round is 100 ms with one report of each kind.
 pub const ROUNDS_TO_RECOVER: usize = 100;
 
-/// Both halves of a law.
+/// Both halves of a controller.
 pub type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
 
-/// Both halves of a law, for a line of [`law_tests!`](super::law_tests).
+/// Both halves of a controller, for a line of [`law_tests!`](super::law_tests).
 pub fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
     (Box::new(sender), Box::new(receiver))
 }
@@ -22,42 +22,45 @@ pub fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'stat
 /// 50 to 2500 kbit/s, from 300 kbit/s: from any rate within them recovery takes a few seconds.
 ///
 /// # Panics
-/// Never: they are in order.
+/// Never: the limits are in order.
 pub fn usual_limits() -> RateLimits {
     let kbps = DataRate::from_kbps;
     RateLimits::new(kbps(50), kbps(300), kbps(2500)).expect("they are in order")
 }
 
-/// A law by name, how to build both its halves, and what it cannot promise by its own design: each such exception is
-/// named, so that a property is never weaker than a line says.
+/// A controller by name, the function that builds both its halves, and the properties that it does not hold by its own
+/// design. Each such exception is named, so that no property is weaker than its line states.
 #[derive(Clone, Copy, Debug)]
 pub struct Law {
     pub(crate) name: &'static str,
     pub(crate) build: fn(RateLimits) -> Halves,
     /// Rounds of good feedback, each of one report, after which it is at the maximum of [`usual_limits`].
     pub(super) rounds_to_recover: usize,
-    /// A start rate from which it comes down on a path of 1 Mbit/s.
+    /// Highest start rate from which it comes down on a path of 1 Mbit/s.
     pub(super) highest_start_kbps: u64,
-    /// Whether it takes one-way delays for true: hours between the clocks are then hours of delay.
+    /// Whether it uses absolute one-way delays: hours between the clocks are then hours of delay.
     pub(super) absolute_delays: bool,
-    /// By how much the receiver's clock must be set forward that the law knows it from a queue.
+    /// Least forward step of the receiver's clock that the controller can tell from a queue.
     pub(super) clock_step: TimeDelta,
-    /// Whether the target stays, while the source offers less, below the start rate, twice of what was sent and what a
-    /// probe found; and by how many full packets in a round trip it may exceed that.
+    /// Full packets per round trip by which the target may exceed its bound while the source offers less, or `None`
+    /// without such a bound. The bound is the start rate, twice the sent rate, or the rate of a probe, whichever is the
+    /// most.
     pub(super) packets_when_limited: Option<u32>,
-    /// What one cut for congestion leaves of a rate, for a law that may make one within a second of coupling's word; else 1.
+    /// Factor of one cut for congestion, for a controller that may make one within a second after an allocation; else
+    /// 1.
     pub(crate) own_cut: f64,
-    /// Whether its rate is a function of what the receiver tells alone, in which a share leaves no trace.
+    /// Whether its rate is a function of receiver reports alone, so that an allocation is forgotten.
     pub(crate) forgets_shares: bool,
-    /// What its own report says of a path that carries a rate with ease.
+    /// Content of its own report on a path that carries a rate with ease.
     pub(super) ease: Option<Ease>,
 }
 
-/// What a law's own report says when packets come at this rate, all of them and soon.
+/// Makes a controller's own report for packets that arrive at this rate, all of them and soon.
 pub(super) type Ease = fn(DataRate) -> OwnReport;
 
 impl Law {
-    /// A law without exceptions. `build` makes both halves for given limits ([`halves`] boxes them); failures tell `name`.
+    /// A controller without exceptions. `build` makes both halves for given limits ([`halves`] boxes them); failures
+    /// print `name`.
     pub const fn new(name: &'static str, build: fn(RateLimits) -> Halves) -> Self {
         Self {
             name,
@@ -73,8 +76,9 @@ impl Law {
         }
     }
 
-    /// For a law with a report of its own ([`NativeReport::Own`](crate::NativeReport::Own)): what that says of a path that carries a rate
-    /// with ease. It is the good feedback that the law recovers by, and arbitrary reports have its name.
+    /// For a controller with a report of its own ([`NativeReport::Own`](crate::NativeReport::Own)): `ease` makes that
+    /// report for a path that carries a rate with ease. The controller recovers by this feedback, and arbitrary reports
+    /// have its name.
     pub const fn hearing(self, ease: fn(DataRate) -> OwnReport) -> Self {
         Self { ease: Some(ease), ..self }
     }
@@ -84,49 +88,49 @@ impl Law {
         self.ease.map(|ease| ease(DataRate::ZERO).name())
     }
 
-    /// For a law that climbs slowly by its own design: rounds of 100 ms, each with one good report of each kind, until it is
-    /// at 2500 kbit/s, whatever came before. Without this it has 100 of them.
+    /// For a controller that climbs slowly by its own design: rounds until it is at 2500 kbit/s, whatever came before.
+    /// A round is 100 ms with one good report of each kind. The default is 100 rounds.
     pub const fn recovering_within(self, rounds_to_recover: usize) -> Self {
         Self { rounds_to_recover, ..self }
     }
 
-    /// For a law whose equilibrium grows with the maximum rate: from a start rate above this one (kbit/s), with a maximum as
-    /// high, it need not come down on a path of 1 Mbit/s. Without this it comes down from 100 Mbit/s.
+    /// For a controller whose equilibrium grows with the maximum rate. From a start rate above this one (kbit/s), with
+    /// a maximum as high, it need not come down on a path of 1 Mbit/s. By default it comes down from 100 Mbit/s.
     pub const fn starting_at_most(self, highest_start_kbps: u64) -> Self {
         Self { highest_start_kbps, ..self }
     }
 
-    /// For a law that needs synchronised clocks: it is tried only where they agree.
+    /// For a controller that needs synchronised clocks: it is tested only with clocks that agree.
     pub const fn by_absolute_delays(self) -> Self {
         Self { absolute_delays: true, ..self }
     }
 
-    /// For a law to which less than 10 s above the smallest delay of the last minutes are a queue: the receiver's clock is
-    /// set forward by 11 s and not by 5.
+    /// For a controller that takes less than 10 s above the smallest delay of the last minutes for a queue. The
+    /// receiver's clock is then set forward by 11 s and not by 5.
     pub const fn by_the_smallest_delay(self) -> Self {
         Self { clock_step: TimeDelta::from_secs(11), ..self }
     }
 
-    /// For a law that does not take an empty path for one that carries more than it ever did. It promises more than the
-    /// others: while its source offers less, its target stays below the start rate, twice of what was sent in a second of the
-    /// last five, or what a probe found, whichever is the most.
+    /// For a controller that does not take an empty path for one with more capacity than ever measured, a stronger
+    /// property. Its target stays bounded while its source offers less. The bound is the start rate, twice the rate
+    /// sent in a second of the last five, or the rate of a probe, whichever is the most.
     pub const fn bounded_when_limited(self) -> Self {
         Self { packets_when_limited: Some(0), ..self }
     }
 
-    /// The same for a law with a window, in whole packets: one more in a round trip.
+    /// The same for a controller with a window, in whole packets: one more in a round trip.
     pub const fn bounded_by_a_window_when_limited(self) -> Self {
         Self { packets_when_limited: Some(1), ..self }
     }
 
-    /// For a law that a burst of a moment makes cut its rate to this share of it: within a second after coupling's word it may
-    /// have done so.
+    /// For a controller that cuts its rate to this share of it after a short burst: within a second after an allocation
+    /// it may have done so.
     pub const fn cutting_to(self, own_cut: f64) -> Self {
         Self { own_cut, ..self }
     }
 
-    /// For a law that goes by what the receiver tells alone: it takes a share of coupling as it is, and forgets it with the
-    /// next report.
+    /// For a controller whose rate depends on receiver reports alone: it takes an allocation as it is, and forgets it
+    /// with the next report.
     pub const fn forgetting_shares(self) -> Self {
         Self { forgets_shares: true, ..self }
     }

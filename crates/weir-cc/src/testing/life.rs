@@ -1,4 +1,4 @@
-//! A sender half that lives through calls.
+//! A sender half with arbitrary calls and checks after each.
 
 use alloc::boxed::Box;
 
@@ -15,11 +15,11 @@ use crate::report::{
 };
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
-/// What holds of every target of a law with `limits`: rates within them, padding within its rate, a share of frames left out below one,
-/// and a factor of pacing that paces.
+/// Checks a target of a controller with `limits`. Rates are within them, padding is within its rate, the share of
+/// dropped frames is below one, and a pacing factor is finite and above zero.
 ///
 /// # Panics
-/// If it does not.
+/// If one of these does not hold.
 pub fn check_target(limits: &RateLimits, target: &Target) {
     for rate in [target.media_rate, target.sending_rate] {
         assert!(limits.clamp(rate) == rate, "{rate:?} outside {limits:?}");
@@ -31,29 +31,29 @@ pub fn check_target(limits: &RateLimits, target: &Target) {
     }
 }
 
-/// A sender half that lives through calls, and what must hold after each of them.
+/// A sender half that receives calls, and the checks after each of them.
 #[derive(Debug)]
 pub struct Life {
     /// The sender half.
     pub sender: Box<dyn Controller>,
-    /// Its limits, the last that it was told.
+    /// The last limits that it was given.
     pub limits: RateLimits,
     now: SendTime,
     sent: u64,
 }
 
 impl Life {
-    /// It begins now; what must hold of it at once is checked.
+    /// Starts a sender half and checks it at once.
     ///
     /// # Panics
-    /// If its rates are outside `limits`, a signal is infinite, or a decision goes by what is no signal.
+    /// If its rates are outside `limits`, a signal is infinite, or the evidence of a decision is no signal.
     pub fn new(sender: Box<dyn Controller>, limits: RateLimits) -> Self {
         let life = Self { sender, limits, now: SendTime::ZERO, sent: 0 };
         life.check();
         life
     }
 
-    /// Time passes, something happens, and what always holds is checked. Returns what was decided.
+    /// Advances the time, makes a call, and checks all that must always hold. Returns the decision.
     ///
     /// # Panics
     /// If a rate is outside the limits, a timeout that came early changes something, one that has come does not ask for a
@@ -101,7 +101,7 @@ impl Life {
         self.sender.on_feedback(self.now, feedback, state)
     }
 
-    /// A timeout that comes early changes nothing; one that has come asks for a later one, so that the same one
+    /// Checks that an early timeout changes nothing, and that a due one asks for a later one, so that the same one
     /// again is early.
     fn time_out(&mut self, state: &SendState) -> Option<Decision> {
         let decision =
@@ -134,7 +134,7 @@ impl Life {
         assert!(self.limits.clamp(rate) == rate, "{rate:?} outside {:?}", self.limits);
     }
 
-    /// Packets leave every 10 ms at the sending rate for `span`; the sender hears nothing.
+    /// Packets leave every 10 ms at the sending rate for `span`; the sender gets no feedback.
     fn send_unheard(&mut self, span: TimeDelta) {
         const STEP: TimeDelta = TimeDelta::from_millis(10);
         for _ in 0..span.nanos() / STEP.nanos() {
@@ -146,7 +146,7 @@ impl Life {
         }
     }
 
-    /// Packets leave for 100 ms; feedback of every kind says that the path carries them with ease.
+    /// Packets leave for 100 ms; feedback of every kind reports that the path carries them with ease.
     fn send_with_ease(&mut self, own: Option<Ease>) {
         const ROUND: TimeDelta = TimeDelta::from_millis(100);
         let rtt = Some(TimeDelta::from_millis(80));
@@ -196,19 +196,19 @@ impl Life {
     }
 }
 
-/// Whatever came before: five seconds of silence halve the rate at least, and [`ROUNDS_TO_RECOVER`] of good feedback bring it to
-/// the maximum.
+/// Checks, after arbitrary calls, that five seconds of silence halve the rate at least, and [`ROUNDS_TO_RECOVER`] of
+/// good feedback bring it to the maximum.
 ///
 /// # Panics
-/// If they do not.
+/// If one of these does not hold.
 pub fn survives_silence(sender: Box<dyn Controller>, limits: RateLimits, calls: &[TimedCall]) {
     recovers_from_silence(sender, limits, calls, ROUNDS_TO_RECOVER);
 }
 
-/// As [`survives_silence`], with so many rounds to recover.
+/// The same as [`survives_silence`], with so many rounds to recover.
 ///
 /// # Panics
-/// If they are not enough.
+/// If the rounds are not enough.
 pub fn recovers_from_silence(
     sender: Box<dyn Controller>,
     limits: RateLimits,
@@ -218,7 +218,7 @@ pub fn recovers_from_silence(
     recovers(Life::new(sender, limits), calls, rounds, None);
 }
 
-/// As [`recovers_from_silence`], of a law that hears `own` reports beside those of every kind.
+/// The same as [`recovers_from_silence`], for a controller that accepts `own` reports beside those of every kind.
 pub(super) fn recovers(mut life: Life, calls: &[TimedCall], rounds: usize, own: Option<Ease>) {
     let limits = life.limits;
     for call in calls {
@@ -229,7 +229,7 @@ pub(super) fn recovers(mut life: Life, calls: &[TimedCall], rounds: usize, own: 
     }
     let mut before = life.sender.target().sending_rate;
     life.send_unheard(TimeDelta::from_secs(1));
-    // The last feedback may have set something in motion: libwebrtc's next tick takes over a higher estimate.
+    // The last feedback may have an effect after it: libwebrtc's next tick takes over a higher estimate.
     before = before.max(life.sender.target().sending_rate);
     life.send_unheard(TimeDelta::from_secs(4));
     let after = life.sender.target().sending_rate;

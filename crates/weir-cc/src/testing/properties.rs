@@ -1,4 +1,4 @@
-//! What holds of every law: a function for each property, which panics where it does not hold.
+//! Properties of every controller: a function for each, which panics where the property does not hold.
 //! [`law_tests!`](super::law_tests) makes a test of each.
 #![allow(clippy::missing_panics_doc, reason = "that is what each of them does")]
 
@@ -49,11 +49,11 @@ pub use exchange::alone_in_an_exchange_a_flow_is_as_if_it_were_not_coupled;
 pub use kept::{a_word_floods_no_link_and_starves_no_flow_for_long, what_coupling_says_is_kept};
 pub use limiting::a_rate_that_rises_is_not_limited_by_delay_or_loss;
 
-/// Cases of what is arbitrary.
+/// Number of arbitrary cases.
 const CASES: u32 = 150;
 
-/// `property` holds of all that `strategy` makes. A case of which it does not is told, as small as it could be made; no file
-/// keeps it.
+/// Checks `property` for arbitrary values of `strategy`. A failing case is printed, as small as it could be made; no
+/// file keeps it.
 fn holds<S: Strategy<Value: Debug>>(law: &Law, strategy: &S, property: impl Fn(S::Value)) {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(CASES) };
     let mut runner = TestRunner::new(config);
@@ -66,8 +66,8 @@ fn holds<S: Strategy<Value: Debug>>(law: &Law, strategy: &S, property: impl Fn(S
     }
 }
 
-/// Whatever calls come, in whatever limits: rates are within the limits, a timeout that came early changes nothing, one that has
-/// come asks for a later one, no signal is infinite, and nothing panics.
+/// With any calls and limits, rates are within the limits, and no signal is infinite. A timeout that came early changes
+/// nothing, one that has come asks for a later one, and no call panics.
 pub fn a_sender_keeps_its_promises_whatever_comes(law: &Law) {
     holds(law, &(limits(), calls_to(law.report_name())), |(limits, calls)| {
         let mut life = Life::new((law.build)(limits).0, limits);
@@ -77,7 +77,7 @@ pub fn a_sender_keeps_its_promises_whatever_comes(law: &Law) {
     });
 }
 
-/// Whatever came before: five seconds of silence lower the rate, and good feedback brings it to the maximum.
+/// After any calls, five seconds of silence lower the rate, and good feedback brings it to the maximum.
 pub fn a_sender_survives_five_seconds_of_silence_whatever_came_before(law: &Law) {
     holds(law, &calls_to(law.report_name()), |calls| {
         let sender = (law.build)(usual_limits()).0;
@@ -85,8 +85,8 @@ pub fn a_sender_survives_five_seconds_of_silence_whatever_came_before(law: &Law)
     });
 }
 
-/// Whatever arrives: the next report is at most 5 s off, none comes before its time or without end, ceilings are within the
-/// limits, no signal is infinite, and nothing panics.
+/// With any arrivals, the next report is at most 5 s off, and none comes before its time or without end. Ceilings are
+/// within the limits, no signal is infinite, and no call panics.
 pub fn a_receiver_keeps_its_promises_whatever_comes(law: &Law) {
     holds(law, &(limits(), arrivals()), |(limits, arrivals)| {
         let (_, mut receiver) = (law.build)(limits);
@@ -98,7 +98,8 @@ pub fn a_receiver_keeps_its_promises_whatever_comes(law: &Law) {
     });
 }
 
-/// A receiver's clock that is hours off makes the same reports; but of a law [by absolute delays](Law::by_absolute_delays).
+/// A receiver's clock that is hours off makes the same reports, except for a controller [by absolute
+/// delays](Law::by_absolute_delays).
 pub fn hours_between_the_clocks_do_not_change_the_reports(law: &Law) {
     if law.absolute_delays {
         return;
@@ -110,7 +111,7 @@ pub fn hours_between_the_clocks_do_not_change_the_reports(law: &Law) {
     });
 }
 
-/// The sender half shows a signal at least; names and meanings are not empty, and no two of a half share a name.
+/// The sender half has a signal at least; names and meanings are not empty, and no two signals of a half share a name.
 pub fn every_signal_has_a_name_and_a_meaning_of_its_own(law: &Law) {
     let (sender, receiver) = (law.build)(usual_limits());
     assert!(!sender.signals().is_empty(), "{} shows nothing", law.name);

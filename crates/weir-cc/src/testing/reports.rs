@@ -1,4 +1,4 @@
-//! A receiver half that sees arrivals: its reports by content, and what must hold after each of them.
+//! A receiver half with arrivals: its reports by content, and the checks after each of them.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,7 @@ use crate::packet::{Arrival, Ecn};
 use crate::report::{DcccReport, NativeReport, Record, Report};
 use crate::time::ArrivalTime;
 
-/// No report may be further off than this once packets arrive.
+/// Longest time to the next report once packets arrive.
 const LONGEST_REPORT_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
 
 /// A report by content: times since `zero`.
@@ -34,7 +34,7 @@ fn content(report: &Report<'_>, zero: ArrivalTime) -> Content {
     }
 }
 
-/// A law's report by a receiver's clock that reads 0 at `zero`.
+/// A controller's report by a receiver's clock that reads 0 at `zero`.
 fn without_offset(report: NativeReport, zero: ArrivalTime) -> NativeReport {
     let offset = zero - ArrivalTime::ZERO;
     match report {
@@ -47,7 +47,7 @@ fn without_offset(report: NativeReport, zero: ArrivalTime) -> NativeReport {
     }
 }
 
-/// The reports on `arrivals`, with what must hold after each of them; the receiver's clock is ahead by `offset`.
+/// The reports on `arrivals`, with the checks after each of them; the receiver's clock is ahead by `offset`.
 pub(super) fn reports(receiver: &mut dyn Receiver, arrivals: &[Arrival], offset: TimeDelta) -> Vec<Content> {
     let zero = ArrivalTime::ZERO + offset;
     let mut told = Vec::new();
@@ -58,8 +58,8 @@ pub(super) fn reports(receiver: &mut dyn Receiver, arrivals: &[Arrival], offset:
     told
 }
 
-/// A packet arrives at a receiver half; `tell` gets the reports that were due before it, and then. Where the half waits for the
-/// next number before it believes this one, that arrives, too.
+/// Delivers a packet to a receiver half; `tell` gets the reports that were due before it, and then. If the half needs
+/// the next number before it accepts this one, the packet of that number arrives, too.
 ///
 /// # Panics
 /// If the next report is more than 5 s off, one comes before its time or without end, or a signal is infinite.
@@ -71,7 +71,7 @@ pub fn arrive(receiver: &mut dyn Receiver, packet: &Arrival, mut tell: impl FnMu
     receiver.on_arrival(packet);
     let is_soon = |due: Option<ArrivalTime>| due.is_some_and(|due| due <= at + LONGEST_REPORT_INTERVAL);
     if !is_soon(receiver.next_timeout()) {
-        // Below the end of the numbers there is a next one.
+        // Only a number below the greatest has a next one.
         let id = packet.id.min(u64::MAX - 1);
         receiver.on_arrival(&Arrival { id, ..*packet });
         receiver.on_arrival(&Arrival { id: id + 1, ..*packet });

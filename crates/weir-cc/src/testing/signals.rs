@@ -1,4 +1,4 @@
-//! What the inner quantities of a half must be.
+//! Checks of the signals of a half.
 
 use crate::controller::{Evidence, Signal};
 
@@ -11,7 +11,7 @@ pub(super) fn read_signals(signals: &[Signal], read: impl FnOnce(&mut [f64])) {
     assert!(infinite.is_none(), "{:?} is infinite", infinite.map(|i| signals[i].name));
 }
 
-/// What a decision went by are different signals of the half.
+/// Checks that the evidence of a decision names different signals of the half.
 pub(super) fn check_evidence(signals: &[Signal], evidence: &[Option<Evidence>]) {
     for (place, own) in evidence.iter().flatten().enumerate() {
         let known = signals.iter().any(|signal| signal.name == own.signal);

@@ -23,7 +23,8 @@ use epoch::{Epoch, k};
 use form::Form;
 use linux_6::Step;
 
-/// Round trips of the first second of an epoch, right after a recovery, tell nothing of the path (`bictcp_acked`).
+/// Time after the beginning of an epoch, right after a recovery, in which round-trip samples are no measure of the path
+/// (`bictcp_acked`).
 const UNTOLD: TimeDelta = TimeDelta::from_secs(1);
 
 /// `β_cubic`, the factor of the multiplicative decrease (RFC 9438 §4.6).
@@ -32,10 +33,10 @@ const BETA: f64 = 0.7;
 /// `α_cubic` in segments per round trip: with `β_cubic` as fast as Reno on average (RFC 9438 §4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// The target is at most this many windows (RFC 9438 §4.2).
+/// Limit of the target, as a factor on the window (RFC 9438 §4.2).
 const MAX_GROWTH: f64 = 1.5;
 
-/// The CUBIC window law, with fast convergence.
+/// The CUBIC window algorithm, with fast convergence.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     slow_start: SlowStart,
@@ -51,11 +52,11 @@ pub struct Cubic {
     last_ack: SendTime,
     /// The least round-trip time of data, since the last timeout; [`TimeDelta::MAX`] before the first.
     least_rtt: TimeDelta,
-    /// What congestion changed last (RFC 9438 §4.9.2).
+    /// State before the last congestion (RFC 9438 §4.9.2).
     before: Option<Before>,
 }
 
-/// What a reduction that turns out to be false gives back, besides the window.
+/// State that an undone reduction restores, besides the window.
 #[derive(Clone, Copy, Debug)]
 struct Before {
     w_max: f64,
@@ -70,22 +71,22 @@ impl Default for Cubic {
 }
 
 impl Cubic {
-    /// A law that has seen nothing yet.
+    /// The algorithm at the start of a connection.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The law by the rules of a stack, with an end to slow start before congestion if asked for.
+    /// The algorithm by the rules of a stack, with an end to slow start before congestion if asked for.
     pub fn with_rules(rules: Rules, hystart: Option<HyStart>) -> Self {
         Self::with_form(Form::Rfc, rules, hystart)
     }
 
-    /// The law as in Linux 3.16, with an end to slow start before congestion if asked for.
+    /// The algorithm as in Linux 3.16, with an end to slow start before congestion if asked for.
     pub fn linux_3_16(hystart: Option<HyStart>) -> Self {
         Self::with_form(Form::linux_3_16(), Rules::linux(), hystart)
     }
 
-    /// The law as in Linux 6, with an end to slow start before congestion if asked for.
+    /// The algorithm as in Linux 6, with an end to slow start before congestion if asked for.
     pub fn linux_6(hystart: Option<HyStart>) -> Self {
         Self::with_form(Form::linux_6(), Rules::linux_6(), hystart)
     }
@@ -135,12 +136,12 @@ impl Cubic {
         }
     }
 
-    /// How far ahead of now Linux 6 looks.
+    /// Time by which Linux 6 evaluates the cubic function ahead of now.
     fn ahead(&self) -> TimeDelta {
         if self.least_rtt == TimeDelta::MAX { TimeDelta::ZERO } else { self.least_rtt }
     }
 
-    /// A sample of the round-trip time of data; whether it may tell of the path.
+    /// Takes a round-trip sample of data. Returns whether it is a measure of the path.
     fn note_rtt(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
         let tells = self.epoch.is_none_or(|epoch| now - epoch.start >= UNTOLD);
         if tells {
@@ -179,6 +180,7 @@ impl WindowAlgorithm for Cubic {
         if let Form::Linux316(counts) = &mut self.form {
             counts.count_segments(ack.acked);
         }
+        // RFC 9438 §4.2: time in which the application limits sending does not count.
         if !self.slow_start.rules.applies(ack) {
             if let Some(epoch) = &mut self.epoch
                 && self.form.leaves_out_limited_time()
@@ -249,7 +251,7 @@ mod tests {
         Ack { now: SendTime::from_millis(ms), acked, srtt: rtt, min_rtt: rtt, window_limited: true }
     }
 
-    /// A law and its window after a loss at `cwnd` segments, all in flight.
+    /// The algorithm and its window after a loss at `cwnd` segments, all in flight.
     fn after_loss(cwnd: f64) -> (Cubic, Window) {
         let mut law = Cubic::new();
         let mut window = Window { cwnd, ssthresh: f64::INFINITY };
@@ -339,8 +341,7 @@ mod tests {
         assert_eq!((epoch.k, epoch.w_max), (0.0, 70.0));
     }
 
-    /// One acknowledgement of a segment after another, 5 ms apart, until slow start ends; `rtt` in ms, the smallest was
-    /// 100.
+    /// Acknowledges single segments, 5 ms apart, until slow start ends; `rtt` in ms, the smallest was 100.
     fn slow_start(law: &mut Cubic, window: &mut Window, from_ms: i64, rtt: i64) {
         for number in 0..200 {
             let now = from_ms + 5 * number;
@@ -354,7 +355,7 @@ mod tests {
         }
     }
 
-    /// A law with HyStart that has ended slow start at a window of 60 because the round-trip time rose.
+    /// The algorithm with HyStart after slow start ended at a window of 60 because the round-trip time rose.
     fn left_slow_start() -> (Cubic, Window) {
         let mut law = Cubic::with_rules(Rules::linux(), Some(HyStart::new(hystart::Config::linux())));
         let mut window = Window { cwnd: 51.0, ssthresh: 51.0 };
@@ -389,7 +390,7 @@ mod tests {
         let mut law = Cubic::with_rules(Rules::linux(), Some(HyStart::new(hystart::Config::linux())));
         let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
         law.on_congestion(&mut window, SendTime::from_millis(1000), Congestion::Loss, 100.0);
-        // Proportional rate reduction: the window follows what is in flight.
+        // Proportional rate reduction: the window follows the flight.
         window.cwnd = 30.0;
         for number in 0..20 {
             let rtt = Some(TimeDelta::from_millis(200));
@@ -433,7 +434,7 @@ mod tests {
         assert_eq!(law.least_rtt, TimeDelta::from_millis(80));
         law.on_delivery(&mut window, &told(1000, 70));
         assert_eq!(law.least_rtt, TimeDelta::from_millis(70));
-        // A timeout forgets it: the path may be another.
+        // A timeout forgets it: the path may have changed.
         law.on_congestion(&mut window, SendTime::from_millis(2000), Congestion::Timeout, 50.0);
         law.on_delivery(&mut window, &told(3000, 90));
         assert_eq!(law.least_rtt, TimeDelta::from_millis(90));

@@ -1,5 +1,5 @@
-//! DCTCP: the window gives way by as much as is marked (RFC 8257); the sender side of a scalable control for L4S (RFC 9331).
-//! It needs exact counts of marks.
+//! DCTCP: congestion reduces the window by the share of marked segments (RFC 8257); the sender side of a scalable
+//! control for L4S (RFC 9331). The algorithm needs exact counts of marks.
 //!
 //! Divergences from RFC 8257:
 //! 1. Marks are counted by the receiver and told exactly, so that the flags of its §3.2 are not needed.
@@ -14,7 +14,7 @@ use crate::window::{Ack, Congestion, Delivery, Window, WindowAlgorithm};
 /// `g`, the weight of a round trip in the estimate (RFC 8257 §4.2).
 const G: f64 = 1.0 / 16.0;
 
-/// The DCTCP window law.
+/// The DCTCP window algorithm.
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     growth: RenoGrowth,
@@ -34,12 +34,12 @@ impl Default for Dctcp {
 }
 
 impl Dctcp {
-    /// A law that has seen nothing yet.
+    /// The algorithm at the start of a connection.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The law by the rules of a stack.
+    /// The algorithm by the rules of a stack.
     pub fn with_rules(rules: Rules) -> Self {
         Self::with_growth(RenoGrowth::new(rules))
     }
@@ -73,7 +73,7 @@ impl WindowAlgorithm for Dctcp {
         let reduced = self.growth.on_congestion(window, kind, flight);
         let left = match kind {
             Congestion::Ecn => window.cwnd * (1.0 - self.alpha / 2.0), // RFC 8257 §3.3 step 9
-            // RFC 8257 §3.5; what marks have just taken off the window may still be in flight.
+            // RFC 8257 §3.5; the amount that marks have just taken off the window may still be in flight.
             Congestion::Loss | Congestion::Timeout => reduced.min(window.cwnd) / 2.0,
         };
         window.ssthresh = self.growth.threshold(left);
@@ -84,7 +84,7 @@ impl WindowAlgorithm for Dctcp {
         self.growth.on_undo();
     }
 
-    /// A loss asks for half the window even where marks have reduced it by their share (RFC 8257 §3.5).
+    /// A loss halves the window even where marks have reduced it by their share (RFC 8257 §3.5).
     fn marks_count_as_losses(&self) -> bool {
         false
     }
@@ -133,7 +133,7 @@ mod tests {
         let mut law = Dctcp::new();
         assert_eq!(congested(&mut law, Congestion::Loss), 45.0);
         assert_eq!(congested(&mut law, Congestion::Timeout), 45.0);
-        // A mark has brought the window from 90 to 60: the loss halves these.
+        // A mark has reduced the window from 90 to 60: the loss halves these.
         let mut window = Window { cwnd: 60.0, ssthresh: 60.0 };
         law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 90.0);
         assert_eq!(window.cwnd, 30.0);

@@ -34,17 +34,17 @@ const TABLE: [u32; 73] = [
     51_258, 53_677, 56_230, 58_932, 61_799, 64_851, 68_113, 71_617, 75_401, 79_517, 84_035, 89_053, 94_717,
 ];
 
-/// Where `a(w)` and `b(w)` come from.
+/// Source of `a(w)` and `b(w)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Response {
     /// The formulas of RFC 3649 §5.
     #[default]
     Formula,
-    /// The table of RFC 3649 appendix B, rounded as it is there.
+    /// The table of RFC 3649 appendix B, with its rounding.
     Table,
 }
 
-/// The HighSpeed window law.
+/// The HighSpeed window algorithm.
 #[derive(Clone, Debug)]
 pub struct HighSpeed {
     response: Response,
@@ -53,7 +53,7 @@ pub struct HighSpeed {
     increase: (f64, f64),
 }
 
-/// The increase of no window.
+/// Initial value, which is of no window.
 const UNKNOWN: (f64, f64) = (1.0, 0.0);
 
 impl Default for HighSpeed {
@@ -63,12 +63,12 @@ impl Default for HighSpeed {
 }
 
 impl HighSpeed {
-    /// A law by the RFC's formulas that has seen nothing yet.
+    /// The algorithm by the RFC's formulas, at the start of a connection.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The law by the rules of a stack.
+    /// The algorithm by the rules of a stack.
     pub fn with_rules(response: Response, rules: Rules) -> Self {
         Self { response, growth: RenoGrowth::new(rules), increase: UNKNOWN }
     }
@@ -90,7 +90,7 @@ impl Response {
         }
     }
 
-    /// `b(w)`: the share of a window of `w` that congestion takes.
+    /// `b(w)`: the share by which congestion reduces a window of `w`.
     fn decrease(self, w: f64) -> f64 {
         match self {
             Self::Formula => decrease(w),

@@ -1,9 +1,9 @@
-//! HyStart: slow start ends before the queue overflows, once acknowledgements come in as long a train as the path
-//! holds, or once the round-trip time rises (Ha and Rhee, "Taming the elephants: new TCP slow start", 2011; as in Linux).
+//! HyStart: slow start ends before the queue overflows (Ha and Rhee, "Taming the elephants: new TCP slow start", 2011;
+//! as in Linux). The sign is a train of acknowledgements as long as the path holds, or a rise of the round-trip time.
 //!
-//! A round trip begins with the first acknowledgement of what was sent after the one before began: not with the last of a
-//! flight, behind which there is a pause that would break every train. The least round-trip time is that of data; the
-//! handshake's small packets take less.
+//! A round trip begins with the first acknowledgement of data sent after the beginning of the one before. The last
+//! acknowledgement of a flight would be followed by a pause that breaks every train. The least round-trip time is that
+//! of data; the handshake's small packets take less.
 //!
 //! Divergences from Linux:
 //! 1. Nothing is looked for in recovery, where a window below the threshold is no slow start.
@@ -16,7 +16,7 @@ use crate::time::SendTime;
 use crate::window::Delivery;
 use crate::window::rounds::Rounds;
 
-/// Below this window, in segments, nothing is looked for (`hystart_low_window`).
+/// Window in segments below which the end of slow start is not looked for (`hystart_low_window`).
 const LOW_WINDOW: f64 = 16.0;
 
 /// Acknowledgements this far apart at most belong to one train (`hystart_ack_delta`).
@@ -25,21 +25,21 @@ const ACK_DELTA: TimeDelta = TimeDelta::from_millis(2);
 /// Samples of a round whose minimum is compared (`HYSTART_MIN_SAMPLES`).
 const SAMPLES: u32 = 8;
 
-/// What counts as too long a train and too long a round trip.
+/// Limits of an acknowledgement train and of the round-trip time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// A train may last this share of the smallest round-trip time
+    /// Length that a train may have as a share of the smallest round-trip time,
     pub train: f64,
-    /// and of this, by which a host may hold acknowledgements up (`hystart_ack_delay`, at the rates of this world always
-    /// its most).
+    /// plus this time, for which a host may hold acknowledgements up (`hystart_ack_delay`, at the rates used here
+    /// always at its maximum).
     pub train_slack: TimeDelta,
-    /// The round-trip time may exceed its minimum by this share of it,
+    /// Rise of the round-trip time above its minimum, as a share of it, that ends slow start,
     pub delay: f64,
-    /// but at least by this (`HYSTART_DELAY_MIN`)
+    /// at least this long (`HYSTART_DELAY_MIN`)
     pub delay_min: TimeDelta,
-    /// and at most by this (`HYSTART_DELAY_MAX`).
+    /// and at most this long (`HYSTART_DELAY_MAX`).
     pub delay_max: TimeDelta,
-    /// Whether a short round trip after the first eight of a round still speaks against its end.
+    /// Whether a short round trip after the first eight of a round can still prevent the end of slow start.
     pub later_samples: bool,
 }
 
@@ -69,23 +69,23 @@ impl Config {
     }
 }
 
-/// Looks for the end of slow start.
+/// Detector of the end of slow start.
 #[derive(Clone, Debug)]
 pub struct HyStart {
     config: Config,
     rounds: Rounds,
     round_start: SendTime,
-    /// When the last acknowledgement of the train came.
+    /// Time of the last acknowledgement of the train.
     train_end: SendTime,
     samples: u32,
     /// The least of the round's samples.
     round_min: TimeDelta,
-    /// Whether it has been found: then nothing more is looked for before a timeout.
+    /// Whether the end has been found: then the search stops until a timeout.
     found: bool,
 }
 
 impl HyStart {
-    /// One that has seen nothing yet.
+    /// A detector at the start of a connection.
     pub fn new(config: Config) -> Self {
         let start = SendTime::ZERO;
         let round_min = TimeDelta::MAX;
@@ -100,24 +100,24 @@ impl HyStart {
         }
     }
 
-    /// Another connection begins.
+    /// Restarts for another connection.
     pub(super) fn reset(&mut self) {
         *self = Self::new(self.config);
     }
 
-    /// A timeout: slow start is to come again, and `outstanding` segments belong to what was before.
+    /// Timeout: slow start is to come again, and `outstanding` segments belong to the round before.
     pub(super) fn on_timeout(&mut self, now: SendTime, outstanding: f64) {
         self.found = false;
         self.begin_round(now, outstanding);
     }
 
-    /// Counts what has arrived, in slow start or not.
+    /// Counts arrived segments, in slow start or not.
     pub(super) fn count(&mut self, delivery: &Delivery) {
         self.rounds.count(delivery.delivered);
     }
 
-    /// Whether slow start should end here, at a window of `cwnd` segments, where round trips of data took `least` at
-    /// least; after [`Self::count`].
+    /// Whether slow start should end here, at a window of `cwnd` segments, where the smallest round-trip time of data
+    /// was `least`; after [`Self::count`].
     pub(super) fn ends_slow_start(&mut self, cwnd: f64, delivery: &Delivery, least: TimeDelta) -> bool {
         let Some(rtt) = delivery.rtt.filter(|_| !self.found) else { return false };
         if self.rounds.is_passed() {
@@ -139,6 +139,7 @@ impl HyStart {
     }
 
     fn train_is_long(&mut self, now: SendTime, least: TimeDelta) -> bool {
+        // A longer pause between acknowledgements breaks the train.
         if now - self.train_end > ACK_DELTA {
             return false;
         }
@@ -186,8 +187,8 @@ mod tests {
         hystart.ends_slow_start(cwnd, delivery, LEAST)
     }
 
-    /// At which acknowledgement of a round slow start ends: they come `gap` µs apart and carry these round-trip times, in
-    /// ms; the smallest so far was 100 ms.
+    /// Number of the acknowledgement of a round at which slow start ends. They come `gap` µs apart with these
+    /// round-trip times, in ms; the smallest so far was 100 ms.
     fn ends_at(config: Config, cwnd: f64, gap: i64, rtts: &[i64]) -> Option<usize> {
         let mut hystart = HyStart::new(config);
         (0..).zip(rtts).position(|(number, &rtt)| {
@@ -227,7 +228,7 @@ mod tests {
         // 250 µs apart: 203 quarters are 50.75 ms, 201 are 50.25.
         assert_eq!(ends_at(Config::linux_3_16(), 20.0, 250, &[100; 220]), Some(201));
         assert_eq!(ends_at(Config::linux(), 20.0, 250, &[100; 220]), Some(203));
-        // With pacing the whole of it.
+        // With pacing all of the round-trip time counts.
         let paced = Config::linux().paced();
         assert_eq!(
             [Config::linux(), paced].map(|config| ends_at(config, 20.0, 2000, &[100; 90])),
@@ -235,13 +236,13 @@ mod tests {
         );
     }
 
-    /// Flights of `flight` segments 100 ms apart, whose acknowledgements come `gap` µs apart in trains with a pause between;
-    /// in which flight, and at which of its acknowledgements, slow start ends.
+    /// Flight, and the number of its acknowledgement, at which slow start ends. Flights of `flight` segments are 100 ms
+    /// apart; acknowledgements come `gap` µs apart in trains with a pause between.
     fn ends_in_flight(flight: i64, gap: i64) -> Option<(i64, i64)> {
         let mut hystart = HyStart::new(Config::linux());
         let acks = (0..4).flat_map(|round| (0..flight).map(move |number| (round, number)));
         acks.into_iter().find(|&(round, number)| {
-            // Each acknowledgement lets the segment of the next flight out.
+            // Each acknowledgement releases the segment of the next flight.
             let outstanding = (flight - 1) as f64;
             let now = 1_000_000 + 100_000 * round + gap * number;
             told(&mut hystart, 20.0, &delivery(now, outstanding, 100))
@@ -253,7 +254,7 @@ mod tests {
         // 60 acknowledgements 1 ms apart, then 41 ms without one. The first of a flight begins the round, and the 51st after
         // it is beyond 50.5 ms.
         assert_eq!(ends_in_flight(60, 1000), Some((0, 51)));
-        // 40 do not last that long in any flight, and the pause is no part of a train.
+        // 40 acknowledgements do not last that long in any flight, and the pause is no part of a train.
         assert_eq!(ends_in_flight(40, 1000), None);
     }
 
@@ -278,7 +279,7 @@ mod tests {
         };
         assert_eq!(ends(&mut hystart, 1_000_000), Some(8));
         assert_eq!(ends(&mut hystart, 2_000_000), None);
-        // What was outstanding at the timeout still belongs to the round before, which began with it.
+        // Data outstanding at the timeout still belongs to the round before, which began with it.
         hystart.on_timeout(SendTime::from_millis(3000), 3.0);
         assert_eq!(ends(&mut hystart, 3_200_000), Some(11));
     }

@@ -1,5 +1,5 @@
-//! Window laws: how a TCP-like sender's congestion window reacts. The transport owns the [`Window`]; a law only
-//! changes it.
+//! Window algorithms: reactions of a TCP-like sender's congestion window. The transport owns the [`Window`]; an
+//! algorithm only changes it.
 
 pub mod cubic;
 pub mod dctcp;
@@ -25,10 +25,10 @@ pub use newreno::NewReno;
 pub use rules::{Reduced, Rules};
 pub use westwood::Westwood;
 
-/// A window never falls below this by congestion, in segments (RFC 5681 §3.1 eq. (4), RFC 9438 §4.6).
+/// Least window after congestion, in segments (RFC 5681 §3.1 eq. (4), RFC 9438 §4.6).
 const MIN_SSTHRESH: f64 = 2.0;
 
-/// The congestion window, in segments. Owned by the transport, changed by the law.
+/// The congestion window, in segments. Owned by the transport, changed by the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// `cwnd` in segments.
@@ -44,10 +44,10 @@ impl Window {
     }
 }
 
-/// What an acknowledgement told.
+/// Content of an acknowledgement of new data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ack {
-    /// When it came.
+    /// Time of arrival.
     pub now: SendTime,
     /// Segments newly acknowledged, cumulatively.
     pub acked: f64,
@@ -59,14 +59,14 @@ pub struct Ack {
     pub window_limited: bool,
 }
 
-/// What every acknowledgement tells, also a duplicate one and one in recovery.
+/// Content of any acknowledgement, including a duplicate one and one in recovery.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delivery {
-    /// When it came.
+    /// Time of arrival.
     pub now: SendTime,
-    /// Segments newly known to have arrived, cumulatively or by SACK; without SACK a duplicate tells of one.
+    /// Segments newly known to have arrived, cumulatively or by SACK; without SACK a duplicate stands for one.
     pub delivered: f64,
-    /// How many segments are newly known to have arrived with a congestion mark, where marks are counted.
+    /// Segments newly known to have arrived with a congestion mark, where marks are counted.
     pub marked: f64,
     /// Segments sent and not known to have arrived.
     pub outstanding: f64,
@@ -74,14 +74,14 @@ pub struct Delivery {
     pub rtt: Option<TimeDelta>,
     /// Smallest round-trip time seen; [`TimeDelta::MAX`] before the first sample.
     pub min_rtt: TimeDelta,
-    /// Whether it comes in fast recovery: the window is the transport's then, and says nothing of slow start.
+    /// Whether it comes in fast recovery: the window is the transport's then, and is no evidence on slow start.
     pub recovering: bool,
 }
 
-/// What kind of congestion was found.
+/// Kind of a congestion event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
-    /// A segment was lost and fast retransmit found it.
+    /// A segment was lost and found by fast retransmit.
     Loss,
     /// The retransmission timer ran out.
     Timeout,
@@ -89,34 +89,34 @@ pub enum Congestion {
     Ecn,
 }
 
-/// A window law.
+/// A window-based congestion control algorithm.
 pub trait WindowAlgorithm: Send + Sync + Debug {
-    /// Another connection begins: the law is as when it was made.
+    /// Resets the algorithm to its initial state, for another connection.
     fn reset(&mut self);
 
-    /// An acknowledgement of any kind has come; before any of the others is called for it.
+    /// Takes an acknowledgement of any kind; called before the other methods for it.
     fn on_delivery(&mut self, _window: &mut Window, _delivery: &Delivery) {}
 
-    /// New data was acknowledged outside of recovery: grow the window.
+    /// New data was acknowledged outside of recovery: grows the window.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
 
-    /// Congestion was found with `flight` segments outstanding: set `ssthresh` and `cwnd`. The transport itself
-    /// sets `cwnd` to 1 after a timeout.
+    /// Congestion was found with `flight` segments outstanding: sets `ssthresh` and `cwnd`. The transport itself sets
+    /// `cwnd` to 1 after a timeout.
     fn on_congestion(&mut self, window: &mut Window, now: SendTime, kind: Congestion, flight: f64);
 
-    /// Whether a mark asks for as much as a loss does (RFC 3168 §5), so that one reduction answers all of either kind in
-    /// a window.
+    /// Whether a mark asks for as large a reduction as a loss (RFC 3168 §5), so that one reduction answers all of
+    /// either kind in a window.
     fn marks_count_as_losses(&self) -> bool {
         true
     }
 
-    /// What [`Self::on_congestion`] was told last was none: what was taken for lost had only been late (RFC 5682, RFC 3522). The
-    /// transport has taken `cwnd` and `ssthresh` back to what they were before; a law may take back what it had concluded
-    /// besides (RFC 9438 §4.9). Linux's laws do not.
+    /// Undoes the last [`Self::on_congestion`], which was spurious: segments taken for lost had only been late (RFC
+    /// 5682, RFC 3522). The transport has restored `cwnd` and `ssthresh`; an algorithm may restore the rest of its
+    /// state (RFC 9438 §4.9). Linux's algorithms do not.
     fn on_undo(&mut self, _window: &mut Window, _now: SendTime) {}
 
-    /// The sender begins again after it sent nothing for longer than its retransmission timeout, and neither sent nor
-    /// heard anything for `idle`. The transport itself has taken `cwnd` back to the restart window (RFC 5681 §4.1).
+    /// The sender begins again after it sent no data for longer than its retransmission timeout; it neither sent nor
+    /// received for `idle`. The transport itself has reduced `cwnd` to the restart window (RFC 5681 §4.1).
     fn on_idle(&mut self, _window: &mut Window, _idle: TimeDelta) {}
 }
 
@@ -131,7 +131,7 @@ mod test_support {
         Ack { now: SendTime::from_millis(ms), acked, srtt: RTT, min_rtt: RTT, window_limited: true }
     }
 
-    /// The same as it tells of deliveries.
+    /// The same acknowledgement as a [`Delivery`].
     pub(super) fn delivery(ms: i64, delivered: f64, outstanding: f64) -> Delivery {
         let now = SendTime::from_millis(ms);
         Delivery { now, delivered, marked: 0.0, outstanding, rtt: Some(RTT), min_rtt: RTT, recovering: false }

@@ -9,19 +9,19 @@ use crate::time::SendTime;
 use crate::window::rules::{RenoGrowth, Rules};
 use crate::window::{Ack, Congestion, Window, WindowAlgorithm};
 
-/// The NewReno window law.
+/// The NewReno window algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct NewReno {
     growth: RenoGrowth,
 }
 
 impl NewReno {
-    /// A law that has seen nothing yet.
+    /// The algorithm at the start of a connection.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The law by the rules of a stack.
+    /// The algorithm by the rules of a stack.
     pub fn with_rules(rules: Rules) -> Self {
         Self { growth: RenoGrowth::new(rules) }
     }
@@ -119,7 +119,7 @@ mod tests {
         let mut law = NewReno::new();
         let mut window = Window { cwnd: 30.0, ssthresh: f64::INFINITY };
         law.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 30.0);
-        // The transport has taken the window back.
+        // The transport has restored the window.
         window = Window { cwnd: 30.0, ssthresh: f64::INFINITY };
         law.on_undo(&mut window, SendTime::ZERO);
         law.on_ack(&mut window, &ack(2.0));

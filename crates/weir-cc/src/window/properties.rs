@@ -1,4 +1,4 @@
-//! What holds for every window law, whatever it is told.
+//! Properties of every window algorithm, for any sequence of events.
 
 use proptest::prelude::*;
 use weir_units::TimeDelta;
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::time::SendTime;
 
-/// What a transport may tell a law.
+/// An event that a transport may report to an algorithm.
 #[derive(Clone, Debug)]
 enum Event {
     Delivery { delivered: f64, marked: f64, outstanding: f64, rtt: Option<i64>, recovering: bool },

@@ -1,8 +1,8 @@
-//! Round trips, as the arriving acknowledgements show them.
+//! Round trips, by the arriving acknowledgements.
 
 use crate::window::Delivery;
 
-/// Tells where a round trip ends: once so much has arrived as was outstanding at its beginning.
+/// Detector of the end of a round trip: as many segments have arrived as were outstanding at its beginning.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
     /// Segments that still have to arrive; below zero once more than these have.
@@ -10,22 +10,22 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// Counts what has arrived.
+    /// Counts arrived segments.
     pub(super) fn count(&mut self, delivered: f64) {
         self.left -= delivered;
     }
 
-    /// Whether something has arrived that was sent after the round began (Linux: `snd_una` beyond `end_seq`).
+    /// Whether a segment has arrived that was sent after the round began (Linux: `snd_una` beyond `end_seq`).
     pub(super) fn is_passed(self) -> bool {
         self.left < 0.0
     }
 
-    /// A round begins with so many segments outstanding.
+    /// Begins a round with `outstanding` segments outstanding.
     pub(super) fn begin(&mut self, outstanding: f64) {
         self.left = outstanding;
     }
 
-    /// Counts what has arrived; whether it is the last of a round, so that the next begins with it.
+    /// Counts arrived segments. Returns whether they end a round, so that the next begins with them.
     pub(super) fn begins(&mut self, delivery: &Delivery) -> bool {
         self.count(delivery.delivered);
         let begins = self.left <= 0.0;

@@ -1,28 +1,28 @@
-//! Rules on which TCP stacks differ and window laws do not, and the growth that most laws have in common: slow start,
-//! then so many segments per round trip.
+//! Rules on which TCP stacks differ and window algorithms do not, and the growth common to most algorithms. That is
+//! slow start, then a number of segments per round trip.
 
 use crate::window::{Ack, Congestion, MIN_SSTHRESH, Window};
 
-/// What acknowledgements and reductions are counted by.
+/// Counting rules for acknowledgements and reductions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
-    /// `L`, by how many segments one acknowledgement opens the window in slow start at most (RFC 3465 §2.3).
+    /// `L`, the most segments by which one acknowledgement opens the window in slow start (RFC 3465 §2.3).
     pub slow_start_limit: f64,
-    /// The same in the slow start after a timeout, where one acknowledgement may tell of what arrived long before.
+    /// The same in the slow start after a timeout, where one acknowledgement may cover data that arrived long before.
     pub limit_after_timeout: f64,
-    /// Whether, in congestion avoidance, an acknowledgement counts once, however many segments it acknowledges: with
+    /// Whether, in congestion avoidance, an acknowledgement counts once, however many segments it acknowledges. With
     /// delayed acknowledgements the window then gains half a segment per round trip (RFC 5681 §3.1 eq. (3)).
     pub counts_acknowledgements: bool,
     /// Whether the window grows even while the application limits sending, against RFC 7661.
     pub unused_window_grows: bool,
-    /// What congestion reduces.
+    /// Base of a reduction.
     pub reduces: Reduced,
 }
 
-/// What congestion reduces.
+/// Base of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduced {
-    /// What is in flight (RFC 5681 §3.1 eq. (4)).
+    /// The flight (RFC 5681 §3.1 eq. (4)).
     Flight,
     /// The window.
     Window,
@@ -49,7 +49,7 @@ impl Rules {
         }
     }
 
-    /// Linux: every segment counts, also in slow start, and the window is what is reduced.
+    /// Linux: every segment counts, also in slow start, and the window is reduced, not the flight.
     pub const fn linux() -> Self {
         Self {
             slow_start_limit: f64::INFINITY,
@@ -59,7 +59,7 @@ impl Rules {
         }
     }
 
-    /// The same, and windows are whole numbers, as in the kernel.
+    /// Linux 6: as [`Self::linux`], and windows are whole numbers, as in the kernel.
     pub const fn linux_6() -> Self {
         Self { reduces: Reduced::WholeWindow, ..Self::linux() }
     }
@@ -69,7 +69,7 @@ impl Rules {
         Self { counts_acknowledgements: true, unused_window_grows: true, ..Self::rfc_5681() }
     }
 
-    /// The threshold after a reduction that leaves so many segments.
+    /// The threshold after a reduction to `left` segments.
     pub(super) fn threshold(&self, left: f64) -> f64 {
         let whole = self.reduces == Reduced::WholeWindow;
         (if whole { libm::trunc(left) } else { left }).max(MIN_SSTHRESH)
@@ -85,7 +85,7 @@ impl Rules {
 #[derive(Clone, Debug, Default)]
 pub(super) struct SlowStart {
     pub(super) rules: Rules,
-    /// A timeout was the last congestion, and the threshold has not been reached since.
+    /// Whether a timeout was the last congestion, and the threshold has not been reached since.
     after_timeout: bool,
 }
 
@@ -94,8 +94,8 @@ impl SlowStart {
         Self { rules, after_timeout: false }
     }
 
-    /// `acked` segments are acknowledged (RFC 3465 §2.2): opens the window, at most up to the threshold, and returns the
-    /// segments that are left over for congestion avoidance.
+    /// Takes an acknowledgement of `acked` segments (RFC 3465 §2.2), which opens the window, at most up to the
+    /// threshold. Returns the segments that are left over for congestion avoidance.
     pub(super) fn on_ack(&mut self, window: &mut Window, acked: f64) -> f64 {
         if !window.in_slow_start() {
             self.after_timeout = false;
@@ -108,13 +108,13 @@ impl SlowStart {
         opened - window.cwnd
     }
 
-    /// Congestion with `flight` segments outstanding: what is to be reduced, in segments.
+    /// Congestion with `flight` segments outstanding: returns the base of the reduction, in segments.
     pub(super) fn on_congestion(&mut self, window: &Window, kind: Congestion, flight: f64) -> f64 {
         self.after_timeout = kind == Congestion::Timeout;
         if self.rules.reduces == Reduced::Flight { flight } else { window.cwnd }
     }
 
-    /// The last congestion was none.
+    /// The last congestion was spurious.
     pub(super) fn on_undo(&mut self) {
         self.after_timeout = false;
     }
@@ -133,7 +133,7 @@ impl RenoGrowth {
         Self { slow_start: SlowStart::new(rules), counted: 0.0 }
     }
 
-    /// The same rules, and nothing counted.
+    /// A new state with the same rules.
     pub(super) fn anew(&self) -> Self {
         Self::new(self.slow_start.rules)
     }
@@ -153,6 +153,7 @@ impl RenoGrowth {
             window.cwnd += increase / window.cwnd; // RFC 5681 eq. (3)
             return;
         }
+        // RFC 3465 §2.1: the window opens by a segment once a whole window is acknowledged.
         self.counted += increase * rest;
         if self.counted >= window.cwnd {
             let whole = libm::trunc(self.counted / window.cwnd);
@@ -161,18 +162,18 @@ impl RenoGrowth {
         }
     }
 
-    /// Congestion: what was counted is forgotten. Returns what is to be reduced.
+    /// Congestion: forgets the count. Returns the base of the reduction.
     pub(super) fn on_congestion(&mut self, window: &Window, kind: Congestion, flight: f64) -> f64 {
         self.counted = 0.0;
         self.slow_start.on_congestion(window, kind, flight)
     }
 
-    /// What is left of a window after a reduction, in segments.
+    /// The slow-start threshold after a reduction to `left` segments.
     pub(super) fn threshold(&self, left: f64) -> f64 {
         self.slow_start.rules.threshold(left)
     }
 
-    /// The last congestion was none. What had been counted is lost all the same, as in Linux.
+    /// The last congestion was spurious. The count from before it stays lost all the same, as in Linux.
     pub(super) fn on_undo(&mut self) {
         self.slow_start.on_undo();
     }
@@ -223,13 +224,13 @@ mod tests {
         for _ in 0..2 {
             slow_start.on_ack(&mut window, 5.0);
         }
-        // Slow start after an idle time is another.
+        // Slow start after an idle time is a different case.
         window = Window { cwnd: 10.0, ssthresh: 20.0 };
         slow_start.on_ack(&mut window, 5.0);
         assert_eq!(window.cwnd, 12.0);
     }
 
-    /// What a round trip of 20 segments, acknowledged two by two, adds to a window of 20.
+    /// Growth of a window of 20 in a round trip of 20 segments, acknowledged two by two.
     fn gain_per_round(rules: Rules) -> f64 {
         let mut window = Window { cwnd: 20.0, ssthresh: 20.0 };
         let mut growth = RenoGrowth::new(rules);

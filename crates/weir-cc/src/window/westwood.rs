@@ -1,11 +1,14 @@
-//! Westwood+: after congestion the window is what the path carried, `BWE · RTTmin`, and not half of what was tried (Mascolo
-//! et al., "TCP Westwood: bandwidth estimation for enhanced transport over wireless links", MobiCom 2001; Grieco and
-//! Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP", CCR 2004). It grows as Reno.
+//! Westwood+: congestion sets the window to the measured capacity of the path, `BWE · RTTmin`, and not to half of the
+//! window. Growth is as in Reno. Sources: Mascolo et al., "TCP Westwood: bandwidth estimation for enhanced transport
+//! over wireless links", MobiCom 2001; Grieco and Mascolo, "Performance evaluation and comparison of Westwood+, New
+//! Reno, and Vegas TCP", CCR 2004.
 //!
-//! Variants: Westwood+ as in Linux; Westwood+ as in ns-3; and Westwood, with a sample per acknowledgement, in the two forms that
-//! ns-3 had: over the time since the last one (as in the paper of 2001; in ns-3 until its congestion control became a class of
-//! its own in 3.25, and again since commit 0e685cb, so in 3.37; 3.38 has no more of it), or, between these, over the whole round
-//! trip. That takes each acknowledgement for all that a round trip brings and nearly always ends at the smallest window.
+//! Variants: Westwood+ as in Linux; Westwood+ as in ns-3; and Westwood, with a sample per acknowledgement, in the two
+//! forms that ns-3 had. The first form takes the sample over the time since the last acknowledgement, as in the paper
+//! of 2001. In ns-3 this form was in use until its congestion control became a class of its own in 3.25, and again
+//! since commit 0e685cb, so in 3.37; 3.38 has no more of it. The second form, between these, takes the sample over the
+//! whole round trip. That form takes each acknowledgement for all that a round trip brings and nearly always ends at
+//! the smallest window.
 //!
 //! Divergences:
 //! 1. Before the first sample of the bandwidth half of what is in flight stands for `BWE · RTTmin`.
@@ -22,7 +25,7 @@ use crate::window::{Ack, Congestion, Delivery, Window, WindowAlgorithm};
 /// Shortest window of a bandwidth sample in Linux (`TCP_WESTWOOD_RTT_MIN`).
 const LINUX_SHORTEST: TimeDelta = TimeDelta::from_millis(50);
 
-/// How the bandwidth is estimated.
+/// Method of the bandwidth estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Estimator {
     /// A sample per round trip, 50 ms at least, through two filters that each keep 7/8 (Linux).
@@ -38,7 +41,7 @@ pub enum Estimator {
     Ns3PerAck,
 }
 
-/// The Westwood window law.
+/// The Westwood window algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct Westwood {
     estimator: Estimator,
@@ -49,13 +52,13 @@ pub struct Westwood {
     rtt: TimeDelta,
     /// `RTTmin`; in Linux since the last timeout.
     min_rtt: TimeDelta,
-    /// Whether the next round trip is taken for the least (`reset_rtt_min`).
+    /// Whether `RTTmin` stands; if not, the next round trip replaces it (`reset_rtt_min`).
     rtt_min_stands: bool,
     /// `b_k` in segments per second.
     sample: f64,
-    /// What the first of Linux's filters gives.
+    /// Output of the first of Linux's filters.
     first: f64,
-    /// `BWE` in segments per second; `None` before the first sample.
+    /// `BWE` in segments per second, or `None` before the first sample.
     bandwidth: Option<f64>,
 }
 
@@ -65,12 +68,12 @@ impl Westwood {
         Self::default()
     }
 
-    /// The law by the rules of a stack.
+    /// The algorithm by the rules of a stack.
     pub fn with_rules(estimator: Estimator, rules: Rules) -> Self {
         Self { estimator, growth: RenoGrowth::new(rules), ..Self::default() }
     }
 
-    /// Counts what has arrived; a sample of the bandwidth, in segments per second, once there is one.
+    /// Counts arrived segments; returns a sample of the bandwidth, in segments per second, once there is one.
     fn count(&mut self, delivery: &Delivery) -> Option<f64> {
         if self.rtt <= TimeDelta::ZERO {
             return None;
@@ -88,7 +91,7 @@ impl Westwood {
         Some(core::mem::take(&mut self.arrived) / length.secs_f64())
     }
 
-    /// How long a sample of the bandwidth lasts at least.
+    /// Least duration of a bandwidth sample.
     fn shortest_window(&self) -> TimeDelta {
         match self.estimator {
             Estimator::Linux => self.rtt.max(LINUX_SHORTEST),
@@ -145,8 +148,10 @@ impl WindowAlgorithm for Westwood {
 
     fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
         let reduced = self.growth.on_congestion(window, kind, flight);
+        // `BWE · RTTmin`, or half of the base before the first sample (divergence 1).
         let carried = self.bandwidth.map_or(reduced / 2.0, |bandwidth| bandwidth * self.min_rtt.secs_f64());
         window.ssthresh = self.growth.threshold(carried);
+        // Congestion never opens the window (divergence 2).
         window.cwnd = window.cwnd.min(window.ssthresh);
         self.rtt_min_stands &= kind != Congestion::Timeout;
     }
@@ -217,7 +222,7 @@ mod tests {
         law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 20.0);
         assert_eq!(rtt_of(&mut law, 300), TimeDelta::from_millis(100));
         law.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 20.0);
-        // The threshold of the timeout itself still goes by the old one: 220/s over 100 ms.
+        // The threshold of the timeout itself still uses the old one: 220/s over 100 ms.
         assert!((window.ssthresh - 22.0).abs() < 1.0, "{window:?}");
         assert_eq!(rtt_of(&mut law, 300), TimeDelta::from_millis(300));
         assert_eq!(rtt_of(&mut law, 250), TimeDelta::from_millis(250));

@@ -1,23 +1,23 @@
-//! The ACK clock: others' acknowledgements let a newcomer's segments out (draft-welzl-tcp-ccc-00 §3; "Start Me Up",
+//! The ACK clock: others' acknowledgements release a newcomer's segments (draft-welzl-tcp-ccc-00 §3; "Start Me Up",
 //! ANRW 2016).
 //!
-//! Whole numbers count: by a sum of fractions such as `10 · 0.1` a segment would miss its acknowledgement.
+//! The counts are whole numbers: with a sum of fractions such as `10 · 0.1` a segment would miss its acknowledgement.
 
 use crate::time::SendTime;
 
-/// What weights are counted in: the greatest weight has so many ticks.
+/// Ticks of the greatest weight; weights are counted in ticks.
 pub(super) const TICKS: f64 = 16_777_216.0;
 
-/// The clock of one newcomer.
+/// The ACK clock of one newcomer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Clock {
     /// `k`, segments not yet clocked out.
     pub(super) left: u32,
     /// Segments clocked out.
     pub(super) sent: u32,
-    /// What it has been given of others' acknowledgements, in ticks.
+    /// Credit from others' acknowledgements, in ticks.
     credit: u64,
-    /// When another flow was acknowledged last.
+    /// Time of another flow's last acknowledgement.
     pub(super) heard: SendTime,
 }
 
@@ -39,7 +39,7 @@ impl Clock {
         self.credit = self.credit.saturating_sub(total);
     }
 
-    /// `segments` of another flow were acknowledged; the newcomer has `ticks` of the total.
+    /// Counts `segments` of another flow as acknowledged; the newcomer has `ticks` of the total.
     pub(super) const fn hear(&mut self, now: SendTime, segments: u64, ticks: u64) {
         self.heard = now;
         self.credit = self.credit.saturating_add(segments.saturating_mul(ticks));
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn acknowledged_segments_count_and_not_acknowledgements() {
         assert_eq!(sends(100, 1, 4, 2, 5), [0, 2, 4]);
-        // One segment an acknowledgement at most.
+        // At most one segment for an acknowledgement.
         assert_eq!(sends(100, 1, 2, 8, 4), [0, 1, 2, 3]);
     }
 

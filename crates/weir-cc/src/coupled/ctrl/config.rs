@@ -17,26 +17,26 @@ pub struct Config {
     /// Whether shares are shares of a rate, `cwnd/srtt_min`, as flows of several destinations need, and not of the sum of
     /// windows. On one path a latecomer that takes the others' queue for distance would gain by it.
     pub by_rates: bool,
-    /// Whose growth counts where delay-based laws and others are coupled.
+    /// The flow whose growth counts where delay-based controllers and others are coupled.
     pub lead: CoordinatorSelection,
-    /// `IW` in segments, at least 1: what a flow without an acknowledgement clock begins with (RFC 6928).
+    /// `IW` in segments, at least 1: the window with which a flow without an ACK clock begins (RFC 6928).
     pub initial_window: f64,
-    /// By so many segments, at least 1, one acknowledgement opens a window whose share rose.
+    /// Most segments, at least 1, by which one acknowledgement opens a window whose share rose.
     pub burst: f64,
-    /// What a loss event leaves of the aggregate at least, in (0, 1]. The law of who saw it says how much; but one whose
-    /// flight was not all of its share would take more than it has lost.
+    /// Least part of the aggregate that remains after a loss event, in (0, 1]. The controller that saw the loss gives
+    /// the reduction; a flow whose flight was below its share would otherwise take more than it has lost.
     pub least_kept: f64,
-    /// After so many timeouts in a row, at least 1, while others are acknowledged, a flow is not coupled any more.
+    /// Timeouts in a row, at least 1, while others are acknowledged, after which a flow is not coupled any more.
     pub most_timeouts: u32,
-    /// Without an acknowledgement for so many round trips, at least 1, another flow coordinates.
+    /// Round trips without an acknowledgement, at least 1, after which another flow coordinates.
     pub coordinator_silence: f64,
     /// A flow that used less than this part of its share for a round trip, in [0, 1], leaves the rest to others.
     pub limited_share: f64,
-    /// Of such a flow's greatest flight, at least 1, `DW` is so many times as much.
+    /// Factor on the greatest flight of an application-limited flow, at least 1, that gives its `DW`.
     pub desired_headroom: f64,
     /// The least threshold of the aggregate in segments, 0 or above (RFC 5681 §3.1 eq. (4)).
     pub least_threshold: f64,
-    /// The round-trip time until one was measured.
+    /// The round-trip time until a first measurement.
     pub usual_rtt: TimeDelta,
 }
 
@@ -55,16 +55,16 @@ pub enum Newcomer {
     AddsWindow,
 }
 
-/// Whose growth counts where delay-based laws and others are coupled.
+/// The flow whose growth counts where delay-based controllers and others are coupled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum CoordinatorSelection {
-    /// `delay_leads`: that of a delay-based law, as long as one is active.
+    /// `delay_leads`: that of a delay-based controller, as long as one is active.
     #[default]
     Delay,
-    /// `sum_all`: everyone's additive one, each by its part of `1/N`.
+    /// `sum_all`: the additive growth of every flow, each by its part of `1/N`.
     All,
 }
 

@@ -1,17 +1,18 @@
 //! E-TCP: one window, divided equally (Eggert, Heidemann, Touch: "Effects of ensemble TCP", 1999).
 //!
-//! The formulas are ours: of the original only an announcement was at hand. As criticised in coupling-2018 §III.B it knows
-//! no state of a connection: each connection's loss halves the window of all, however many belong to one loss event, and
-//! whoever is in fast recovery is divided anew, too. A sender that obeys no window in fast recovery is spared the latter.
+//! The formulas are ours: of the original only an announcement was at hand. As criticised in coupling-2018 §III.B it
+//! keeps no state of a connection. Each connection's loss halves the window of all, however many belong to one loss
+//! event. A connection in fast recovery gets a new part, too; a sender that obeys no window in fast recovery is spared
+//! this.
 
 use super::ensemble::{Ensemble, Kept, Rule};
 use crate::coupled::message::{CwndUpdate, WindowEvent};
 use crate::window::Window;
 
-/// Couples windows by one that is divided equally.
+/// Couples windows by one shared window that is divided equally.
 pub type ETcp = Ensemble<OneWindow>;
 
-/// The window of all.
+/// The shared window of all connections.
 #[derive(Clone, Debug)]
 pub struct OneWindow {
     window: Window,
@@ -100,7 +101,7 @@ mod tests {
         assert_eq!(tell(&mut coupler, 0, &grown), [(0, window(10.25, 4.0))]);
         let loss = news(WindowEvent::RecoveryEntered, before, Window { cwnd: 5.0, ssthresh: 5.0 });
         assert_eq!(tell(&mut coupler, 0, &loss), [(1, window(5.125, 5.125))]);
-        // Of the same round trip, and yet another halving.
+        // A loss of the same round trip, and yet another halving.
         let loss = news(
             WindowEvent::RecoveryEntered,
             Window { cwnd: 5.125, ssthresh: 5.125 },

@@ -1,7 +1,7 @@
 //! EFCM: every connection has the mean of all windows (Savorić et al., Computer Networks 49(2), 2005).
 //!
 //! The formulas are ours: of the original only an abstract was at hand. `n` connections stay as aggressive as `n`. Its
-//! pacing is not here, nor is what it makes of round-trip times: these are the senders' own.
+//! pacing and its use of round-trip times are absent: these are the senders' own.
 
 use super::ensemble::{Ensemble, Kept, Rule};
 use crate::coupled::message::{CwndUpdate, WindowEvent};
@@ -10,11 +10,11 @@ use crate::window::Window;
 /// Couples windows by their mean.
 pub type Efcm = Ensemble<Mean>;
 
-/// The sums of windows.
+/// The sums of the connections' windows.
 #[derive(Clone, Debug, Default)]
 pub struct Mean {
     cwnd: f64,
-    /// `ssthresh` of all, each as it was told last.
+    /// Sum of the `ssthresh` last reported by each connection.
     ssthresh: Option<f64>,
 }
 

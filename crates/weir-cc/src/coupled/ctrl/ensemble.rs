@@ -1,4 +1,4 @@
-//! What the relatives of ctrlTCP have in common: flows whose windows a rule sets.
+//! Common part of the relatives of ctrlTCP: flows whose windows a rule sets.
 
 use alloc::collections::VecDeque;
 use core::fmt::Debug;
@@ -17,7 +17,7 @@ pub(super) struct Kept {
     pub(super) window: Window,
     /// Bytes of a segment.
     segment: f64,
-    /// Whether it is told at once, and not at its own next word.
+    /// Whether it gets its window at once, and not at its own next message.
     pub(super) at_once: bool,
     recovering: bool,
 }
@@ -27,19 +27,20 @@ pub(super) trait Rule: Send + Sync + Debug + Default {
     /// The flow at `place` has joined with its initial window.
     fn on_join(&mut self, flows: &mut [Kept], place: usize);
 
-    /// Something happened to the window of the flow at `place`; `alone` it is on its own.
+    /// A window event of the flow at `place`, including a flow that is alone.
     fn on_news(&mut self, flows: &mut [Kept], place: usize, news: &CwndUpdate);
 
     /// A flow has left with this window.
     fn on_leave(&mut self, _flows: &mut [Kept], _left: Window) {}
 
-    /// A flow goes on by itself with this window.
+    /// A flow goes on without coupling, with this window.
     fn on_withdraw(&mut self, flows: &mut [Kept], left: Window) {
         self.on_leave(flows, left);
     }
 }
 
-/// Flows that share by a rule. Marks and timeouts are what they are to each flow's own law.
+/// Flows that share by a rule. Marks and timeouts have the effect that each flow's own congestion controller gives
+/// them.
 #[derive(Clone, Debug, Default)]
 pub struct Ensemble<R> {
     rule: R,
@@ -49,7 +50,7 @@ pub struct Ensemble<R> {
 
 #[expect(private_bounds, reason = "the rules are named by their types only")]
 impl<R: Rule> Ensemble<R> {
-    /// Nobody yet.
+    /// A coupler without flows.
     pub fn new() -> Self {
         Self::default()
     }
@@ -113,7 +114,7 @@ impl<R: Rule> Ensemble<R> {
             base_rtt: None,
         };
         self.rule.on_news(self.flows.all_mut(), place, &news);
-        // It waits for an answer, whatever it is.
+        // The flow waits for an answer, whatever the window is.
         self.flows[place].at_once = true;
         self.order_at_once();
         Ok(())
@@ -168,7 +169,7 @@ impl<R: Rule> Coupler for Ensemble<R> {
                 }
                 self.order_at_once();
             }
-            // These know no weights.
+            // These rules have no weights.
             CouplingMessage::FlowParameters(_)
             | CouplingMessage::Join(_)
             | CouplingMessage::Statistics(_) => {}
@@ -226,7 +227,7 @@ pub(super) mod test_support {
         })
     }
 
-    /// Tells a word, and returns what is ordered.
+    /// Sends a message, and returns the resulting actions.
     pub(crate) fn tell(
         coupler: &mut impl Coupler,
         flow: u32,

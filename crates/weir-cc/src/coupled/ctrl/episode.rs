@@ -1,4 +1,4 @@
-//! Loss events: whatever is lost or marked within a round trip, of whichever flow, is one.
+//! Loss events: all losses and marks within a round trip, of any flow, are one event.
 
 use crate::coupled::message::FlowId;
 use crate::time::SendTime;
@@ -7,7 +7,7 @@ use crate::time::SendTime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Episode {
     running: Running,
-    /// Until then losses are of data that was sent before the last event ended, and belong to it.
+    /// Losses before this time are of data that was sent before the last event ended, and belong to it.
     grace: SendTime,
 }
 
@@ -36,7 +36,7 @@ impl Episode {
         }
     }
 
-    /// Whether a loss found now is news.
+    /// Whether a loss found now begins a new loss event.
     pub(super) fn is_news(&self, now: SendTime) -> bool {
         !self.is_running(now) && now >= self.grace
     }
@@ -54,19 +54,19 @@ impl Episode {
         self.running = Running::Of(owner);
     }
 
-    /// One that needs no recovery, and lasts until `end`.
+    /// Begins an event without recovery, which lasts until `end`.
     pub(super) const fn last_until(&mut self, end: SendTime) {
         self.running = Running::Until(end);
         self.grace = end;
     }
 
-    /// It is over; until `grace` losses belong to it.
+    /// Ends the event; losses before `grace` belong to it.
     pub(super) const fn end(&mut self, grace: SendTime) {
         self.running = Running::No;
         self.grace = grace;
     }
 
-    /// It is over, and what is lost from now on is news.
+    /// Ends the event; any later loss begins a new one.
     pub(super) const fn forget(&mut self) {
         self.running = Running::No;
     }

@@ -1,4 +1,4 @@
-//! What is known of a coupled flow.
+//! State of a coupled flow.
 
 use weir_units::TimeDelta;
 
@@ -12,7 +12,7 @@ use crate::window::Window;
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     pub(super) parameters: FlowParameters,
-    /// By what its law steers.
+    /// Signal by which its controller steers.
     pub(super) steered: Steered,
     /// Bytes of a segment.
     pub(super) segment: f64,
@@ -28,7 +28,7 @@ pub(super) struct Flow {
     /// Whether it may have data in the network.
     pub(super) outstanding: bool,
     pub(super) base_rtt: Option<TimeDelta>,
-    /// When it was acknowledged last; when it joined, before.
+    /// Time of its last acknowledgement; before that, the time when it joined.
     pub(super) heard: SendTime,
     /// Timeouts in a row.
     pub(super) timeouts: u32,
@@ -36,25 +36,25 @@ pub(super) struct Flow {
     pub(super) usage: Usage,
 }
 
-/// By what a law steers.
+/// Signal by which a controller steers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Steered {
     /// Losses and marks: a TCP.
     Loss,
-    /// Delay: a law that tells of its decisions.
+    /// Delay: a controller that reports its decisions.
     Delay,
 }
 
-/// What a flow is doing about losses.
+/// State of a flow's loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Nothing.
+    /// No loss is being repaired.
     Open,
     /// Fast recovery: its window is its own.
     Recovery,
-    /// `ssbits`: its timer ran out, and what that means is not decided.
+    /// `ssbits`: its retransmission timer ran out, and the meaning is not decided.
     Undecided,
-    /// `ssbits`: its timer ran out while others are acknowledged.
+    /// `ssbits`: its retransmission timer ran out while others are acknowledged.
     Isolated,
 }
 
@@ -89,12 +89,12 @@ impl Flow {
         }
     }
 
-    /// Whether its timer ran out, and it has not recovered (`ssbits`).
+    /// Whether its retransmission timer ran out, and it has not recovered (`ssbits`).
     pub(super) fn is_timed_out(&self) -> bool {
         matches!(self.phase, Phase::Undecided | Phase::Isolated)
     }
 
-    /// Data was acknowledged, in recovery or not.
+    /// Counts an acknowledgement, in recovery or not.
     pub(super) fn on_acknowledged(&mut self, now: SendTime, news: &CwndUpdate) {
         let acked = news.acked * self.segment;
         self.heard = now;
@@ -175,7 +175,7 @@ mod tests {
         for flight in [3.0, 6.0, 4.0] {
             flow.on_acknowledged(SendTime::ZERO, &acked(2.0, flight, false));
         }
-        // What was in the network before the acknowledgement: 6 + 2 segments.
+        // Flight before the acknowledgement: 6 + 2 segments.
         assert_eq!((flow.usage.peak, flow.usage.limited), (8000.0, false));
         flow.on_acknowledged(SendTime::ZERO, &acked(1.0, 1.0, true));
         flow.on_acknowledged(SendTime::ZERO, &acked(1.0, 1.0, false));

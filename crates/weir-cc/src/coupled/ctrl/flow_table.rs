@@ -1,10 +1,10 @@
-//! Who is coupled, and what is known of each.
+//! Table of the coupled flows.
 
 use alloc::vec::Vec;
 
 use crate::coupled::message::FlowId;
 
-/// What is known of each member, in the order of their numbers.
+/// State of each member, in the order of their numbers.
 #[derive(Clone, Debug)]
 pub(super) struct FlowTable<T> {
     members: Vec<FlowId>,
@@ -18,7 +18,7 @@ impl<T> Default for FlowTable<T> {
 }
 
 impl<T> FlowTable<T> {
-    /// The place of a member. Where their numbers follow each other, as they mostly do, nothing is searched.
+    /// The place of a member. Where the numbers are consecutive, as they mostly are, the search is skipped.
     pub(super) fn place(&self, member: FlowId) -> Option<usize> {
         let first = self.members.first()?;
         let likely = member.0.wrapping_sub(first.0) as usize;
@@ -28,7 +28,7 @@ impl<T> FlowTable<T> {
         self.members.binary_search(&member).ok()
     }
 
-    /// Takes a member in, or in the place of what was known of it; returns its place.
+    /// Inserts a member, or replaces its state; returns its place.
     pub(super) fn insert(&mut self, member: FlowId, known: T) -> usize {
         match self.members.binary_search(&member) {
             Ok(place) => {
@@ -43,7 +43,7 @@ impl<T> FlowTable<T> {
         }
     }
 
-    /// Removes who is at `place`.
+    /// Removes the member at `place`.
     pub(super) fn remove(&mut self, place: usize) -> T {
         self.members.remove(place);
         self.known.remove(place)
@@ -61,12 +61,12 @@ impl<T> FlowTable<T> {
         self.members.is_empty()
     }
 
-    /// What is known, in the order of places.
+    /// States of the members, in the order of places.
     pub(super) fn all(&self) -> &[T] {
         &self.known
     }
 
-    /// The same, to change.
+    /// States of the members, mutable.
     pub(super) fn all_mut(&mut self) -> &mut [T] {
         &mut self.known
     }

@@ -1,4 +1,4 @@
-//! The group: who coordinates, what the aggregate is, and who hears of it.
+//! The group: the coordinator, the aggregate and the actions for each flow.
 
 mod answers;
 mod clocks;
@@ -35,13 +35,13 @@ pub struct CtrlTcp {
     tenants: Tenants,
     flows: FlowTable<Flow>,
     shares: Shares,
-    /// `CoCo`: whose growth is the aggregate's.
+    /// `CoCo`: the flow whose growth is the aggregate's.
     coordinator: Option<FlowId>,
     episode: Episode,
     clocks: Clocks,
-    /// Flows whose timeout waits for its meaning.
+    /// Number of flows whose timeout is not decided.
     undecided: u32,
-    /// Whether the flow that is left alone has not come to all that the others left.
+    /// Whether the last flow has not yet reached all that the others left.
     inheriting: bool,
     /// The sum of priorities, tenants' among them.
     priorities: f64,
@@ -82,17 +82,17 @@ impl CtrlTcp {
         })
     }
 
-    /// Who coordinates, the `CoCo`; `None` without flows.
+    /// The coordinating flow (`CoCo`), or `None` without flows.
     pub fn coordinator(&self) -> Option<FlowId> {
         self.coordinator
     }
 
-    /// The share of a flow in bytes; `None` for one that is not coupled.
+    /// The share of a flow in bytes, or `None` for one that is not coupled.
     pub fn share(&self, member: FlowId) -> Option<f64> {
         self.flows.place(member).map(|place| self.shares.share(&self.flows[place]))
     }
 
-    /// `sum_ssthresh` in bytes; `None` before the first congestion.
+    /// `sum_ssthresh` in bytes, or `None` before the first congestion.
     pub fn threshold(&self) -> Option<f64> {
         self.shares.threshold()
     }
@@ -133,7 +133,7 @@ impl CtrlTcp {
         self.srtt.unwrap_or(self.config.usual_rtt)
     }
 
-    /// Sets `sum_cwnd`; clocks do not hand out what is lost.
+    /// Sets `sum_cwnd`. ACK clocks do not hand out a reduced part.
     fn set_sum(&mut self, sum: f64) {
         let falls = sum < self.shares.sum();
         self.shares.set_sum(sum, self.flows.all());
@@ -150,13 +150,13 @@ impl CtrlTcp {
         self.coordinator == Some(self.flows.member(place))
     }
 
-    /// Whether there is one flow alone, which has all: it goes its own way, and the aggregate with it.
+    /// Whether one flow is alone and has all: its own controller steers it, and the aggregate follows.
     fn is_alone(&self) -> bool {
         self.flows.len() == 1 && !self.inheriting
     }
 }
 
-/// Whether numbers are such as a window can have.
+/// Whether an event has numbers that a window can have.
 fn is_sound(news: &CwndUpdate) -> bool {
     let amount = |value: f64| value >= 0.0 && value.is_finite();
     [news.before.cwnd, news.after.cwnd, news.acked, news.flight].into_iter().all(amount)
@@ -211,7 +211,7 @@ impl Coupler for CtrlTcp {
     }
 }
 
-/// Whether a flow does not go on before it is answered.
+/// Whether a flow waits for an answer before it goes on.
 fn waits_for_an_answer(word: &CouplingMessage) -> bool {
     match word {
         CouplingMessage::Update(_) => true,
@@ -220,7 +220,7 @@ fn waits_for_an_answer(word: &CouplingMessage) -> bool {
     }
 }
 
-/// How a flow stands to losses once something of it was acknowledged.
+/// Whether a flow is outside of any loss recovery.
 fn is_open(flow: &Flow) -> bool {
     flow.phase == Phase::Open
 }

@@ -1,13 +1,14 @@
 //! Coupled windows: ctrlTCP and its relatives.
 //!
 //! Source: draft-welzl-tcp-ccc-00 (2016), with draft-welzl-irtf-iccrg-tcp-in-udp-00 where it is clearer; the aims of
-//! coupling-2018 §III.B. [`CtrlTcp`] lets one flow at a time coordinate: its growth is the aggregate's, and every flow has
-//! the share of the aggregate that its priority says. Whatever is lost in a round trip, of whichever flows, is one loss
-//! event; a flow's retransmission timer only sends again while others are acknowledged. Shares are taken with a flow's own
-//! next acknowledgement; a newcomer's is let out by the others' ([`Newcomer::Clocked`]). What a law made of its window is
-//! scaled, and no constant of a law is known here: NewReno's half and CUBIC's 0.7 are both what the law says.
+//! coupling-2018 §III.B. [`CtrlTcp`] lets one flow at a time coordinate: its growth is the aggregate's, and every flow
+//! has the share of the aggregate that its priority gives. All losses of a round trip, of any flows, are one loss
+//! event. A flow's retransmission timer only retransmits while others are acknowledged. A flow takes its share with its
+//! own next acknowledgement; a newcomer's share is released by the others' ([`Newcomer::Clocked`]). The window that a
+//! congestion controller computed is scaled, and no constant of a controller is known here. The factors of NewReno
+//! (0.5) and CUBIC (0.7) are both taken from it.
 //!
-//! A flow that is alone goes its own way, and the aggregate is its window: bit by bit what it is without coupling.
+//! A flow that is alone follows its own controller, and the aggregate is its window: bit by bit as without coupling.
 //!
 //! Where the draft contradicts itself:
 //!
@@ -15,8 +16,8 @@
 //! |---|---|
 //! | P1 | the operators that the text version lost: `sum_cwnd + cwnd`, `P · sum_cwnd / sum_p` |
 //! | P2 | a join keeps the sum (prose), [`Newcomer::AddsWindow`] adds the newcomer's window (pseudo-code) |
-//! | P3 | shares are evaluated whenever a flow tells of itself |
-//! | P4 | whoever sees a loss coordinates, unless a loss event is in progress |
+//! | P3 | shares are evaluated at each message of a flow |
+//! | P4 | the flow that sees a loss coordinates, unless a loss event is in progress |
 //! | P5 | in slow start the sum grows in the coordinator's proportion |
 //! | P6 | after a timeout of all, `sum_ssthresh` is taken before the sum collapses, and is two segments at least |
 //! | P7 | the next coordinator is not in trouble itself |
@@ -52,12 +53,13 @@
 //!     otherwise the others go on with their parts of the whole sum while retransmissions are in the queue. Without it 0.50,
 //!     0.60, 0.53 % are lost, goodput is 9.42, 9.48, 9.38, and there are two to four times as many timeouts.
 //!
-//! Delay-based laws ([`CouplingMessage::Update`](super::CouplingMessage::Update) with a window) are coupled alike, additive in both directions;
-//! with TCPs they lead ([`CoordinatorSelection`]). The least base delay of all is not shared: no order carries it. Of `delay_leads` the guard
-//! against outside traffic that fills the queue is not built.
+//! Delay-based controllers ([`CouplingMessage::Update`](super::CouplingMessage::Update) with a window) are coupled
+//! alike, additive in both directions; with TCPs they lead ([`CoordinatorSelection`]). The least base delay of all is
+//! not shared: no action carries it. The guard of `delay_leads` against background traffic that fills the queue is not
+//! built.
 //!
-//! Relatives, as far as they are known: [`ETcp`], [`Efcm`], [`Rfc2140`]. The Congestion Manager (RFC 3124) is not built: it
-//! replaces the connections' congestion control instead of coupling it.
+//! Built relatives: [`ETcp`], [`Efcm`], [`Rfc2140`]. The Congestion Manager (RFC 3124) is not built: it replaces the
+//! connections' congestion control instead of coupling it.
 
 mod clock;
 pub mod config;

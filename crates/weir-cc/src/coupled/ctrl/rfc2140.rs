@@ -1,14 +1,14 @@
-//! Ensemble sharing of RFC 2140 (§ 5): a newcomer begins with an equal part of what the others have, who give it up.
+//! Ensemble sharing of RFC 2140 (§ 5): a newcomer begins with an equal part of the others' windows, which shrink by it.
 //! From then on each connection is on its own.
 
 use super::ensemble::{Ensemble, Kept, Rule};
 use crate::coupled::message::CwndUpdate;
 use crate::window::Window;
 
-/// Couples the beginnings of windows.
+/// Couples the initial windows of connections.
 pub type Rfc2140 = Ensemble<Beginnings>;
 
-/// Newcomers have an equal part.
+/// Rule of equal parts for newcomers.
 #[derive(Clone, Debug, Default)]
 pub struct Beginnings;
 

@@ -1,8 +1,8 @@
-//! The aggregate, and what each flow has of it.
+//! The aggregate, and each flow's share of it.
 
 use super::flow::Flow;
 
-/// No sum is greater, in bytes: what is told may be anything.
+/// Greatest sum in bytes: a reported value may be anything.
 const MOST: f64 = 1e15;
 
 /// The sums of windows, in bytes.
@@ -10,13 +10,13 @@ const MOST: f64 = 1e15;
 pub(super) struct Shares {
     /// `sum_cwnd`.
     sum: f64,
-    /// `sum_ssthresh`; `None` before the first congestion.
+    /// `sum_ssthresh`, or `None` before the first congestion.
     threshold: Option<f64>,
-    /// What of it a flow has per weight.
+    /// Part of the threshold per weight.
     threshold_level: f64,
     /// The sum of weights.
     weights: f64,
-    /// What a flow has per weight, where it can use it.
+    /// Share per weight of a flow that can use it.
     level: f64,
     /// Whether flows leave part of their share to others.
     capped: bool,
@@ -40,12 +40,12 @@ impl Shares {
         self.threshold_level = threshold.clamp(1.0, MOST) / self.weights;
     }
 
-    /// Whether the aggregate is in slow start: shares and thresholds stand in one proportion for all.
+    /// Whether the aggregate is in slow start: shares and thresholds have one proportion for all.
     pub(super) fn in_slow_start(&self) -> bool {
         self.threshold.is_none_or(|threshold| self.sum < threshold)
     }
 
-    /// Another sum.
+    /// Sets the sum.
     pub(super) fn set_sum(&mut self, sum: f64, flows: &[Flow]) {
         self.sum = if sum.is_nan() { 1.0 } else { sum.clamp(1.0, MOST) };
         if self.capped {
@@ -55,7 +55,7 @@ impl Shares {
         }
     }
 
-    /// A lone flow's own window is the aggregate.
+    /// Sets the aggregate to a lone flow's own window.
     pub(super) fn adopt(&mut self, window: f64, threshold: f64, flows: &[Flow]) {
         self.threshold = None;
         if threshold.is_finite() {
@@ -64,7 +64,7 @@ impl Shares {
         self.set_sum(window, flows);
     }
 
-    /// Weights or caps have changed.
+    /// Recomputes the levels after a change of weights or caps.
     pub(super) fn refill(&mut self, flows: &[Flow]) {
         self.weights = flows.iter().map(|flow| flow.weight).sum();
         self.level = self.sum / self.weights;
@@ -77,8 +77,9 @@ impl Shares {
         self.level = levelled.unwrap_or(self.level);
     }
 
-    /// Weighted max-min: the level at which those that can use more have what the others leave; `None` if nobody can.
-    /// It never falls when a flow is found to be limited, so that each pass finds at least one more, or is the last.
+    /// Weighted max-min: the level at which flows that can use more have what the others leave, or `None` if no flow
+    /// can. The level never falls when a flow is found to be limited, so that each pass finds at least one more, or is
+    /// the last.
     fn levelled(&self, flows: &[Flow]) -> Option<f64> {
         let mut level = self.level;
         for _ in flows {
@@ -104,12 +105,12 @@ impl Shares {
         if self.capped { share.min(flow.cap) } else { share }
     }
 
-    /// What it would have if everyone used all.
+    /// The share if every flow used all of its own.
     pub(super) fn fair_share(&self, flow: &Flow) -> f64 {
         flow.weight * (self.sum / self.weights)
     }
 
-    /// `ssshare` in bytes; `None` while there is no threshold.
+    /// `ssshare` in bytes, or `None` while there is no threshold.
     pub(super) fn threshold_share(&self, flow: &Flow) -> Option<f64> {
         self.threshold.map(|_| flow.weight * self.threshold_level)
     }

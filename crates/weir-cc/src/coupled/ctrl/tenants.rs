@@ -1,27 +1,28 @@
-//! Two levels of weights: a tenant's, and within it those of its connections (coupling in a hypervisor).
+//! Two levels of weights: tenants' weights, and within each those of its connections (coupling in a hypervisor).
 
 use alloc::vec::Vec;
 
 use crate::config_error::{ConfigError, check, positive};
 use crate::coupled::message::FlowId;
 
-/// Whose flows share a weight, however many they are: `P(c) = W(v) · w(c) / Σ w` over the tenant's flows.
+/// Tenants whose flows share a weight, however many flows there are: `P(c) = W(v) · w(c) / Σ w` over the tenant's
+/// flows.
 #[derive(Clone, Debug, Default)]
 pub struct Tenants {
     weights: Vec<f64>,
-    /// By number of the flow.
+    /// Tenant of each flow, by number of the flow.
     of: Vec<(FlowId, usize)>,
     /// Sum of the weights of each tenant's present flows.
     sums: Vec<f64>,
 }
 
 impl Tenants {
-    /// Nobody: each flow has a weight of its own.
+    /// No tenants: each flow has a weight of its own.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// A tenant of this weight has these flows; those that none has stand for themselves.
+    /// Adds a tenant of this weight with these flows; flows of no tenant have their own weights.
     ///
     /// # Errors
     /// A weight that is not above 0 and finite.
@@ -40,19 +41,19 @@ impl Tenants {
         Some(self.of[place].1)
     }
 
-    /// Nobody is present.
+    /// Forgets the present flows.
     pub(super) fn clear(&mut self) {
         self.sums.fill(0.0);
     }
 
-    /// A flow with a weight of its own is present.
+    /// Counts a flow with a weight of its own as present.
     pub(super) fn add(&mut self, member: FlowId, priority: f64) {
         if let Some(tenant) = self.of(member) {
             self.sums[tenant] += priority;
         }
     }
 
-    /// `P(c)`, once all who are present were added.
+    /// `P(c)`, once all present flows were added.
     pub(super) fn weight(&self, member: FlowId, priority: f64) -> f64 {
         self.of(member).map_or(priority, |tenant| self.weights[tenant] * (priority / self.sums[tenant]))
     }

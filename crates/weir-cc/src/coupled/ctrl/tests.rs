@@ -1,4 +1,4 @@
-//! Flows as TCP senders would be, coupled without delay.
+//! TCP-like flows, coupled without delay.
 
 mod clocked;
 mod delay;
@@ -28,7 +28,7 @@ struct Rig {
     now: SendTime,
     /// The window that each flow has.
     windows: BTreeMap<u32, Window>,
-    /// All orders but those of windows, which are obeyed.
+    /// All actions but those of windows, which are obeyed.
     orders: Vec<(u32, CouplerAction)>,
 }
 
@@ -52,12 +52,12 @@ fn join(priority: f64, window: Window) -> CouplingMessage {
     CouplingMessage::Join(Join { parameters: parameters(priority), start, present, window: Some(windowed) })
 }
 
-/// News of a flow whose window stays.
+/// An event of a flow whose window stays.
 fn news(event: WindowEvent, stays: Window) -> CwndUpdate {
     news_of(event, stays, stays)
 }
 
-/// News of a flow whose window becomes `after` by its own law, all of it in use.
+/// An event of a flow whose window becomes `after` by its own controller, all of it in use.
 fn news_of(event: WindowEvent, before: Window, after: Window) -> CwndUpdate {
     let acked = f64::from(u8::from(matches!(event, WindowEvent::Acknowledged | WindowEvent::Repairing)));
     let flight = before.cwnd - acked;
@@ -89,7 +89,7 @@ impl Rig {
         rig
     }
 
-    /// All flows stand at their shares, and are heard of.
+    /// Brings all flows to their shares, with acknowledgements of each.
     fn settle(&mut self) {
         for _ in 0..100 {
             for flow in self.windows.keys().copied().collect::<Vec<_>>() {
@@ -124,7 +124,7 @@ impl Rig {
         self.tell(flow, &join(priority, brought));
     }
 
-    /// The flow's own law made this of its window; it does as ordered.
+    /// An event in which the flow's own controller makes this window; the flow obeys the action.
     fn event(&mut self, flow: u32, event: WindowEvent, cwnd: f64) {
         let before = self.windows[&flow];
         let ssthresh = if event == WindowEvent::RecoveryEntered { cwnd } else { before.ssthresh };

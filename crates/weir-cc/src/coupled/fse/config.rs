@@ -11,17 +11,17 @@ use crate::coupled::water_fill::Leftover;
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Algorithm {
-    /// Algorithm 1 of coupled-rtp-2014: the sum follows each change; what a limited flow leaves over nobody gets.
+    /// Algorithm 1 of coupled-rtp-2014: the sum follows each change; the leftover of a limited flow stays unused.
     Rtp2014Active,
     /// Algorithm 2 of coupled-rtp-2014: a cut scales the sum, and is the only change for two round trips.
     Rtp2014Conservative,
-    /// RFC 8699 §5.3.1: the sum follows each change; others get what a limited flow leaves over.
+    /// RFC 8699 §5.3.1: the sum follows each change; other flows share the leftover of a limited flow.
     Rfc8699Active,
     /// RFC 8699 §5.3.2: a cut scales the sum, and is the only change for two round trips.
     Rfc8699Conservative,
-    /// RFC 8699, appendix C: only the flow that tells is answered; who comes first takes what is left over.
+    /// RFC 8699, appendix C: only the updating flow is answered; the next flow to update takes the leftover.
     Rfc8699Passive,
-    /// The sum follows each change, and only the flow that tells is answered: the form in which coupling-2018 coupled
+    /// The sum follows each change, and only the updating flow is answered: the form in which coupling-2018 coupled
     /// NADA and GCC.
     PassiveSimple,
 }
@@ -32,7 +32,7 @@ impl Algorithm {
         matches!(self, Self::Rtp2014Conservative | Self::Rfc8699Conservative)
     }
 
-    /// Whether only the flow that tells is answered.
+    /// Whether only the updating flow is answered.
     pub(super) const fn is_passive(self) -> bool {
         matches!(self, Self::Rfc8699Passive | Self::PassiveSimple)
     }
@@ -45,16 +45,16 @@ impl Algorithm {
     }
 }
 
-/// Which decisions of a law are updates.
+/// Decisions of a controller that are updates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Updates {
-    /// Each, also one that leaves the rate as it was.
+    /// Each decision, also one that leaves the rate as it was.
     #[default]
     EveryDecision,
-    /// Those that changed the rate. A passive form then answers fast flows more often than slow ones.
+    /// Decisions that changed the rate. A passive form then answers fast flows more often than slow ones.
     OnChange,
 }
 
@@ -68,20 +68,21 @@ pub enum Updates {
 pub struct Config {
     /// How an update becomes shares (§5.3, appendix C).
     pub algorithm: Algorithm,
-    /// The passive algorithms are experiments: RFC 8699 calls that of its appendix C unsafe outside of testbeds. They are
-    /// refused unless this says that it is one.
+    /// Whether the exchange runs in a testbed, required for the passive algorithms. RFC 8699 calls that of its appendix
+    /// C unsafe outside of testbeds.
     pub in_a_testbed: bool,
-    /// Which decisions of a law are updates.
+    /// Decisions of a controller that are updates.
     pub updates: Updates,
-    /// Whether `S_CR` becomes the sum of `FSE_R` after each distribution: what nobody can use is then forgotten. Without
-    /// it `S_CR` of limited flows grows beyond what they share. Active algorithms only. Divergence 3.
+    /// Whether `S_CR` becomes the sum of `FSE_R` after each distribution: an amount that no flow can use is then
+    /// forgotten. Without it `S_CR` of limited flows grows beyond what they share. Active algorithms only. Divergence
+    /// 3.
     pub reconcile_s_cr: bool,
     /// Whether a flow that joins others has its share at once, not its start rate until the next update.
     pub distribute_on_join: bool,
     /// Whether another priority or desired rate counts at once, not from the next update on.
     pub distribute_on_change: bool,
-    /// Whether `DR` of a greedy flow is the rate its law told last, as §5.2 says literally: then nobody gets what
-    /// another gave up. Divergence 4.
+    /// Whether `DR` of a greedy flow is the last rate of its controller, as §5.2 says literally: then no flow gets the
+    /// rate that another gave up. Divergence 4.
     pub literal_dr: bool,
     /// Whether a flow's increase counts by its N-th part (coupled-rtp-2014 §3, the prose: `I/N`). Conservative
     /// algorithms only. Divergence 1.
@@ -89,18 +90,18 @@ pub struct Config {
     /// Whether the flow that started the timer may change the sum while it runs (coupled-rtp-2014 §3, the prose).
     /// Divergence 2.
     pub timer_exempts_initiator: bool,
-    /// For how many round trips of the flow that made it a cut is the only change, 0 or above (§5.3.2: 2).
+    /// Round trips of the flow that cut the sum during which the cut is the only change, 0 or above (§5.3.2: 2).
     pub timer_rtts: f64,
-    /// Round-trip time of the timer where no flow of the group has told one.
+    /// Round-trip time of the timer where no flow of the group has reported one.
     pub unknown_rtt: TimeDelta,
-    /// What one update leaves of `S_CR` at least, in [0, 1], unless feedback is missing.
+    /// Least part of `S_CR` that remains after one update, in [0, 1], unless feedback is missing.
     pub smallest_cut: f64,
-    /// The least rate of a flow that tells none and wants no less; stands for a rate of zero.
+    /// Least rate of a flow that states none, unless its desired rate is lower; also replaces a rate of zero.
     pub least_rate: DataRate,
-    /// A flow that has told nothing for this time, or for `soft_updates` of its own intervals between updates if that is
-    /// longer, has paused (§4: soft state).
+    /// Time without messages after which a flow has paused (§4: soft state); `soft_updates` of the flow's own intervals
+    /// between updates, if that is longer.
     pub soft_state: TimeDelta,
-    /// 0 or above.
+    /// Intervals between updates without messages after which a flow has paused, 0 or above.
     pub soft_updates: f64,
 }
 
@@ -141,12 +142,12 @@ impl Config {
         Self { reconcile_s_cr: false, ..Self::of(Algorithm::Rtp2014Conservative) }
     }
 
-    /// Algorithm 1 of RFC 8699 (§5.3.1): for laws that go by delay.
+    /// Algorithm 1 of RFC 8699 (§5.3.1): for delay-based controllers.
     pub fn rfc8699_active() -> Self {
         Self::of(Algorithm::Rfc8699Active)
     }
 
-    /// Algorithm 2 of RFC 8699 (§5.3.2): for laws that go by loss.
+    /// Algorithm 2 of RFC 8699 (§5.3.2): for loss-based controllers.
     pub fn rfc8699_conservative() -> Self {
         Self::of(Algorithm::Rfc8699Conservative)
     }

@@ -37,13 +37,13 @@ impl Cuts {
         }
     }
 
-    /// The sum of the others without the cuts of the last ten seconds, in bit/s; `sum` is what they have with them.
+    /// The sum of the others without the cuts of the last ten seconds, in bit/s; `sum` is the one with them.
     pub(super) fn taken_back(&self, now: SendTime, sum: f64) -> f64 {
         let recent = self.0.iter().flatten().filter(|cut| now - cut.last <= TAKEN_BACK);
         let none = (0.0_f64, 1.0);
         let (others, factor) =
             recent.fold(none, |(others, factor), cut| (others.max(cut.others), factor * cut.factor));
-        // They have climbed since, or some of them have left: neither counts twice.
+        // The other flows have grown since, or some have left: neither counts twice.
         sum.max(others.min(sum * factor))
     }
 }

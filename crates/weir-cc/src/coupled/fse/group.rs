@@ -1,4 +1,4 @@
-//! Flow groups: who shares which sum.
+//! Flow groups: flows that share a sum.
 
 use alloc::vec::Vec;
 
@@ -10,33 +10,33 @@ use crate::time::SendTime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Timer {
     pub(super) expiry: SendTime,
-    /// Who made the cut.
+    /// Place in the table of the flow that made the cut.
     pub(super) by: u32,
-    /// Whether missing feedback made it.
+    /// Whether missing feedback caused it.
     pub(super) by_silence: bool,
 }
 
 /// A flow group, `FG`.
 #[derive(Debug, Default)]
 pub(super) struct Group {
-    /// As who groups flows calls it.
+    /// Label of the group, as the grouping gives it.
     pub(super) label: u32,
-    /// `FGI`, which no other group ever had.
+    /// `FGI`, a number that no other group ever had.
     pub(super) number: u32,
     /// `S_CR` in bit/s.
     pub(super) sum: f64,
-    /// The sum up to which windows may start slowly; `None` before any congestion.
+    /// The sum up to which windows may use slow start, or `None` before any congestion.
     pub(super) threshold: Option<f64>,
     pub(super) timer: Option<Timer>,
     /// `TLO` of RFC 8699's appendix C.
     pub(super) left_over: f64,
-    /// `FSE_R` of flows that have gone since the last update, which that appendix still counts then.
+    /// `FSE_R` of flows that have gone since the last update, which appendix C still counts then.
     pub(super) gone: f64,
-    /// One of each flow, by its place in the table, in their order.
+    /// Claim of each flow, in the order of [`Claim::order`].
     pub(super) claims: Vec<Claim>,
     /// Whether something changed that the next update distributes.
     pub(super) stale: bool,
-    /// Whether the flows cannot live with the sum.
+    /// Whether the flows' least rates exceed the sum.
     pub(super) overloaded: bool,
 }
 
@@ -62,11 +62,11 @@ impl Group {
     }
 }
 
-/// All groups. One without flows does not exist; its place is taken by the next.
+/// All groups. A group without flows does not exist; the next new group takes its place.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     groups: Vec<Group>,
-    /// How many there were.
+    /// Number of groups so far.
     numbers: u32,
 }
 
@@ -79,12 +79,12 @@ impl Groups {
         self.groups.get_mut(group)
     }
 
-    /// The group that is called so, if it has flows.
+    /// The group with this label, if it has flows.
     pub(super) fn find(&self, label: u32) -> Option<usize> {
         self.groups.iter().position(|group| group.label == label && !group.claims.is_empty())
     }
 
-    /// The group that is called so, or a new one.
+    /// The group with this label, or a new one.
     pub(super) fn find_or_begin(&mut self, label: u32) -> usize {
         if let Some(group) = self.find(label) {
             return group;
@@ -102,7 +102,7 @@ impl Groups {
         at
     }
 
-    /// A flow takes a seat with `share`; `S_CR` is the caller's.
+    /// Seats a flow with `share`; the caller sets `S_CR`.
     pub(super) fn seat(&mut self, table: &mut Table, group: usize, slot: u32, share: f64) {
         let (Some(flow), Some(g)) = (table.get(slot), self.groups.get_mut(group)) else { return };
         let mut claim = Claim::new(slot, flow.parameters.priority, flow.least(), flow.most());
@@ -112,7 +112,7 @@ impl Groups {
         renumber(g, table, group, at..);
     }
 
-    /// A flow leaves its seat; `S_CR` stays. Returns the seat and what its share was.
+    /// Unseats a flow; `S_CR` stays. Returns the seat and the share.
     pub(super) fn unseat(&mut self, table: &mut Table, slot: u32) -> Option<(GroupSlot, f64)> {
         let seat = table.get_mut(slot)?.seat.take()?;
         let group = self.groups.get_mut(seat.group)?;
@@ -124,7 +124,7 @@ impl Groups {
         Some((seat, claim.share))
     }
 
-    /// What a flow claims has changed: it takes another seat of the same group.
+    /// Seats a flow anew in its group after a change of its claim.
     pub(super) fn reseat(&mut self, table: &mut Table, slot: u32) {
         if let Some((seat, share)) = self.unseat(table, slot) {
             self.seat(table, seat.group, slot, share);
@@ -132,7 +132,7 @@ impl Groups {
     }
 }
 
-/// Tells the flows from `from` on their seats, and weighs all claims.
+/// Updates the seats of the flows from `from` on, and weighs all claims.
 fn renumber(group: &mut Group, table: &mut Table, number: usize, from: core::ops::RangeFrom<usize>) {
     for (claim, seated) in group.claims.iter().enumerate().skip(from.start) {
         if let Some(flow) = table.get_mut(seated.of) {

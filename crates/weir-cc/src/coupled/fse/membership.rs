@@ -1,4 +1,4 @@
-//! Who is in which group: joins, leaves, pauses, and what whoever groups flows says.
+//! Membership of groups: joins, leaves, pauses and changes of grouping.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,7 @@ use crate::coupled::coupler::{Grouped, Refusal};
 use crate::coupled::message::{FlowId, FlowParameters, Join};
 use crate::time::SendTime;
 
-/// What a flow brings when it takes a seat, in bit/s.
+/// Rates with which a flow takes a seat, in bit/s.
 #[derive(Clone, Copy, Debug)]
 struct Brings {
     /// Into a group of others.
@@ -53,7 +53,7 @@ impl Fse {
         }
     }
 
-    /// A flow takes a seat in its group. Beside others it begins with its start rate; alone it goes on as it was.
+    /// Seats a flow in its group. Beside others it begins with its start rate; alone it goes on with its present rate.
     fn register(&mut self, slot: u32, brings: Brings) {
         let Some(label) = self.table.get(slot).and_then(|flow| flow.label) else { return };
         let group = self.groups.find_or_begin(label);
@@ -64,7 +64,7 @@ impl Fse {
         let Some(g) = self.groups.get_mut(group) else { return };
         g.sum += rate;
         if alone {
-            // The next update tells one that goes on with more than it wants.
+            // A flow that goes on with more than its desired rate is answered at the next update.
             g.stale = rate > most;
         } else if self.config.distribute_on_join && !self.config.algorithm.is_passive() {
             self.distribute(group, None);
@@ -73,7 +73,7 @@ impl Fse {
         }
     }
 
-    /// A flow that was silent tells an update: it joins again, with no more than its start rate.
+    /// A silent flow has sent an update: it joins again, with no more than its start rate.
     pub(super) fn resume(&mut self, now: SendTime, slot: u32, present: f64) {
         let Some(flow) = self.table.get_mut(slot) else { return };
         flow.presence = Presence::Active;
@@ -84,7 +84,7 @@ impl Fse {
         self.register(slot, Brings { start, present });
     }
 
-    /// A flow's entry goes; what it had stays in the sum, so that the others inherit it.
+    /// Removes a flow's entry; its share stays in the sum, so that the others inherit it.
     pub(super) fn leave(&mut self, slot: u32, presence: Option<Presence>) {
         if let Some((seat, share)) = self.groups.unseat(&mut self.table, slot)
             && let Some(group) = self.groups.get_mut(seat.group)
@@ -101,14 +101,14 @@ impl Fse {
             self.orders.retain(|order| order.member() != member);
         }
         self.table.remove(member);
-        // Who joins by this number next may still hear of these orders, and is to know its own for newer ones.
+        // A later flow of this number may still receive these actions, and must take its own for newer ones.
         if self.epochs == 0 || epoch.wrapping_sub(self.epochs).cast_signed() > 0 {
             self.epochs = epoch;
         }
     }
 
-    /// Removes a flow's entry with its share, which the flow goes on sending. Its reports are not believed: the others get back the
-    /// rate from before its last cuts of the sum, and the timer of the last one ends.
+    /// Removes a flow's entry with its share, which the flow goes on sending. Its reports are not trusted: the others
+    /// get back the rate from before its last cuts of the sum, and the timer of the last one ends.
     pub(super) fn withdraw(&mut self, now: SendTime, slot: u32) {
         let place = self.seated(slot).map(|(flow, seat)| (seat.group, flow.cuts));
         self.give_up_seat(slot);
@@ -121,7 +121,7 @@ impl Fse {
         self.leave(slot, None);
     }
 
-    /// A flow leaves its seat and takes its share along, which is returned.
+    /// Unseats a flow, which takes its share along. Returns the share.
     fn give_up_seat(&mut self, slot: u32) -> Option<f64> {
         let (seat, share) = self.groups.unseat(&mut self.table, slot)?;
         if let Some(group) = self.groups.get_mut(seat.group) {
@@ -134,7 +134,7 @@ impl Fse {
         Some(share)
     }
 
-    /// A flow hears nothing while others do, or tells nothing for long.
+    /// Pauses a flow that misses feedback while others get theirs, or that sent no message for long.
     pub(super) fn fall_silent(&mut self, slot: u32) {
         self.leave(slot, Some(Presence::Silent));
     }
@@ -164,8 +164,9 @@ impl Fse {
         Ok(())
     }
 
-    /// Puts a flow into the group that is called `label`, or into none. Unlike one that leaves it takes its rate along:
-    /// that never was load of the other bottleneck. A timer stays with the group that it runs for. The call of who finds
+    /// Puts a flow into the group with label `label`, or into none. Unlike a leaving flow it takes its rate along,
+    /// which never was load of the other bottleneck. A timer stays with the group that it runs for. Called by the
+    /// detection of shared bottlenecks.
     /// out which flows share a bottleneck.
     ///
     /// # Errors
@@ -201,8 +202,8 @@ impl Fse {
         self.orders.push_back(Pending::Uncoupled(flow.member));
     }
 
-    /// The flows of two groups turn out to share one bottleneck: all that are in `from` are in `into` from now on. `S_CR` is
-    /// the sum of both, and of their timers the later counts.
+    /// Merges two groups whose flows share one bottleneck: all flows of `from` move to `into`. `S_CR` is the sum of
+    /// both, and the later of their timers counts.
     pub fn merge(&mut self, into: u32, from: u32) {
         if into == from {
             return;
@@ -221,8 +222,8 @@ impl Fse {
         g.timer = [g.timer, timer].into_iter().flatten().max_by_key(|timer| timer.expiry);
     }
 
-    /// Some flows of the group that is called `from` turn out to have a bottleneck of their own, which is called `into`:
-    /// those of which `belongs` says so. `S_CR` of each part is the sum of its flows' rates; a timer runs on for both.
+    /// Splits the flows for which `belongs` holds from the group `from`, as they have a bottleneck of their own: they
+    /// form group `into`. `S_CR` of each part is the sum of its flows' rates; a timer runs on for both.
     pub fn split(&mut self, from: u32, into: u32, belongs: impl Fn(FlowId) -> bool) {
         let (Some(old), None) = (self.groups.find(from), self.groups.find(into)) else { return };
         let (timer, threshold) =
@@ -268,16 +269,16 @@ impl Fse {
         claims.filter(move |claim| claim.of != slot).filter_map(|claim| self.table.get(claim.of))
     }
 
-    /// Whether another flow of the group has heard from the path in the newer half of the time in which this one has not:
-    /// then not all of the path is silent.
+    /// Whether another flow of the group had feedback in the newer half of the time in which this one had none. If so,
+    /// the path is not silent.
     pub(super) fn others_hear(&self, now: SendTime, slot: u32) -> bool {
         let Some(flow) = self.table.get(slot) else { return false };
         let half = flow.heard + (now - flow.heard) / 2;
         self.peers(slot).any(|peer| peer.heard > half)
     }
 
-    /// Whether a flow has heard from the path within its last round trip. Nobody hears all the time: what it then calls a
-    /// timeout is packets that are lost.
+    /// Whether a flow had feedback within its last round trip. Feedback has gaps, so a timeout of this flow means lost
+    /// packets.
     pub(super) fn accepts(&self, now: SendTime, slot: u32) -> bool {
         let flow = self.table.get(slot);
         flow.and_then(|flow| Some(now - flow.heard < flow.rtt?)).unwrap_or(false)
@@ -296,7 +297,7 @@ fn check_priority(member: FlowId, parameters: &FlowParameters) -> Result<(), Ref
 
 impl Grouped for Fse {
     fn set_group(&mut self, _: SendTime, member: FlowId, group: u32) {
-        // Who has not joined is in no group.
+        // A flow that has not joined is in no group.
         let _ = Self::set_group(self, member, Some(group));
     }
 }

@@ -4,35 +4,38 @@
 //! algorithms as printed; RFC 8699, both active algorithms and the passive one of its appendix C; "Lightweight and Flexible
 //! Single-Path Congestion Control Coupling" (2018; coupling-2018), the simple passive form. [`Config`] names each.
 //!
-//! The exchange knows nothing of controllers, sockets or bottlenecks. A flow registers with [`Join`](crate::coupled::Join),
-//! tells each rate that its law computes and what it came from ([`Update`](crate::coupled::Update)), and is ordered to its
-//! share, `FSE_R`. The active algorithms order all flows of a group, the passive ones the flow that told. Who finds out which
-//! flows share a bottleneck says so with [`Fse::set_group`], [`Fse::merge`] and [`Fse::split`]; by [`Grouping`] all do, or
-//! none until then. Flows with windows are converted ([`conversion`](crate::coupled::conversion)).
+//! The exchange knows nothing of controllers, sockets or bottlenecks. A flow registers with
+//! [`Join`](crate::coupled::Join), and sends each rate that its controller computes with the rate it started from
+//! ([`Update`](crate::coupled::Update)). The exchange orders it to its share, `FSE_R`. The active algorithms order all
+//! flows of a group, the passive ones the updating flow. Shared bottlenecks are set with [`Fse::set_group`],
+//! [`Fse::merge`] and [`Fse::split`]; until then [`Grouping`] puts all flows into one group, or none into any. Flows
+//! with windows are converted ([`conversion`](crate::coupled::conversion)).
 //!
-//! Parts: the flow table (`table`), groups and their seats (`group`), what an update does to `S_CR` (`sum`, with the table
-//! of reasons), its way from a law's rate to orders (`update`, `passive`), joins, leaves and groupings (`membership`),
-//! windows (`windows`). The shares themselves are [`water_fill`](crate::coupled::water_fill)'s.
+//! Parts: the flow table (`table`), groups and their seats (`group`), and the effect of an update on `S_CR` (`sum`,
+//! with the table of reasons). An update goes from a controller's rate to actions in `update` and `passive`. Joins,
+//! leaves and groupings are in `membership`, windows in `windows`. The shares themselves are
+//! [`water_fill`](crate::coupled::water_fill)'s.
 //!
 //! Readings where the sources are silent, or contradict themselves:
 //!
-//! * `FSE_R(f)` is the rate last *assigned*; `DELTA` is what the law changed since (coupled-rtp-2014 says it both ways).
-//! * `DELTA = CC_R − base`, where `base` is the rate that the law really started from. Without delay between flow and
-//!   exchange it is `FSE_R(f)`; with delay, or where two flows decide at once, the order in which they tell makes no
-//!   difference to algorithm 1.
-//! * `new_DR` bounds the flow that told it, not all flows as printed.
-//! * Desired rates of greedy flows are infinite. RFC 8699 §5.2 sets them to `CC_R`, by which nobody ever gets what another
-//!   gave up.
-//! * The timer belongs to the group, starts with a cut and is not extended; while it runs the shares are still told. It
-//!   never starts for a flow that is alone.
-//! * A flow beside others registers with its start rate, also after a pause: what it had is the others' now. Alone it
-//!   registers with the rate that it has and is ordered nothing: one flow is as if it were not coupled, bit by bit.
+//! * `FSE_R(f)` is the rate last *assigned*; `DELTA` is the controller's change since (coupled-rtp-2014 says it both
+//!   ways).
+//! * `DELTA = CC_R − base`, where `base` is the rate from which the controller really started. Without delay between
+//!   flow and exchange it is `FSE_R(f)`. With delay, or where two flows decide at once, the order of their updates
+//!   makes no difference to algorithm 1.
+//! * `new_DR` bounds the flow that stated it, not all flows as printed.
+//! * Desired rates of greedy flows are infinite. RFC 8699 §5.2 sets them to `CC_R`, by which no flow ever gets the rate
+//!   that another gave up.
+//! * The timer belongs to the group, starts with a cut and is not extended; while it runs the shares are still sent. A
+//!   flow that is alone never starts it.
+//! * A flow beside others registers with its start rate, also after a pause: its former share is the others' now. Alone
+//!   it registers with its present rate and gets no action: one flow is as if it were not coupled, bit by bit.
 //! * A flow that leaves leaves its rate in the sum; one that changes groups takes it along.
-//! * A rate that fell without congestion cuts nobody else and lifts nobody else: the table in `sum.rs`.
-//! * A law that tells rates is steered by rates, whatever window it tells besides.
-//! * A flow that heard from its path within its last round trip and tells a timeout has lost packets.
-//! * Missing feedback of one flow while others hear theirs is no congestion of the path: that flow has paused. Where nobody
-//!   hears, it is a cut at once, and the others' timeouts tell of the same.
+//! * A rate that fell without congestion neither lowers nor raises other flows' rates: the table in `sum.rs`.
+//! * A controller that sends rates is steered by rates, even if it sends a window as well.
+//! * A flow with feedback within its last round trip that reports a timeout has lost packets.
+//! * Missing feedback of one flow while others get theirs is no congestion of the path: that flow has paused. Where no
+//!   flow gets feedback, it is a cut at once, and the others' timeouts are of the same event.
 //!
 //! Deliberate divergences:
 //!
@@ -75,31 +78,31 @@ pub use config::{Algorithm, Config, Updates};
 use group::Groups;
 use table::{Pending, Presence, Table};
 
-/// Which flows are in one group before anybody says.
+/// Initial grouping of flows, before any call that groups them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Grouping {
-    /// All: they are known to share their bottleneck.
+    /// All flows in one group: they are known to share their bottleneck.
     #[default]
     Together,
-    /// None: flows are not coupled until [`Fse::set_group`] says so.
+    /// No groups: flows are not coupled until [`Fse::set_group`].
     Apart,
 }
 
-/// How many words were refused, by reason.
+/// Numbers of refused messages, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refused {
-    /// Of flows that have not joined.
+    /// Messages of flows that have not joined.
     pub unknown_flow: u64,
-    /// Of flows that have joined already.
+    /// Joins of flows that have joined already.
     pub joined_already: u64,
     /// Priorities that are not positive and finite.
     pub priority: u64,
-    /// Rates of zero, and windows that are none.
+    /// Rates of zero, and impossible windows.
     pub amount: u64,
-    /// Of a kind that cannot be coupled so.
+    /// Flows of a kind that this exchange cannot couple.
     pub kind: u64,
 }
 
@@ -123,11 +126,11 @@ pub struct Fse {
     grouping: Grouping,
     table: Table,
     groups: Groups,
-    /// At most one share of each flow.
+    /// Actions not yet polled, at most one share of each flow.
     orders: VecDeque<Pending>,
-    /// No flow's silence ends earlier.
+    /// Lower bound of the times at which a flow without messages pauses.
     expiry: SendTime,
-    /// The newest number of an order to a flow that has left.
+    /// Newest number of an action to a flow that has left.
     epochs: u32,
     refused: Refused,
 }
@@ -151,7 +154,7 @@ impl Fse {
         })
     }
 
-    /// How many words were refused.
+    /// Numbers of refused messages, by reason.
     pub const fn refused(&self) -> Refused {
         self.refused
     }
@@ -162,14 +165,14 @@ impl Fse {
         self.groups.get(seat.group).map(|group| group.share(seat.claim))
     }
 
-    /// Whether the flow's group cannot live with its sum: its flows have their least rates, and send more than congestion
-    /// leaves them. Whoever chose the least rates should stop a flow.
+    /// Whether the least rates of a group's flows exceed its sum: its flows have their least rates, and send more than
+    /// congestion allows. The caller, which chose the least rates, should then stop a flow.
     pub fn is_overloaded(&self, member: FlowId) -> bool {
         let seat = self.table.find(member).and_then(|slot| self.seated(slot)).map(|(_, seat)| seat);
         seat.and_then(|seat| self.groups.get(seat.group)).is_some_and(|group| group.overloaded)
     }
 
-    /// A flow has joined: its silence may be the first to end.
+    /// Includes the expiry of a flow that has joined.
     fn expect_silence(&mut self, slot: u32) {
         if let Some(flow) = self.table.get(slot) {
             self.expiry = self.expiry.min(flow.expiry(&self.config));
@@ -213,7 +216,7 @@ impl Fse {
         Ok(())
     }
 
-    /// The rate that a silent flow went by, if it tells a word that brings it back: it hears again.
+    /// The rate of a silent flow whose message brings it back: it gets feedback again.
     fn told_rate(&self, slot: u32, word: &CouplingMessage) -> Option<f64> {
         match word {
             CouplingMessage::Update(update) if self.is_back(slot, update) => {
@@ -233,13 +236,13 @@ impl Fse {
         }
     }
 
-    /// Whether a silent flow that decides takes part again: one that missed feedback, once it has heard some.
+    /// Whether the decision of a silent flow brings it back; a flow that missed feedback needs new feedback first.
     fn is_back(&self, slot: u32, update: &Update) -> bool {
         let deaf = self.table.get(slot).is_some_and(|flow| flow.deaf);
         update.decision.why != ChangeReason::Timeout && (update.heard || !deaf)
     }
 
-    /// Who told what makes no sense hears what holds for it.
+    /// Answers a message that makes no sense with the action that holds for its sender.
     fn answer_refused(&mut self, member: FlowId, word: &CouplingMessage) {
         let active = self.table.find(member).filter(|&slot| self.seated(slot).is_some());
         if let Some(slot) = active {
@@ -252,7 +255,7 @@ impl Fse {
         }
     }
 
-    /// A flow that joins or tells a rate and is ordered nothing new hears so: silence would say that nobody is here.
+    /// Acknowledges a join or an update that brings no new action: without an answer the coupler would seem absent.
     fn acknowledge(&mut self, member: FlowId) {
         if let Some(slot) = self.table.find(member)
             && let Some(flow) = self.table.get(slot)
@@ -263,7 +266,7 @@ impl Fse {
         }
     }
 
-    /// A flow that takes no part goes on by itself.
+    /// Answers a flow that takes no part: it goes on without coupling.
     fn answer_absent(&mut self, member: FlowId, word: &CouplingMessage) {
         if let CouplingMessage::Window(news) = word
             && news.event == WindowEvent::TimedOut
@@ -337,7 +340,7 @@ impl Coupler for Fse {
 }
 
 impl Fse {
-    /// The newest share of a flow that is still there.
+    /// The newest share of a flow that is still present.
     fn share_order(&mut self, slot: u32) -> Option<CouplerAction> {
         let flow = self.table.get_mut(slot)?;
         flow.ordered = false;

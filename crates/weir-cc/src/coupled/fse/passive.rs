@@ -1,17 +1,17 @@
-//! The passive forms: only the flow that tells is answered.
+//! The passive forms: only the updating flow is answered.
 
 use super::group::Group;
 use super::sum::News;
 use crate::coupled::water_fill::weights;
 
-/// What a flow says to a passive exchange.
+/// Values of a flow in a passive exchange.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asking {
     /// Its claim among its group's.
     pub(super) claim: usize,
     /// `new_DR` in bit/s, infinite for a greedy flow.
     pub(super) desired: f64,
-    /// The least it can live with.
+    /// The least rate that it can use.
     pub(super) least: f64,
 }
 
@@ -24,8 +24,8 @@ pub(super) fn by_weight(group: &mut Group, asking: &Asking) -> f64 {
     share
 }
 
-/// RFC 8699, appendix C: steps (a) to (e). `DR(f)` of its table is what the flow told last or its rate, and no other step
-/// reads it.
+/// RFC 8699, appendix C: steps (a) to (e). `DR(f)` of its table is the flow's last desired rate or its rate, and no
+/// other step reads it.
 pub(super) fn appendix_c(group: &mut Group, news: &News, asking: &Asking) -> f64 {
     let Some(claim) = group.claims.get(asking.claim) else { return asking.least };
     let part = claim.weight() / weights(&group.claims);
@@ -36,7 +36,7 @@ pub(super) fn appendix_c(group: &mut Group, news: &News, asking: &Asking) -> f64
     } else if delta < 0.0 {
         group.sum = (news.rate + (group.shares() + group.gone - news.base)).max(0.0);
     }
-    // (c): those who went are forgotten.
+    // (c): the flows that went are forgotten.
     group.gone = 0.0;
     let share = group.sum * part;
     if asking.desired < news.rate {
@@ -53,8 +53,8 @@ pub(super) fn appendix_c(group: &mut Group, news: &News, asking: &Asking) -> f64
     rate
 }
 
-/// What of `S_CR` is neither the others' rates nor the flow's own share. A limited flow that updates often adds to what is
-/// left over each time; who takes it gets no more than there is. Divergence 5.
+/// The part of `S_CR` that is neither the others' rates nor the flow's own share. A limited flow that updates often
+/// adds to the leftover each time; the flow that takes it gets no more than there is. Divergence 5.
 fn unused(group: &Group, claim: usize, share: f64) -> f64 {
     let others = group.shares() - group.share(claim);
     (group.sum - others - share).max(0.0)

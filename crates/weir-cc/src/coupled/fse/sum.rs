@@ -1,23 +1,23 @@
-//! What an update does to `S_CR`, the sum that a group shares.
+//! Effect of an update on `S_CR`, the sum that a group shares.
 //!
 //! | why | a rate that rose or stayed | one that fell, active 1 | one that fell, active 2 |
 //! |---|---|---|---|
 //! | start, growth, probe, route | `S_CR += DELTA` | `S_CR += DELTA` | `S_CR += DELTA` |
 //! | delay, loss, mark | `S_CR += DELTA` | `S_CR += DELTA` | `S_CR` in proportion; the timer starts |
-//! | timeout, others hear | the flow has paused | the flow has paused | the flow has paused |
-//! | timeout, it heard within its round trip | as for loss | as for loss | as for loss |
-//! | timeout, none hears | `S_CR += DELTA` | `S_CR += DELTA` | as for loss, whatever timer of another reason runs |
+//! | timeout, others get feedback | the flow has paused | the flow has paused | the flow has paused |
+//! | timeout, feedback within its round trip | as for loss | as for loss | as for loss |
+//! | timeout, no flow gets feedback | `S_CR += DELTA` | `S_CR += DELTA` | as for loss, whatever timer of another reason runs |
 //! | ceiling, application, limits | `S_CR += DELTA` | `DR(f) := CC_R`, `S_CR += DELTA` | `DR(f) := CC_R`, `S_CR += DELTA` |
 //!
-//! What falls without congestion is one flow's own affair: its source, its receiver or its bounds want less of it. The
-//! others stay where they are, and grow by themselves if there is room: who pushed them up by what one flow may not use
-//! would count it again as that one grows back, and so on without end. While such a bound holds, it rises with the flow's
-//! own rate, and goes when the flow's share is below it. (The algorithms of coupled-rtp-2014 keep `S_CR` there: what a
-//! limited flow cannot use is nobody's.) Another route takes away what the flow brought, and a probe that found less what it had taken for
-//! granted; neither tells others to yield.
+//! A fall without congestion concerns one flow only: its source, its receiver or its bounds need less. The others keep
+//! their rates, and grow by themselves if there is capacity. If the unused part raised their rates, it would count
+//! again as the limited flow grows back, and so on without end. While such a bound holds, it rises with the flow's own
+//! rate, and ends when the flow's share is below it. (The algorithms of coupled-rtp-2014 keep `S_CR` there: the unused
+//! part of a limited flow's share is not reassigned.) A change of route takes away the rate that the flow brought. A
+//! probe that found less takes back the rate that the flow had assumed. Neither makes others yield.
 //!
-//! While the timer of active 2 runs only bounds change the sum. A flow that is alone in its group is
-//! coupled with nobody: `S_CR` is its rate, and no timer starts.
+//! While the timer of active 2 runs only bounds change the sum. A flow that is alone in its group is not coupled:
+//! `S_CR` is its rate, and no timer starts.
 
 use weir_units::TimeDelta;
 
@@ -28,30 +28,30 @@ use crate::coupled::water_fill::Leftover;
 use crate::decision::ChangeReason;
 use crate::time::SendTime;
 
-/// A flow's update.
+/// An update of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct News {
-    /// Who tells.
+    /// Place of the updating flow in the table.
     pub(super) slot: u32,
     /// `CC_R` in bit/s.
     pub(super) rate: f64,
-    /// What it started from.
+    /// The rate it started from, in bit/s.
     pub(super) base: f64,
     pub(super) why: ChangeReason,
-    /// For the timer.
+    /// Round-trip time for the timer.
     pub(super) rtt: TimeDelta,
-    /// Whether it knows nothing of the last cut.
+    /// Whether it was computed without knowledge of the last cut.
     pub(super) stale: bool,
 }
 
-/// What a changed rate is to the group.
+/// Effect of a changed rate on the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// The sum changes by as much.
+    /// The sum changes by the same amount.
     Moves,
     /// All yield in proportion.
     Cuts,
-    /// The flow wants no more than this, and the others stay where they are.
+    /// The flow can use no more than this, and the others keep their rates.
     Bounds,
 }
 
@@ -75,7 +75,7 @@ impl News {
     }
 }
 
-/// `S_CR` of a flow that is alone: its rate, and what others have left to it since it was told.
+/// `S_CR` of a flow that is alone: its rate, and the rates that others have left to it since its last action.
 pub(super) fn follow_one(group: &mut Group, news: &News) {
     let inherited = group.sum - news.base;
     // A share is in whole bit/s.
@@ -91,10 +91,12 @@ pub(super) fn follow(config: &Config, group: &mut Group, claim: usize, now: Send
         group.sum = (group.sum - given_up(config, group.share(claim) - news.rate)).max(0.0);
         return false;
     }
+    // The sum stays while the timer runs, and for an update computed without knowledge of the last cut.
     if conservative && (news.stale || is_blocked(config, group, now, news)) {
         return false;
     }
     let before = group.sum;
+    // Algorithm 2 of RFC 8699 (§5.3.2) scales the sum by a cut; any other change is added (§5.3.1).
     let sum = match effect {
         Effect::Cuts => before * (news.rate / news.base),
         _ if news.rate > news.base && conservative && config.increase_div_n => {
@@ -102,6 +104,7 @@ pub(super) fn follow(config: &Config, group: &mut Group, claim: usize, now: Send
         }
         _ => news.rate + (before - news.base),
     };
+    // Divergence 8: one update leaves a least part of the sum.
     let least = if news.why == ChangeReason::Timeout { 0.0 } else { before * config.smallest_cut };
     group.sum = sum.max(least);
     note_congestion(group, news, before);
@@ -112,7 +115,8 @@ pub(super) fn follow(config: &Config, group: &mut Group, claim: usize, now: Send
     cut
 }
 
-/// What the sum loses where a bound takes `surplus` of a flow's share away, so that the others' shares stay as they are.
+/// Amount that the sum loses where a bound takes `surplus` of a flow's share away, so that the others' shares stay as
+/// they are.
 fn given_up(config: &Config, surplus: f64) -> f64 {
     let others_stay_anyway = config.algorithm.leftover() == Leftover::Kept && !config.algorithm.is_passive();
     if others_stay_anyway { 0.0 } else { surplus.max(0.0) }
@@ -126,7 +130,7 @@ fn is_blocked(config: &Config, group: &Group, now: SendTime, news: &News) -> boo
     !exempt && !silent
 }
 
-/// A running timer is not extended, but for missing feedback.
+/// Starts the timer. A running timer is extended only for missing feedback.
 fn start_timer(config: &Config, group: &mut Group, now: SendTime, news: &News) {
     let by_silence = news.why == ChangeReason::Timeout;
     if by_silence || group.timer.is_none_or(|timer| now >= timer.expiry) {
@@ -135,7 +139,7 @@ fn start_timer(config: &Config, group: &mut Group, now: SendTime, news: &News) {
     }
 }
 
-/// Windows start slowly no further than to what congestion has left, and after a timeout to half of what was.
+/// Sets the slow-start threshold of windows to the sum after congestion, and after a timeout to half of the sum before.
 fn note_congestion(group: &mut Group, news: &News, before: f64) {
     if news.is_cut() {
         group.threshold = Some(if news.why == ChangeReason::Timeout { before / 2.0 } else { group.sum });

@@ -1,4 +1,4 @@
-//! The flow table: what is known of each flow.
+//! The flow table: the state of each flow.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -17,59 +17,60 @@ const INTERVAL_GAIN: i64 = 8;
 /// Whether a flow takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
-    /// It does.
+    /// Takes part.
     Active,
-    /// It told a pause: only another join brings it back.
+    /// Paused by its own message: only another join brings it back.
     Paused,
-    /// It told nothing for long, or hears nothing while others do: its next update brings it back.
+    /// No message for long, or no feedback while others got theirs: its next update brings it back.
     Silent,
 }
 
-/// A flow. Its `FSE_R` is the share of its claim while it has a seat in a group.
+/// Entry of a flow. Its `FSE_R` is the share of its claim while it has a seat in a group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flow {
     pub(super) member: FlowId,
     pub(super) presence: Presence,
-    /// The group it belongs to, as who groups flows calls it; `None` until it is told.
+    /// Label of its group, as the grouping gives it, or `None` until it is set.
     pub(super) label: Option<u32>,
-    /// Which of the groups that is, and which claim there, while the flow has a seat.
+    /// Its group and its claim there, while it has a seat.
     pub(super) seat: Option<GroupSlot>,
     pub(super) parameters: FlowParameters,
-    /// In bit/s.
+    /// Least rate where it states none, in bit/s.
     usual_least: f64,
-    /// What it brings into a group of others, in bit/s.
+    /// Start rate with which it enters a group of others, in bit/s.
     pub(super) start: f64,
-    /// The rate it goes by, as far as is known here: told by it last, or ordered since.
+    /// The rate in use, as far as it is known here: the last reported, or ordered since.
     pub(super) in_force: f64,
-    /// What bounds it without congestion: its source, its receiver. Infinite for nothing.
+    /// Bound without congestion, such as by its source or its receiver; infinite for none.
     pub(super) bound: f64,
-    /// `DR` read literally: what its law told last.
+    /// `DR` read literally: the last rate of its controller.
     pub(super) literal: f64,
-    /// The number of the newest order.
+    /// The number of the newest action.
     pub(super) epoch: u32,
-    /// The same when it joined.
+    /// The number of the newest action when it joined.
     pub(super) joined_at: u32,
-    /// An update of a flow that has not taken this order tells of congestion that is known.
+    /// Action after a cut; an update computed without this action reports congestion that is already counted.
     pub(super) waits_for: u32,
     pub(super) rtt: Option<TimeDelta>,
-    /// When it last heard from its path …
+    /// Time of its last feedback …
     pub(super) heard: SendTime,
     /// Whether it missed feedback that others had.
     pub(super) deaf: bool,
-    /// … and when it last told anything.
+    /// … and of its last message.
     pub(super) said: SendTime,
     updated: Option<SendTime>,
     interval: TimeDelta,
-    /// Its window, if windows steer it: a law that tells rates is steered by rates, whatever window it has besides.
+    /// Its window, if windows steer it: a controller that sends rates is steered by rates, even if it has a window as
+    /// well.
     pub(super) steering: Option<Steering>,
     pub(super) tells_rates: bool,
-    /// Whether an order waits.
+    /// Whether an action waits to be polled.
     pub(super) ordered: bool,
     /// The cuts that it made of its group's sum.
     pub(super) cuts: Cuts,
 }
 
-/// A flow's place.
+/// A flow's place in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GroupSlot {
     pub(super) group: usize,
@@ -77,7 +78,7 @@ pub(super) struct GroupSlot {
 }
 
 impl Flow {
-    /// A flow that begins, of a group that is called `label`; `usual_least` is the least rate where it tells none.
+    /// A flow that begins, in the group with label `label`; `usual_least` is its least rate where it states none.
     pub(super) fn new(
         now: SendTime,
         member: FlowId,
@@ -112,13 +113,13 @@ impl Flow {
         }
     }
 
-    /// The least it can live with, in bit/s; of a flow that told none, so much that it does not starve.
+    /// The least rate that it can use, in bit/s; where it states none, enough that it does not starve.
     pub(super) fn least(&self) -> f64 {
         let least = self.parameters.least.bps_f64();
         if least > 0.0 { least } else { self.usual_least.min(self.desired()) }
     }
 
-    /// The most it can use, in bit/s.
+    /// The greatest rate that it can use, in bit/s.
     pub(super) fn most(&self) -> f64 {
         self.desired().min(self.bound).max(self.least())
     }
@@ -127,18 +128,18 @@ impl Flow {
         self.parameters.desired.map_or(self.literal, DataRate::bps_f64)
     }
 
-    /// The rate it goes by, or began with where that is not known.
+    /// The rate in use, or the start rate where that is not known.
     pub(super) fn present(&self) -> f64 {
         if self.in_force.is_finite() { self.in_force } else { self.start }
     }
 
-    /// A share as the flow hears it: in whole bit/s, unless by a window.
+    /// A share as the flow gets it: in whole bit/s, unless as a window.
     pub(super) fn whole(&self, share: f64) -> f64 {
         if self.steering.is_some() { share } else { (share + 0.5) as u64 as f64 }
     }
 
-    /// The flow goes by its share from now on, and is ordered to it unless it does so already. Returns whether it is. In
-    /// recovery a window is the transport's own.
+    /// Sets the rate in use to the share, and orders the flow to it unless it has that rate already. Returns whether it
+    /// is ordered. In recovery a window is the transport's own.
     pub(super) fn follow(&mut self, share: f64, orders: &mut VecDeque<Pending>, slot: u32) -> bool {
         let rate = self.whole(share);
         if rate == self.in_force || self.steering.is_some_and(|steering| !steering.is_open()) {
@@ -152,35 +153,35 @@ impl Flow {
         true
     }
 
-    /// An update has come.
+    /// Counts an update for the mean interval.
     pub(super) fn note_update(&mut self, now: SendTime) {
         if let Some(before) = self.updated.replace(now) {
             self.interval += ((now - before) - self.interval) / INTERVAL_GAIN;
         }
     }
 
-    /// When it counts as paused unless it tells something before.
+    /// When the flow counts as paused unless it sends a message before.
     pub(super) fn expiry(&self, config: &Config) -> SendTime {
         self.said + config.soft_state.max(self.interval.scale(config.soft_updates))
     }
 
-    /// Whether an update that was computed after taking order `epoch`, 0 for none, knows the newest.
+    /// Whether an update that was computed after taking action `epoch`, 0 for none, knows the newest.
     pub(super) const fn is_up_to_date(&self, epoch: u32) -> bool {
         epoch == self.epoch || (epoch == 0 && self.epoch == self.joined_at)
     }
 
-    /// Whether an update that was computed after taking order `epoch` knows nothing of the group's last cut.
+    /// Whether an update that was computed after taking action `epoch` is without knowledge of the group's last cut.
     pub(super) fn is_stale(&self, epoch: u32) -> bool {
         self.waits_for != 0 && (epoch == 0 || self.waits_for.wrapping_sub(epoch).cast_signed() > 0)
     }
 }
 
-/// What waits to be ordered.
+/// Actions that wait to be polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pending {
     /// The newest share of a flow, by its place in the table.
     AllocatedRate(u32, FlowId),
-    /// Nothing new for a flow that told something.
+    /// Answer without a new rate, for a flow that sent a message.
     Acknowledgement(u32, FlowId),
     Reduce(FlowId),
     Uncoupled(FlowId),
@@ -201,9 +202,9 @@ impl Pending {
 #[derive(Debug, Default)]
 pub(super) struct Table {
     flows: Vec<Flow>,
-    /// Places that no flow has.
+    /// Free places.
     free: Vec<u32>,
-    /// In the order of members.
+    /// Places in the order of members.
     places: Vec<(FlowId, u32)>,
 }
 
@@ -212,7 +213,7 @@ impl Table {
         self.places.binary_search_by_key(&member, |&(member, _)| member)
     }
 
-    /// Where a flow stands.
+    /// The place of a flow.
     pub(super) fn find(&self, member: FlowId) -> Option<u32> {
         self.places.get(self.search(member).ok()?).map(|&(_, slot)| slot)
     }
@@ -261,7 +262,7 @@ impl Table {
         }
     }
 
-    /// How many flows there are.
+    /// Number of flows.
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }

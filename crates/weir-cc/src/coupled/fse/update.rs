@@ -1,4 +1,4 @@
-//! An update's way: from what a law computed to orders.
+//! Path of an update: from a controller's rate to actions.
 
 use super::Fse;
 use super::config::{Algorithm, Updates};
@@ -10,18 +10,18 @@ use crate::coupled::water_fill::fill;
 use crate::decision::ChangeReason;
 use crate::time::SendTime;
 
-/// What a law computed, in bit/s.
+/// A rate that a controller computed, in bit/s.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Computed {
     pub(super) rate: f64,
     pub(super) base: f64,
     pub(super) why: ChangeReason,
-    /// Whether the path was heard of.
+    /// Whether feedback came from the path.
     pub(super) heard: bool,
 }
 
 impl Fse {
-    /// A law that is steered by rates told one.
+    /// Takes an update of a flow that is steered by rates.
     pub(super) fn on_update(&mut self, now: SendTime, slot: u32, update: &Update) {
         let decision = update.decision;
         let Some(flow) = self.table.get_mut(slot) else { return };
@@ -41,17 +41,18 @@ impl Fse {
         self.take(now, slot, &Computed { rate, base, why: decision.why, heard }, stale);
     }
 
-    /// Whether a flow's rate is not the one it is told to have.
+    /// Whether a flow's rate in use differs from its share.
     fn has_news_for(&self, slot: u32) -> bool {
         let Some((flow, seat)) = self.seated(slot) else { return false };
         let share = self.groups.get(seat.group).map_or(0.0, |group| group.share(seat.claim));
         !self.config.algorithm.is_passive() && flow.whole(share) != flow.in_force
     }
 
-    /// A flow computed a rate: all get their shares, or it alone.
+    /// A flow computed a rate: all get their shares, or only this flow.
     pub(super) fn take(&mut self, now: SendTime, slot: u32, computed: &Computed, stale: bool) {
         let missed = computed.why == ChangeReason::Timeout;
         let lost = missed && self.accepts(now, slot);
+        // The path is not silent: only this flow's feedback is missing.
         if missed && !lost && self.others_hear(now, slot) {
             self.fall_silent(slot);
             if let Some(flow) = self.table.get_mut(slot) {
@@ -100,7 +101,7 @@ impl Fse {
         }
     }
 
-    /// No rate below the flow's least, and none of zero: a sum of zero would be one for ever.
+    /// Limits a rate to the flow's least rate, and above zero: a sum of zero would stay zero.
     fn floored(&self, slot: u32, rate: f64) -> f64 {
         let least = self.table.get(slot).map_or(0.0, Flow::least);
         let alone = self.peers(slot).next().is_none();
@@ -120,7 +121,7 @@ impl Fse {
         own.or_else(|| self.peers(slot).filter_map(|flow| flow.rtt).max()).unwrap_or(self.config.unknown_rtt)
     }
 
-    /// What bounds a flow without congestion: it comes with a fall and rises with the flow's own rate.
+    /// Updates the bound of a flow without congestion: it begins with a fall and rises with the flow's own rate.
     fn follow_bounds(&mut self, slot: u32, news: &News) {
         let alone = self.peers(slot).next().is_none();
         let passive = self.config.algorithm == Algorithm::Rfc8699Passive;
@@ -141,7 +142,7 @@ impl Fse {
         }
     }
 
-    /// A bound that does not bind is none.
+    /// Lifts a bound that does not bind.
     fn lift_bound(&mut self, slot: u32) {
         let Some((flow, seat)) = self.seated(slot) else { return };
         if !flow.bound.is_finite() {
@@ -154,13 +155,13 @@ impl Fse {
         }
     }
 
-    /// The active algorithms: everybody gets its share. After a cut by `cut_by` the others' updates count again once they
-    /// have taken theirs.
+    /// The active algorithms: every flow gets its share. After a cut by `cut_by` the others' updates count again once
+    /// they have taken theirs.
     pub(super) fn distribute(&mut self, group: usize, cut_by: Option<u32>) {
         let config = self.config;
         let Some(g) = self.groups.get_mut(group) else { return };
         let sum = match g.claims.as_mut_slice() {
-            // A law has a least rate of its own.
+            // A lone flow's controller has a least rate of its own.
             [alone] => {
                 alone.share = g.sum.min(alone.most());
                 alone.share
@@ -181,7 +182,7 @@ impl Fse {
         }
     }
 
-    /// The passive algorithms: the flow that tells is answered.
+    /// The passive algorithms: the updating flow is answered.
     fn answer(&mut self, slot: u32, appendix_c: Option<&News>) {
         let Some((flow, GroupSlot { group, claim })) = self.seated(slot) else { return };
         let mut asking = Asking { claim, desired: flow.most(), least: flow.least() };
@@ -197,7 +198,7 @@ impl Fse {
         self.order_share(slot);
     }
 
-    /// Orders a flow to its share, unless it goes by that.
+    /// Orders a flow to its share, unless that is its rate in use.
     pub(super) fn order_share(&mut self, slot: u32) {
         let Some((_, seat)) = self.seated(slot) else { return };
         let share = self.groups.get(seat.group).map_or(0.0, |group| group.share(seat.claim));

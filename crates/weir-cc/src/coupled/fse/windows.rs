@@ -1,4 +1,4 @@
-//! Flows that a window steers.
+//! Flows that are steered by windows.
 
 use super::Fse;
 use super::table::{Flow, Pending};
@@ -9,7 +9,7 @@ use crate::decision::ChangeReason;
 use crate::time::SendTime;
 
 impl Fse {
-    /// Something happened to a flow's window.
+    /// Takes a window event of a flow.
     pub(super) fn on_window(&mut self, now: SendTime, slot: u32, news: &CwndUpdate) {
         let alone = self.peers(slot).next().is_none();
         let Some(flow) = self.table.get_mut(slot) else { return };
@@ -37,7 +37,7 @@ impl Fse {
         {
             flow.heard = now;
         }
-        // A flow that is alone is where it says, whatever it did in between.
+        // A flow that is alone keeps its own rate, whatever it did in between.
         let believed = self.table.get(slot).map_or(0.0, Flow::present);
         let from = |base: f64| if alone { believed } else { base };
         match heard {
@@ -67,7 +67,7 @@ impl Fse {
         }
     }
 
-    /// The flow's smallest round-trip time is another one, and so are its rates: what it has of the sum is `present`.
+    /// Recomputes a flow's rate after a change of its smallest round-trip time: `present` is its new part of the sum.
     fn measure_anew(&mut self, slot: u32, present: f64) {
         let Some((_, seat)) = self.seated(slot) else { return };
         let Some(group) = self.groups.get_mut(seat.group) else { return };
@@ -78,8 +78,8 @@ impl Fse {
         self.go_by(slot, present);
     }
 
-    /// The retransmission timer ran out. While others are acknowledged it only retransmits: a loss, and the window is the
-    /// flow's share. Else nobody knows of anything that arrives, and the window is reduced.
+    /// Retransmission timeout. While others are acknowledged it only retransmits: a loss, and the window is the flow's
+    /// share. Otherwise no acknowledgement is known to arrive, and the window is reduced.
     fn on_timer(&mut self, now: SendTime, slot: u32, base: f64, rate: f64) {
         if !self.others_hear(now, slot) {
             self.reduce(slot);

@@ -4,28 +4,29 @@ use weir_units::TimeDelta;
 
 use crate::config_error::{ConfigError, amount, at_least_one, check, not_negative, ratio, span, weight};
 
-/// By which round-trip time a data flow's rate becomes its window.
+/// Round-trip time by which a data flow's rate becomes its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Conversion {
-    /// The smallest: a queue takes its part of the data's share, and never lengthens the window.
+    /// The smallest: a queue reduces the data's rate below its share, and never lengthens the window.
     Base,
-    /// The smoothed one, of which so much at most counts as queue: the data's rate is its share while the queue stands.
+    /// The smoothed one, with a limit on the queuing delay in it: the data's rate is its share while a queue persists.
     Smoothed {
-        /// Queuing delay that the window makes good.
+        /// Most queuing delay by which the window is lengthened.
         longest_queue: TimeDelta,
     },
 }
 
-/// Who moves the sum.
+/// Flows whose changes move the sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum DrivingFlow {
-    /// The rate laws, on behalf of all; the growth of data flows counts only while no rate law leads (`delay_leads`).
+    /// The rate controllers, on behalf of all; the growth of data flows counts only while no rate controller leads
+    /// (`delay_leads`).
     #[default]
     Delay,
     /// All, each by its N-th part (`sum_all`): beside LEDBAT the queue ends at twice its target.
@@ -39,49 +40,51 @@ pub enum DrivingFlow {
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Config {
-    /// By which round-trip time rates become windows. Rule 1; divergence 1.
+    /// Round-trip time by which rates become windows. Rule 1; divergence 1.
     pub conversion: Conversion,
-    /// Who moves `S_CR`. Rule 2; LEDBAT + TCP.
+    /// Flows that move `S_CR`. Rule 2; LEDBAT + TCP.
     pub lead: DrivingFlow,
     /// The least window of a data flow in segments, at least 1. Rule 1.
     pub least_window: f64,
     /// Segments by which an acknowledgement opens a window that is below its limit, above 0. Rule 6; divergence 3.
     pub burst: f64,
-    /// What a loss event of a data flow leaves of `S_CR`, in (0, 1]. Rule 3.
+    /// Part of `S_CR` that remains after a loss event of a data flow, in (0, 1]. Rule 3.
     pub loss_factor: f64,
-    /// For how many round trips nothing else changes `S_CR` after a loss, 0 or above. Rule 3.
+    /// Round trips after a loss during which `S_CR` does not change, 0 or above. Rule 3.
     pub loss_hold_rtts: f64,
-    /// Whether a loss of a data flow takes only that flow's part, until media sees congestion within a round trip. Rule 3.
+    /// Whether a loss of a data flow takes only that flow's part, until media has congestion within a round trip. Rule
+    /// 3.
     pub partial_loss: bool,
-    /// Queuing delay from which on data flows do not let `S_CR` grow while no media leads; half of it halves the growth.
-    /// Rule 4.
+    /// Queuing delay at and above which data flows do not let `S_CR` grow while no media leads; half of it halves the
+    /// growth. Rule 4.
     pub grow_below: TimeDelta,
-    /// Queuing delay, longer than that, from which on they let it shrink by `shrink_per_rtt`; by less in between. Rule 4.
+    /// Queuing delay, longer than `grow_below`, at which data flows let `S_CR` shrink by `shrink_per_rtt`; by less in
+    /// between. Rule 4.
     pub shrink_above: TimeDelta,
-    /// By how much per round trip, in [0, 1]. Rule 4.
+    /// Part of `S_CR` that a round trip takes then, in [0, 1]. Rule 4.
     pub shrink_per_rtt: f64,
     /// Queuing delay above which data flows let `S_CR` shrink although media leads. Divergence 5.
     pub led_queue: TimeDelta,
-    /// By so much per round trip at twice that delay and above, by less below; in [0, 1], 0 for never. Divergence 5.
+    /// Part of `S_CR` per round trip at twice that delay and above, less below; in [0, 1], 0 for never. Divergence 5.
     pub led_shrink_per_rtt: f64,
-    /// By how much a media flow's share may multiply within `jump_interval`, at least 1. Rule 5.
+    /// Factor by which a media flow's share may grow within `jump_interval`, at least 1. Rule 5.
     pub jump: f64,
-    /// The time for that. Rule 5.
+    /// Interval of one such step. Rule 5.
     pub jump_interval: TimeDelta,
-    /// A data flow that does not use its window may use so many times what it has in flight, at least 1.
+    /// Demand of a data flow that does not use its window, as a multiple of its flight, at least 1.
     pub demand_room: f64,
-    /// A data flow may use this many segments whatever it has in flight, at least 1. RFC 6928: 10.
+    /// Segments that a data flow may use whatever its flight, at least 1. RFC 6928: 10.
     pub initial_window: f64,
-    /// A rate law that told nothing for so long does not lead, nor does one that told nothing for two round trips.
+    /// Time without an update after which a rate controller does not lead, two round trips if that is longer.
     pub leader_silence: TimeDelta,
-    /// A timer that ran out is a mistake if another flow was heard of within two round trips, or within this time.
+    /// Time within which progress of another flow makes a timeout a spurious one, two round trips if that is longer.
     pub progress: TimeDelta,
-    /// A flow that has told nothing for this time, or for `soft_words` of its own intervals between words if that is longer,
-    /// has paused. Rule 9, as the Flow State Exchange has it.
+    /// Time without messages after which a flow has paused; `soft_words` of the flow's own intervals between messages,
+    /// if that is longer. Rule 9, as in the Flow State Exchange.
     pub soft_state: TimeDelta,
-    /// Its own intervals after which it has, 0 or above. Rule 9.
+    /// Intervals between messages without one after which a flow has paused, 0 or above. Rule 9.
     pub soft_words: f64,
-    /// The round-trip time of flows that know none.
+    /// The round-trip time of flows without a measurement.
     pub usual_rtt: TimeDelta,
 }
 
@@ -115,12 +118,12 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Windows and rates by the smallest round-trip time, as rule 1 is written.
+    /// Conversion of windows and rates by the smallest round-trip time, as rule 1 is written.
     pub fn by_base_rtt() -> Self {
         Self { conversion: Conversion::Base, ..Self::default() }
     }
 
-    /// For LEDBAT beside TCP: the queue is LEDBAT's own target, and data has its rate in spite of it.
+    /// LEDBAT beside TCP: the queue is LEDBAT's own target, and data has its rate in spite of it.
     pub fn ledbat() -> Self {
         let longest_queue = TimeDelta::from_millis(200);
         Self {
@@ -130,7 +133,7 @@ impl Config {
         }
     }
 
-    /// The same, with data flows' growth beside LEDBAT's.
+    /// LEDBAT beside TCP, with data flows' growth beside LEDBAT's.
     pub fn ledbat_sum_all() -> Self {
         Self { lead: DrivingFlow::All, ..Self::ledbat() }
     }

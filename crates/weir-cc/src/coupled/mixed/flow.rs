@@ -1,4 +1,4 @@
-//! One flow of a mixed group.
+//! State of one flow in a mixed group.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -9,34 +9,34 @@ use crate::decision::{ChangeReason, Decision};
 use crate::time::SendTime;
 use crate::window::Window;
 
-/// A share this close to what a flow wishes for is all of it.
+/// Part of a flow's desired rate from which its share counts as all of it.
 const SATISFIED: f64 = 0.999;
 /// Gain of the mean interval.
 const INTERVAL_GAIN: i64 = 8;
 
-/// A flow, what it told, and what it is to be told.
+/// A flow with its messages' state and its pending actions.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     pub(super) member: FlowId,
     pub(super) parameters: FlowParameters,
     /// `FSE_R` in bit/s.
     pub(super) share: f64,
-    /// What it would have but for the jump that this would be.
+    /// The share without the limit on jumps.
     pub(super) entitled: f64,
     pub(super) kind: Kind,
-    /// When it was last heard that the path delivers.
+    /// Time of the last evidence that the path delivers.
     pub(super) progress: SendTime,
-    /// What it brings into a group of others, in bit/s.
+    /// Start rate with which it enters a group of others, in bit/s.
     pub(super) start: f64,
-    /// The number of the newest order of a rate.
+    /// The number of the newest action with a rate.
     pub(super) epoch: u32,
-    /// What it does not wish for by its wishes, but by what it sends, in bit/s.
+    /// Bound beside the desired rate, from the flow's sending or from its own controller, in bit/s.
     demand: Option<f64>,
-    /// Whether it takes part: not while it hears nothing and others do, nor when it has told nothing for long.
+    /// Whether it takes part: not while it misses feedback that others get, nor after a long time without messages.
     pub(super) present: bool,
-    /// When it last told anything.
+    /// Time of its last message.
     said: SendTime,
-    /// Between its words, on average.
+    /// Mean interval between its messages.
     interval: TimeDelta,
     orders: Orders,
 }
@@ -47,35 +47,35 @@ pub(super) enum Kind {
     Data(Data),
 }
 
-/// A flow whose law computes rates.
+/// A flow whose controller computes rates.
 #[derive(Clone, Debug)]
 pub(super) struct Media {
-    /// The rate that its host has, as far as is known here.
+    /// The rate that its host has, as far as it is known here.
     rate: DataRate,
-    /// The rate that its law computed last, which is no jump.
+    /// The rate that its controller computed last, which is no jump.
     computed: f64,
     rtt: Option<TimeDelta>,
     updated: SendTime,
-    /// Since when, and from which share on, its share is watched for a jump.
+    /// Time and share from which a jump of its share is measured.
     step_at: SendTime,
     step_base: f64,
-    /// It would get more, but for the jump that this would be.
+    /// Whether the limit on jumps holds its share below its part.
     pub(super) held_back: bool,
 }
 
-/// A flow whose law moves a window.
+/// A flow whose congestion controller moves a window.
 #[derive(Clone, Debug)]
 pub(super) struct Data {
     /// Bits of a segment.
     pub(super) segment: f64,
-    /// The window that its host has, as far as is known here.
+    /// The window that its host has, as far as it is known here.
     pub(super) window: Window,
     base_rtt: Option<TimeDelta>,
     srtt: Option<TimeDelta>,
     recovering: bool,
-    /// Nothing is in flight and nothing waits.
+    /// Whether no data is in flight and none waits.
     idle: bool,
-    /// Part of a segment that the whole windows so far fell short of the limit.
+    /// Part of a segment by which the whole windows so far fell short of the limit.
     rest: f64,
     unused_since: Option<SendTime>,
 }
@@ -112,13 +112,13 @@ impl Flow {
         }
     }
 
-    /// It tells something.
+    /// Counts a message.
     pub(super) fn note_word(&mut self, now: SendTime) {
         self.interval += ((now - self.said) - self.interval) / INTERVAL_GAIN;
         self.said = now;
     }
 
-    /// It takes part again, and goes by `rate`.
+    /// The flow takes part again, with `rate`.
     pub(super) fn resume(&mut self, rate: DataRate) {
         self.present = true;
         if let Kind::Media(media) = &mut self.kind {
@@ -126,7 +126,7 @@ impl Flow {
         }
     }
 
-    /// When it counts as paused unless it tells something before.
+    /// When the flow counts as paused unless it sends a message before.
     pub(super) fn expiry(&self, config: &Config) -> SendTime {
         self.said + config.soft_state.max(self.interval.scale(config.soft_words))
     }
@@ -135,7 +135,7 @@ impl Flow {
         if let Kind::Media(media) = &self.kind { Some(media) } else { None }
     }
 
-    /// The same, if it takes part.
+    /// Media state of a flow that takes part.
     pub(super) fn present_media(&self) -> Option<&Media> {
         self.media().filter(|_| self.present)
     }
@@ -144,18 +144,18 @@ impl Flow {
         if let Kind::Data(data) = &self.kind { Some(data) } else { None }
     }
 
-    /// The most it can use, in bit/s.
+    /// The most that the flow can use, in bit/s.
     pub(super) fn most(&self) -> f64 {
         let wished = self.parameters.desired.map_or(f64::INFINITY, DataRate::bps_f64);
         wished.min(self.demand.unwrap_or(f64::INFINITY))
     }
 
-    /// Whether it has all that it wishes for.
+    /// Whether the flow has all that it can use.
     pub(super) fn is_satisfied(&self) -> bool {
         self.share >= SATISFIED * self.most()
     }
 
-    /// Whether its law's growth tells that there is more on the path: that of a flow below its share does not.
+    /// Whether its controller's growth is evidence of free capacity: that of a flow held below its share is not.
     pub(super) fn wants_more(&self) -> bool {
         !self.is_satisfied() && self.media().is_none_or(|media| !media.held_back)
     }
@@ -173,7 +173,7 @@ impl Flow {
         now - self.progress <= (self.rtt(config) * 2).max(config.progress)
     }
 
-    /// Whether it is a rate law's that may move the sum.
+    /// Whether the flow leads: a rate controller that may move the sum.
     pub(super) fn leads(&self, now: SendTime, config: &Config) -> bool {
         self.present_media().is_some_and(|media| {
             let silence = (self.rtt(config) * 2).max(config.leader_silence);
@@ -181,7 +181,7 @@ impl Flow {
         })
     }
 
-    /// Its law computed a rate: it is a rate law's, if that was not known.
+    /// Takes a computed rate. A flow not yet known to have a rate controller becomes a media flow.
     pub(super) fn on_update(&mut self, now: SendTime, update: &Update, alone: bool) {
         if self.data().is_some() {
             self.kind = Kind::Media(Media::new(now, update.decision.base));
@@ -191,7 +191,7 @@ impl Flow {
         if let Kind::Media(media) = &mut self.kind {
             media.updated = now;
             media.rtt = decision.rtt.or(media.rtt);
-            // Without delay the law has taken the newest order; otherwise that is still on its way.
+            // Without delay the controller has taken the newest action; otherwise that is still on its way.
             media.rate = if !self.present || update.epoch == self.epoch { decision.rate } else { media.rate };
             media.computed = decision.rate.bps_f64();
         }
@@ -201,7 +201,7 @@ impl Flow {
         self.demand = self.bound(decision).filter(|_| !alone);
     }
 
-    /// What bounds it without congestion: it comes with a fall and rises with the flow's own rate.
+    /// The bound of a flow without congestion: it begins with a fall and rises with the flow's own rate.
     fn bound(&self, decision: &Decision) -> Option<f64> {
         let least = self.parameters.least.bps_f64();
         let rate = decision.rate.bps_f64();
@@ -212,14 +212,14 @@ impl Flow {
         self.demand.map(|bound| if rises { bound.max(rate) } else { bound })
     }
 
-    /// A bound that does not bind is none.
+    /// Lifts a bound that does not bind.
     fn lift_bound(&mut self) {
         if self.media().is_some() && self.demand.is_some_and(|bound| self.entitled < bound) {
             self.demand = None;
         }
     }
 
-    /// Its window changed.
+    /// Takes the new window.
     pub(super) fn on_window(&mut self, news: &CwndUpdate) {
         if let Kind::Data(data) = &mut self.kind {
             data.window = news.after;
@@ -228,7 +228,7 @@ impl Flow {
         }
     }
 
-    /// New data was acknowledged: what it can use of its window.
+    /// Takes an acknowledgement of new data, and with it the amount that the flow can use of its window.
     pub(super) fn on_acknowledged(&mut self, now: SendTime, news: &CwndUpdate, config: &Config) {
         self.progress = now;
         let rtt = self.rtt(config);
@@ -255,12 +255,12 @@ impl Flow {
         }
     }
 
-    /// Whether it wants anything now.
+    /// Whether the flow can use a share now.
     pub(super) fn is_active(&self) -> bool {
         self.present && self.data().is_none_or(|data| !data.idle)
     }
 
-    /// Takes its part of a distribution.
+    /// Takes the flow's part of a distribution.
     pub(super) fn give(&mut self, now: SendTime, share: f64, config: &Config) {
         self.entitled = share;
         self.lift_bound();
@@ -272,7 +272,7 @@ impl Flow {
         match &self.kind {
             Kind::Media(media) => self.orders.rate |= DataRate::from_bps_f64(share) != media.rate,
             Kind::Data(data) => {
-                // More it gets with its acknowledgements, less at once.
+                // A larger window opens with the flow's acknowledgements, a smaller one takes effect at once.
                 let limit = self.limit(config);
                 let cut = Window { cwnd: limit, ssthresh: limit };
                 if !data.recovering && limit < data.window.cwnd {
@@ -282,14 +282,14 @@ impl Flow {
         }
     }
 
-    /// The window that its share is, in segments.
+    /// The window of the flow's share, in segments.
     pub(super) fn limit(&self, config: &Config) -> f64 {
         let Kind::Data(data) = &self.kind else { return f64::INFINITY };
         let rtt = data.rtt_of_window(config).secs_f64();
         (self.share * rtt / data.segment).max(config.least_window)
     }
 
-    /// After an acknowledgement: towards the limit, by so many segments as it may open.
+    /// After an acknowledgement: moves the window towards the limit, by at most `burst` segments.
     pub(super) fn steer(&mut self, before: Window, config: &Config) {
         let limit = self.limit(config);
         let Kind::Data(data) = &mut self.kind else { return };
@@ -300,7 +300,7 @@ impl Flow {
         }
     }
 
-    /// Goes on with the window of its share, whatever its own law made of it.
+    /// Restores the window of the flow's share, whatever its own congestion controller made of it.
     pub(super) fn restore(&mut self, config: &Config) {
         let cwnd = self.limit(config);
         self.order_window(Window { cwnd, ssthresh: cwnd });
@@ -313,7 +313,7 @@ impl Flow {
         }
     }
 
-    /// The window falls to a segment: none that waits, nor one that is not told yet, lifts it up again.
+    /// The window falls to one segment: neither a waiting action nor a later one before the reduction lifts it again.
     pub(super) fn order_reduction(&mut self) {
         self.orders = Orders { reduce: true, window: None, ..self.orders };
         if let Kind::Data(data) = &mut self.kind {
@@ -321,7 +321,7 @@ impl Flow {
         }
     }
 
-    /// Its host waits for an answer, also where that changes nothing.
+    /// Answers the flow's host, which waits, even if the rate has not changed.
     pub(super) fn answer(&mut self) {
         self.orders.rate = self.media().is_some();
     }
@@ -347,7 +347,7 @@ impl Flow {
     }
 }
 
-/// Whether what lowered a rate bounds its own flow only: its source, its receiver, its limits.
+/// Whether the reason of a lower rate bounds only this flow: its source, its receiver, its limits.
 pub(super) const fn is_bound(why: ChangeReason) -> bool {
     matches!(why, ChangeReason::Ceiling | ChangeReason::Application | ChangeReason::Limits)
 }
@@ -366,7 +366,7 @@ impl Media {
         }
     }
 
-    /// When more may be given to a flow that would have more.
+    /// When a flow that is held back may get more.
     pub(super) fn next_step(&self, config: &Config) -> Option<SendTime> {
         self.held_back.then(|| self.step_at + config.jump_interval)
     }
@@ -380,7 +380,7 @@ impl Media {
         share.min(most)
     }
 
-    /// It takes no part, and goes on by itself.
+    /// Answer to a flow that takes no part, and goes on without coupling.
     const fn acknowledgement(&self) -> CouplerAction {
         CouplerAction::Rate { rate: self.rate, epoch: 0 }
     }
@@ -400,25 +400,26 @@ impl Data {
         }
     }
 
-    /// Between two segments at this rate in bit/s: for so long a delayed acknowledgement waits, which is no queue.
+    /// Interval between two segments at this rate in bit/s. A delayed acknowledgement waits that long without any
+    /// queue.
     pub(super) fn spacing(&self, rate: f64) -> TimeDelta {
         TimeDelta::from_secs_f64(self.segment / rate.max(1.0))
     }
 
-    /// A window of whole segments; over time its mean is the limit. Otherwise a flow loses half a segment on average, which
-    /// is much of a small share.
+    /// A window of whole segments, whose mean over time is the limit. Otherwise a flow loses half a segment on average,
+    /// a large part of a small share.
     fn whole(&mut self, limit: f64) -> f64 {
         let whole = libm::floor(limit + self.rest);
         self.rest = (limit + self.rest - whole).clamp(0.0, 1.0);
         whole
     }
 
-    /// The rate that its window is, in bit/s.
+    /// The rate of its window, in bit/s.
     pub(super) fn rate(&self, config: &Config) -> f64 {
         self.window.cwnd.max(1.0) * self.segment / self.rtt_of_window(config).secs_f64()
     }
 
-    /// Queuing delay by its round-trip times.
+    /// Queuing delay, from its round-trip times.
     pub(super) fn queuing(&self) -> TimeDelta {
         self.srtt
             .zip(self.base_rtt)

@@ -1,4 +1,4 @@
-//! The flows of a group and their sum.
+//! The flows of a mixed group and their sum.
 
 use alloc::vec::Vec;
 
@@ -11,27 +11,28 @@ use crate::coupled::water_fill::{Claim, Leftover, fill, weigh};
 use crate::decision::{ChangeReason, Decision};
 use crate::time::SendTime;
 
-/// No sum is larger, in bit/s.
+/// Largest sum, in bit/s.
 const LARGEST: f64 = 1e15;
 
-/// Flows by their number, and what they have together.
+/// Flows by their number, and the state that they share.
 #[derive(Debug)]
 pub(super) struct Group {
     config: Config,
     flows: Vec<Flow>,
-    /// Room for a distribution.
+    /// Buffer for a distribution.
     claims: Vec<Claim>,
     /// `S_CR` in bit/s.
     sum: f64,
-    /// Until then a loss is answered, and nothing changes the sum.
+    /// End of the time after a loss in which the sum does not change.
     hold_until: Option<SendTime>,
-    /// A data flow's loss took only its part; until then, congestion that media sees takes the rest: this factor.
+    /// Set where a data flow's loss took only its part: until this time, congestion of a media flow takes the rest, by
+    /// this factor.
     partial: Option<(SendTime, f64)>,
-    /// The path has been full: no slow start any more.
+    /// Whether the path has been full: then slow start is over.
     settled: bool,
-    /// No flow's silence ends earlier.
+    /// Lower bound of the times at which a flow without messages pauses.
     expiry: SendTime,
-    /// The newest number of an order to a flow that has left.
+    /// Newest number of an action to a flow that has left.
     epochs: u32,
 }
 
@@ -54,7 +55,7 @@ impl Group {
         self.sum
     }
 
-    /// Where the flow stands, or would stand.
+    /// The place of the flow, or the place where it would be inserted.
     pub(super) fn place(&self, member: FlowId) -> Result<usize, usize> {
         self.flows.binary_search_by_key(&member, |flow| flow.member)
     }
@@ -63,7 +64,8 @@ impl Group {
         &self.flows[place]
     }
 
-    /// A flow joins. Media brings what it begins with to other media, data to nobody: it takes its share of what is there.
+    /// A flow joins. A media flow adds its start rate beside other media; a data flow adds no rate: it takes its share
+    /// of the sum.
     pub(super) fn join(&mut self, now: SendTime, place: usize, mut flow: Flow) {
         let brings = flow.data().map_or(flow.start, |data| data.rate(&self.config));
         self.sum = match flow.media() {
@@ -72,7 +74,7 @@ impl Group {
             None => self.sum.max(brings),
         };
         self.settled |= flow.media().is_some();
-        // Who joins by a number again may still hear of older orders, and is to know its own for newer ones.
+        // A later flow of this number may still receive older actions, and must take its own for newer ones.
         flow.epoch = self.epochs;
         self.expiry = self.expiry.min(flow.expiry(&self.config));
         self.flows.insert(place, flow);
@@ -86,12 +88,12 @@ impl Group {
         if has_media { self.sum + brings } else { self.sum.max(brings) }
     }
 
-    /// A flow tells something: it is there.
+    /// Counts a message of a flow.
     pub(super) fn note_word(&mut self, now: SendTime, place: usize) {
         self.flows[place].note_word(now);
     }
 
-    /// Whether there is one flow that takes part: it goes by what its law computes.
+    /// Whether one flow alone takes part: it has the rate that its controller computes.
     fn is_alone(&self, place: usize) -> bool {
         !self.flows.iter().enumerate().any(|(other, flow)| other != place && flow.present)
     }
@@ -102,7 +104,7 @@ impl Group {
         others.into_iter().any(|(_, flow)| flow.progresses(now, &self.config))
     }
 
-    /// A flow waits for an answer.
+    /// Answers a flow that waits.
     pub(super) fn answer(&mut self, place: usize) {
         self.flows[place].answer();
     }
@@ -111,7 +113,7 @@ impl Group {
         self.flows.iter().filter(|flow| flow.present).count().max(1) as f64
     }
 
-    /// A flow that took no part hears again, and went by `rate`: it begins with no more than its start rate.
+    /// A flow that took no part gets feedback again, and had `rate`: it begins with no more than its start rate.
     /// Returns whether it did.
     fn resume(&mut self, place: usize, rate: DataRate) -> bool {
         let (flow, brings) = (&self.flows[place], rate.bps_f64());
@@ -126,7 +128,7 @@ impl Group {
         true
     }
 
-    /// The sum of a flow that is alone: its rate, and what others have left to it.
+    /// Sets the sum of a flow that is alone: its rate, and the rates that others have left to it.
     fn follow_one(&mut self, decision: &Decision) {
         let (rate, inherited) = (decision.rate.bps_f64(), self.sum - decision.base.bps_f64());
         // A share is in whole bit/s.
@@ -134,7 +136,7 @@ impl Group {
         self.sum = sum.clamp(1.0, LARGEST);
     }
 
-    /// A time of [`Self::next_timeout`] has come: more may be given, and who tells nothing has paused.
+    /// A time of [`Self::next_timeout`] has come: shares may grow again, and flows without messages have paused.
     pub(super) fn on_timeout(&mut self, now: SendTime) {
         if now >= self.expiry {
             self.expiry = SendTime::MAX;
@@ -179,13 +181,13 @@ impl Group {
         self.distribute(now);
     }
 
-    /// A rate law computed a rate.
+    /// Takes a rate of a rate controller.
     pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) {
         let decision = &update.decision;
         let accepts = update.heard && decision.why != ChangeReason::Timeout;
         let resumes = accepts && self.resume(place, decision.base);
         if decision.why == ChangeReason::Timeout && self.others_progress(now, place) {
-            // It is not all of the path that is silent.
+            // The path still delivers to another flow, so only this flow's feedback is missing.
             self.flows[place].present = false;
         }
         let joins_media = self.flows[place].data().is_some();
@@ -206,7 +208,7 @@ impl Group {
         self.flows[place].answer();
     }
 
-    /// The sum follows a decision, on behalf of the flows that do not decide.
+    /// Moves the sum by a decision, on behalf of the flows that do not decide.
     fn follow(&mut self, now: SendTime, place: usize, decision: &Decision) {
         let (rate, base) = (decision.rate.bps_f64(), decision.base.bps_f64());
         let grows = rate > base;
@@ -216,6 +218,7 @@ impl Group {
             return;
         }
         let change = flow.entitled * (rate / base - 1.0);
+        // Rule 2: a media flow decides on behalf of the flows that do not (divergence 2).
         let on_behalf = match self.config.lead {
             DrivingFlow::All => 1.0 / self.count_present(),
             DrivingFlow::Delay => self.sum / self.entitled_media(),
@@ -226,14 +229,14 @@ impl Group {
         }
     }
 
-    /// What is the media flows' together, above 0.
+    /// Sum of the media flows' parts, above 0.
     fn entitled_media(&self) -> f64 {
         let shares =
             self.flows.iter().filter(|flow| flow.present_media().is_some()).map(|flow| flow.entitled);
         shares.sum::<f64>().max(1.0)
     }
 
-    /// Something happened to a window.
+    /// Takes a window event.
     pub(super) fn on_window(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         let config = self.config;
         if !matches!(news.event, WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle) {
@@ -273,7 +276,7 @@ impl Group {
         }
     }
 
-    /// The timer only retransmits while another flow hears of its packets.
+    /// Retransmission timeout. The flow only retransmits while the path delivers to another flow.
     fn on_timer(&mut self, now: SendTime, place: usize) {
         let config = self.config;
         let progress = self.others_progress(now, place);
@@ -283,12 +286,13 @@ impl Group {
         if progress { flow.restore(&config) } else { flow.order_reduction() }
     }
 
-    /// A loss event, one per two round trips for the group.
+    /// A loss event, at most one per two round trips for the group.
     fn on_loss(&mut self, now: SendTime, place: usize) {
         self.settled = true;
         if !self.is_held(now) {
             let whole = self.config.loss_factor;
             let leads = self.is_led(now);
+            // Rule 3: a loss of a data flow may take only its part, until media has congestion, too.
             let factor = if self.config.partial_loss && leads { self.partly(place) } else { whole };
             self.set_sum(self.sum * factor);
             self.partial =
@@ -315,8 +319,8 @@ impl Group {
         }
     }
 
-    /// What an acknowledgement of a data flow makes of the sum: growth while no rate law leads, or beside them; and less
-    /// while the queue is long.
+    /// Moves the sum by an acknowledgement of a data flow: it grows while no rate controller leads, or beside them, and
+    /// shrinks while the queue is long.
     fn move_by_data(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         if self.is_held(now) {
             return;
@@ -337,17 +341,18 @@ impl Group {
         self.set_sum(self.sum * (1.0 - shrinks) + grown);
     }
 
-    /// The part of their own growth by which data flows let the sum grow.
+    /// Factor on the data flows' own growth by which the sum grows.
     fn grows(&self, led: bool, queuing: TimeDelta) -> f64 {
         let room = || 1.0 - queuing.secs_f64() / self.config.grow_below.secs_f64();
         match (self.config.lead, led) {
             (DrivingFlow::All, true) => 1.0 / self.count_present(),
             (DrivingFlow::Delay, true) => 0.0,
+            // Rule 4: growth falls linearly to zero (divergence 4).
             (_, false) => room().clamp(0.0, 1.0),
         }
     }
 
-    /// The part of the sum that a round trip takes for this queue.
+    /// Part of the sum that a round trip takes for this queue.
     fn shrinks(&self, led: bool, queuing: TimeDelta) -> f64 {
         let Config { led_queue, led_shrink_per_rtt, grow_below, shrink_above, shrink_per_rtt, .. } =
             self.config;
@@ -361,7 +366,7 @@ impl Group {
         }
     }
 
-    /// Segments that all data flows may have in flight.
+    /// Segments that all data flows together may have in flight.
     fn windows(&self) -> f64 {
         self.flows.iter().filter_map(Flow::data).map(|data| data.window.cwnd).sum()
     }
@@ -384,12 +389,12 @@ impl Group {
         self.sum = sum.max(least.max(1.0)).min(LARGEST);
     }
 
-    /// Divides the sum. What nobody can use is forgotten, unless nobody wants anything.
+    /// Divides the sum. An amount that no flow can use is forgotten, unless no flow can use any.
     pub(super) fn distribute(&mut self, now: SendTime) {
         self.claims.clear();
         let present = self.flows.iter().filter(|flow| flow.present).count();
         for (flow, place) in self.flows.iter().zip(0..).filter(|(flow, _)| flow.is_active()) {
-            // A law has a least rate of its own.
+            // A lone flow's controller has a least rate of its own.
             let alone = flow.media().is_some() && present == 1;
             let least = if alone { 0.0 } else { flow.parameters.least.bps_f64().min(flow.most()) };
             self.claims.push(Claim::new(place, flow.parameters.priority, least, flow.most()));

@@ -1,25 +1,27 @@
-//! Media and data together: rate laws lead, windows follow.
+//! Coupling of media and data: rate controllers lead, windows follow.
 //!
 //! A loss-based data flow beside a delay-based media flow fills the queue until it overflows, and the media flow yields
-//! all. Coupled, the media flow's law moves the sum `S_CR` of both by what it sees of delay, on behalf of both, and the
-//! data flow gets a window as the limit of its share: the queue is that of the media flow alone. No source has an
-//! algorithm (coupling-2018 names the target); the following rules are Weir's, after the behaviour of FSE-NG, and hold for
-//! LEDBAT beside TCP too.
+//! all. Coupled, the media flow's controller moves the sum `S_CR` of both by the delay it measures, on behalf of both.
+//! The data flow gets a window as the limit of its share: the queue is that of the media flow alone. No source has an
+//! algorithm (coupling-2018 names the target). The following rules are Weir's, after the behaviour of FSE-NG, and hold
+//! for LEDBAT beside TCP too.
 //!
-//! 1. One group, by rates. A data flow's window is its share times its round-trip time, and at least two segments.
-//! 2. While a media flow can use more than it has, only media flows' changes move the sum, each in proportion to its part
-//!    of what the leading flows have. A flow is a rate law's when it says so by an update.
+//! 1. All flows form one group, by rates. A data flow's window is its share times its round-trip time, and at least two
+//!    segments.
+//! 2. While a media flow can use more than it has, only media flows' changes move the sum. Each counts in proportion to
+//!    its part of the leading flows' share. An update marks its flow as one with a rate controller.
 //! 3. A loss, mark or timeout of a data flow halves the sum; then nothing changes it for two round trips.
-//! 4. With no media flow that leads, data flows let the sum grow by one segment per round trip, together, while the queue
-//!    is short, and shrink while it is long.
-//! 5. What a flow gives up goes to the others at once; a media flow's share grows by half within 200 ms at most.
+//! 4. With no media flow that leads, data flows move the sum. The sum grows by one segment per round trip for all of
+//!    them together while the queue is short, and shrinks while it is long.
+//! 5. A rate that a flow gives up goes to the others at once; a media flow's share grows by half within 200 ms at most.
 //! 6. A data flow that joins takes its share from the others; its window opens from its own initial window by three
 //!    segments per acknowledgement.
 //! 7. A data flow in recovery gets no window.
 //! 8. A timer of a data flow that runs out while others are acknowledged only retransmits.
-//! 9. A flow whose feedback is missing while the path delivers to another takes no part until it hears again; nor does one
-//!    that has told nothing for 5 s or twenty of its own intervals.
-//! 10. A rate that fell without congestion bounds its own flow and cuts no other. Alone, a flow has what its law computes.
+//! 9. A flow whose feedback is missing while the path delivers to another takes no part until it gets feedback again.
+//!    The same holds for a flow without messages for 5 s or twenty of its own intervals.
+//! 10. A rate that fell without congestion bounds its own flow and cuts no other. Alone, a flow has the rate of its
+//!     controller.
 //!
 //! Divergences from Weir's own first plan, by measurement:
 //!
@@ -62,11 +64,11 @@ pub use config::{Config, Conversion, DrivingFlow};
 use flow::{Flow, Kind};
 use group::Group;
 
-/// Couples rate laws with window laws.
+/// Couples rate controllers with window-based congestion controllers.
 #[derive(Debug)]
 pub struct Mixed {
     group: Group,
-    /// Whose timer waits for an answer that its word does not give.
+    /// Flows whose timeout waits for an answer that no action of the group gives.
     timers: VecDeque<FlowId>,
 }
 
@@ -146,7 +148,7 @@ impl Mixed {
         Ok(())
     }
 
-    /// Who told what makes no sense still hears what holds for it: its rate, or that its timer is its own affair.
+    /// Answers a message that makes no sense: with the flow's rate, or with a reduction for a timeout.
     fn answer_refused(&mut self, member: FlowId, word: &CouplingMessage) {
         if let CouplingMessage::Window(news) = word
             && news.event == WindowEvent::TimedOut

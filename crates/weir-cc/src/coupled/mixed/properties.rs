@@ -1,4 +1,4 @@
-//! What holds whatever is told, in whatever order.
+//! Properties that hold for any messages in any order.
 
 use proptest::prelude::*;
 

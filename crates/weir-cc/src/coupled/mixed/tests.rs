@@ -1,4 +1,4 @@
-//! The rules, one by one. Segments are of 1250 bytes and round trips of 100 ms: ten segments are 1 Mbit/s.
+//! Tests of the rules, one by one. Segments are of 1250 bytes and round trips of 100 ms: ten segments are 1 Mbit/s.
 
 mod presence;
 
@@ -18,7 +18,7 @@ const DATA: FlowId = FlowId(2);
 const MS: fn(i64) -> SendTime = SendTime::from_millis;
 const KBPS: fn(u64) -> DataRate = DataRate::from_kbps;
 
-/// A coupler and what it ordered last.
+/// A coupler and its last actions.
 pub(super) struct Call {
     pub(super) mixed: Mixed,
     /// The newest rates and windows by flow, in kbit/s and segments.
@@ -68,7 +68,7 @@ impl Call {
         Self { mixed, rates: [None; 4], windows: [None; 4], reductions: 0 }
     }
 
-    /// Media at so many kbit/s and data with equal priorities that have this sum, at 1 s.
+    /// Media at `kbps` kbit/s and data with equal priorities that have this sum, at 1 s.
     fn with_sum(config: Config, kbps: u64) -> Self {
         let mut call = Self::by(config);
         call.tell(0, MEDIA, media(kbps, parameters(1.0, None)));
@@ -109,7 +109,7 @@ fn rule_1_a_window_is_the_share_in_a_round_trip_and_two_segments_at_least() {
     assert_eq!((call.rates[1], call.windows[2]), (Some(1000.0), None), "ten segments are its share");
     call.tell(1100, DATA, news(WindowEvent::Acknowledged, 12.0, 12.1, 100));
     assert_eq!(call.windows[2], Some(10.0), "not what its own law made of it");
-    // A queue of 20 ms is made good and one of 30 ms is not wholly, or none is.
+    // The window makes up for a queue of 20 ms, not for all of one of 30 ms, and by `Base` for none.
     let mut steady = Call::with_sum(Config { led_shrink_per_rtt: 0.0, ..Config::default() }, 2000);
     steady.tell(1200, DATA, news(WindowEvent::Acknowledged, 12.0, 12.1, 120));
     assert_eq!(steady.windows[2], Some(12.0));
@@ -155,7 +155,7 @@ fn rule_2_media_moves_the_sum_for_all_and_data_does_not() {
         call.tell(1201 + ack, DATA, news(WindowEvent::Acknowledged, 9.0, 9.1, 100));
     }
     call.close(1818.0);
-    // What a receiver or a source allows is no sign for the others: it bounds the flow, and they have the rest.
+    // A limit of a receiver or a source is no sign for the others: it bounds the flow, and they have the rest.
     call.tell(1300, MEDIA, update(909, 500, ChangeReason::Ceiling));
     call.close(1818.0);
     assert_eq!(call.rates[1], Some(500.0));
@@ -279,7 +279,7 @@ fn rule_5_data_takes_all_of_a_pause_and_media_comes_back_from_its_start_rate() {
     call.tell(3000, MEDIA, media(300, parameters(1.0, None)));
     assert_eq!(call.rates[1], Some(450.0));
     assert!(call.windows[2].unwrap() < 10.2, "data yields at once");
-    // The growth of a flow below its share tells nothing of the path.
+    // The growth of a flow below its share is no evidence of free capacity.
     let before = call.sum();
     call.tell(3050, MEDIA, update(450, 900, ChangeReason::Growth));
     call.close(before);
@@ -354,7 +354,7 @@ fn a_flow_that_does_not_use_its_window_leaves_it_to_others() {
     let unused = CouplingMessage::Window(CwndUpdate { window_limited: false, flight: 3.0, ..unused });
     call.tell(1100, DATA, unused);
     call.tell(1200, DATA, unused);
-    // Ten segments are what it may always use.
+    // Ten segments are always allowed.
     assert_eq!(call.rates[1], Some(3000.0));
     call.tell(1300, DATA, news(WindowEvent::Idle, 20.0, 20.0, 100));
     call.tell(1500, MEDIA, update(3000, 3000, ChangeReason::Growth));
@@ -409,6 +409,6 @@ fn data_alone_starts_slowly_while_no_queue_stands() {
     };
     // A segment for a segment is 100 kbit/s.
     assert!((grown(100) - 1100.0).abs() < 0.01, "{}", grown(100));
-    // Once a queue stands longer than 25 ms no more than one in a round trip.
+    // Once a queue of more than 25 ms persists, no more than one in a round trip.
     assert!(grown(160) < 1011.0, "{}", grown(160));
 }

@@ -1,4 +1,4 @@
-//! Statistics at the receiver (RFC 8382 §3.1, scenario 2): it sees what arrives, and gaps where something is missing.
+//! Statistics at the receiver (RFC 8382 §3.1, scenario 2): it sees arrivals, and gaps where packets are missing.
 
 use super::config::Config;
 use super::statistics::FlowStatistics;
@@ -6,11 +6,11 @@ use crate::config_error::ConfigError;
 use crate::coupled::message::Statistics;
 use crate::packet::Arrival;
 
-/// So many numbers behind the highest are known to have arrived or not.
+/// Packet numbers up to the highest whose arrival is remembered.
 const REMEMBERED: u64 = 1024;
 const WORDS: usize = (REMEMBERED / 64) as usize;
 
-/// Statistics of a flow by its packets as they arrive. A number that is passed over is a loss, until it comes after all.
+/// Statistics of a flow by its packets as they arrive. A skipped number is a loss, until its packet arrives after all.
 #[derive(Clone, Debug)]
 pub struct ArrivalStatistics {
     statistics: FlowStatistics,
@@ -20,7 +20,7 @@ pub struct ArrivalStatistics {
 }
 
 impl ArrivalStatistics {
-    /// Of a flow of which nothing is known.
+    /// Statistics of a flow without history.
     ///
     /// # Errors
     /// If a parameter is out of its range.
@@ -28,7 +28,7 @@ impl ArrivalStatistics {
         Ok(Self { statistics: FlowStatistics::new(config)?, highest: None, arrived: [0; WORDS] })
     }
 
-    /// A packet has arrived. Copies do not count, nor what is more than 1024 numbers late.
+    /// A packet has arrived. Copies do not count, nor packets more than 1024 numbers late.
     pub fn on_arrival(&mut self, packet: &Arrival) {
         let Arrival { id, departure, at, .. } = *packet;
         let Some(highest) = self.highest else {
@@ -53,7 +53,7 @@ impl ArrivalStatistics {
         self.statistics.poll()
     }
 
-    /// The path is another one.
+    /// Forgets everything after a change of the path.
     pub fn reset(&mut self) {
         self.highest = None;
         self.statistics.reset();
@@ -61,11 +61,11 @@ impl ArrivalStatistics {
 
     fn restart(&mut self, id: u64) {
         self.highest = Some(id);
-        // What came before the first is no loss, and its copies are none of ours.
+        // Numbers before the first are neither losses nor arrivals.
         self.arrived = [u64::MAX; WORDS];
     }
 
-    /// The numbers between two are missing.
+    /// Marks the numbers between two as missing.
     fn pass_over(&mut self, highest: u64, id: u64) {
         if id - highest > REMEMBERED {
             self.arrived = [0; WORDS];

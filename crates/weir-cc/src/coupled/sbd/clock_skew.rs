@@ -1,26 +1,26 @@
-//! The skew between two clocks, by a line below all delays.
+//! Estimate of the skew between two clocks, by a line below all delays.
 //!
-//! A queue only adds to the delay: what the least delays of the last minute have in common is base delay and skew. The
-//! line that lies below all of them and is nearest to them on the whole is the edge of their lower convex hull that spans
-//! their mean time; its slope is the skew. That the queue empties now and then is what the method stands on: while a
-//! flow passes a bottleneck all the time, nothing is learnt.
+//! A queue only adds to the delay, so the least delays of the last minute share base delay and skew. The line below all
+//! of them that is nearest to them is the edge of their lower convex hull that spans their mean time. Its slope is the
+//! skew. The method depends on a queue that empties now and then: while a flow passes a bottleneck all the time, the
+//! estimate does not change.
 
 use alloc::vec::Vec;
 
 use super::config::ClockSkewConfig;
 use super::ring::Ring;
 
-/// The least delay of an interval, in seconds, and when its packet was sent, in seconds of the sender's clock.
+/// The least delay of an interval, in seconds, and the sending time of its packet, in seconds of the sender's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Least {
     pub(super) time: f64,
     pub(super) delay: f64,
 }
 
-/// The edge is found anew each so many intervals: in between the skew goes on towards its slope.
+/// Intervals after which the edge is found anew: in between the skew goes on towards its slope.
 const REFRESH: u32 = 8;
 
-/// What skew adds to delays: `before` until the time `since`, and from then on `slope` a second more.
+/// Delay added by skew: `before` until the time `since`, and from then on `slope` a second more.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
     /// `β`.
@@ -34,14 +34,14 @@ struct Line {
 pub(super) struct ClockSkew {
     config: ClockSkewConfig,
     least: Ring<Least>,
-    /// How many of them there are.
+    /// Number of known least delays.
     known: usize,
-    /// Of their times.
+    /// Sum of their times.
     time_sum: f64,
     /// The edge that spans their mean time.
     edge: Option<(Least, Least)>,
     hull: Vec<Least>,
-    /// Intervals since there were enough of them.
+    /// Intervals since there were enough least delays.
     age: u32,
     /// Intervals in a row on a path with a bottleneck.
     congested: usize,
@@ -49,7 +49,7 @@ pub(super) struct ClockSkew {
 }
 
 impl ClockSkew {
-    /// No skew is known.
+    /// An estimate without any history.
     pub(super) fn new(config: ClockSkewConfig) -> Self {
         Self {
             config,
@@ -64,12 +64,12 @@ impl ClockSkew {
         }
     }
 
-    /// What skew has added to the delay of a packet sent at `time`, in seconds. It changes without a leap.
+    /// The delay that skew has added to a packet sent at `time`, in seconds. The value changes without a leap.
     pub(super) fn offset(&self, time: f64) -> f64 {
         self.line.before + self.line.slope * (time - self.line.since)
     }
 
-    /// An interval has ended whose least delay is this, skew and all.
+    /// Takes the least delay of an interval that has ended, with its skew.
     pub(super) fn on_interval(&mut self, newest: Least, congested: bool) {
         self.congested = if congested { self.congested + 1 } else { 0 };
         let left = self.least.push(newest);
@@ -86,6 +86,7 @@ impl ClockSkew {
             self.edge = self.edge_over(self.time_sum / self.known as f64);
         }
         self.age = self.age.wrapping_add(1);
+        // A queue that never emptied within the window is no base delay.
         if self.congested < self.known
             && let Some(slope) = self.slope()
         {
@@ -129,7 +130,7 @@ impl ClockSkew {
         self.hull.windows(2).find(edge).map(|pair| (pair[0], pair[1]))
     }
 
-    /// The slope of the edge, if it can be believed.
+    /// The slope of the edge, if it is plausible.
     fn slope(&self) -> Option<f64> {
         let (from, to) = self.edge?;
         let length = to.time - from.time;
@@ -141,14 +142,14 @@ impl ClockSkew {
     }
 }
 
-/// The newest `many`: the newer part of them, then the older, each the newest first.
+/// The newest `many` values: the newer part of them, then the older, each the newest first.
 fn newest(least: &Ring<Least>, many: usize) -> [&[Least]; 2] {
     let (newer, older) = least.halves();
     let older = older.get(..many.saturating_sub(newer.len())).unwrap_or(older);
     [newer.get(..many).unwrap_or(newer), older]
 }
 
-/// The least delay as it would be at time 0. Four at a time: it is asked for each interval.
+/// The least delay as it would be at time 0. Four at a time, as each interval needs it.
 fn least_at_zero(points: &[Least], slope: f64) -> f64 {
     let mut least = [f64::INFINITY; 4];
     let chunks = points.chunks_exact(4);
@@ -174,7 +175,7 @@ mod tests {
 
     const T: f64 = 0.35;
 
-    /// Delays of 20 ms with `skew`, above which a queue stands in 9 of 10 intervals.
+    /// Delays of 20 ms with `skew`, with a queue on top in 9 of 10 intervals.
     fn after(intervals: u32, skew: f64, congested: impl Fn(u32) -> bool) -> ClockSkew {
         let mut found = ClockSkew::new(ClockSkewConfig::default());
         for k in 0..intervals {
@@ -232,7 +233,7 @@ mod tests {
         let found = after(400, 100e-6, |_| false);
         let without = |time: f64| 100e-6 * time - found.offset(time);
         assert!((without(200.0) - without(140.0)).abs() < 20e-6);
-        // The base is that of the same delays: 20 ms, and what had come before skew was known.
+        // The base is that of the same delays: 20 ms, and the delay added before skew was known.
         assert!((found.base(140.0) - (0.02 + without(140.0))).abs() < 20e-6);
     }
 
@@ -246,7 +247,7 @@ mod tests {
     #[test]
     fn delays_are_taken_back_to_time_0_by_their_slope() {
         for points in 1..10 {
-            // All of them are 20 ms then, but for the last, which is 1 ms less.
+            // All of them are 20 ms at time 0, but for the last, which is 1 ms less.
             let point = |k: u32| {
                 let time = 100.0 + f64::from(k);
                 let delay = 0.02 + 100e-6 * time - if k + 1 == points { 0.001 } else { 0.0 };

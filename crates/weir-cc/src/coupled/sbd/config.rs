@@ -4,9 +4,9 @@ use weir_units::TimeDelta;
 
 use crate::config_error::{ConfigError, amount, check, check_group, positive, ratio, span, weight};
 
-/// Most intervals that any window may have.
+/// Most intervals of any window.
 const MOST_INTERVALS: u32 = 10_000;
-/// A pair's past is kept in so many bits.
+/// Most bits of a pair's history.
 const MOST_REMEMBERED: u32 = 64;
 
 /// Parameters of shared bottleneck detection.
@@ -17,61 +17,63 @@ const MOST_REMEMBERED: u32 = 64;
 pub struct Config {
     /// `T`, the base interval, 10 ms to 10 s. RFC 8382 §2.2.
     pub interval: TimeDelta,
-    /// `N`, intervals that `freq_est` and `pkt_loss` are of. RFC 8382 §2.2.
+    /// `N`, intervals of `freq_est` and `pkt_loss`. RFC 8382 §2.2.
     pub long_window: u32,
-    /// `M`, intervals that `mean_delay`, `skew_est` and `var_est` are of, at most `N`. RFC 8382 §2.2.
+    /// `M`, intervals of `mean_delay`, `skew_est` and `var_est`, at most `N`. RFC 8382 §2.2.
     pub window: u32,
     /// `F`, the newest of them, which weigh the same, at most `M`. RFC 8382 §4.1.
     pub flat: u32,
-    /// Delays are sampled at most once in each so long a slot of the sender's clock, 0 for each packet's; at most
+    /// Slot of the sender's clock in which the delay is sampled at most once, 0 to sample each packet's; at most
     /// `interval`. Resolution 10.
     pub sampling: TimeDelta,
-    /// Whether `var_est` leaves out the intervals in which the path has no bottleneck. RFC 8382 §4.2 does. Divergence 5.
+    /// Whether `var_est` leaves out the intervals in which the path has no bottleneck, as RFC 8382 §4.2 does.
+    /// Divergence 5.
     pub gated_variability: bool,
-    /// `c_s`: below this skew a flow passes a bottleneck. RFC 8382 §2.2 names −0.1 to 0.2. Resolution 12.
+    /// `c_s`: skew below which a flow passes a bottleneck. RFC 8382 §2.2 names −0.1 to 0.2. Resolution 12.
     pub skew_threshold: f64,
-    /// `c_h`: the same for a flow that passed one an interval ago. RFC 8382 §2.2.
+    /// `c_h`: skew below which a flow still passes one, if it did an interval ago. RFC 8382 §2.2.
     pub skew_hysteresis: f64,
-    /// `p_v`: a crossing of the mean is significant beyond so many times `var_est`. RFC 8382 §3.2.4.
+    /// `p_v`: multiple of `var_est` beyond which a crossing of the mean is significant. RFC 8382 §3.2.4.
     pub crossing: f64,
-    /// `p_f`: flows of one bottleneck differ by less in `freq_est`. RFC 8382 §3.3.1.
+    /// `p_f`: difference in `freq_est` at and above which flows are divided. RFC 8382 §3.3.1.
     pub frequency_difference: f64,
-    /// `p_mad`: and by less than this part of it in `var_est`. RFC 8382 §3.3.1.
+    /// `p_mad`: difference in `var_est`, as a part of it, at and above which flows are divided. RFC 8382 §3.3.1.
     pub variability_difference: f64,
-    /// `p_s`: and by less in `skew_est`. RFC 8382 §3.3.1.
+    /// `p_s`: difference in `skew_est` at and above which flows are divided. RFC 8382 §3.3.1.
     pub skew_difference: f64,
-    /// `p_d`: and by less than this part of it in `pkt_loss`, where that is above `p_l`. RFC 8382 §3.3.1.
+    /// `p_d`: difference in `pkt_loss`, as a part of it, at and above which flows are divided, where loss is above
+    /// `p_l`. RFC 8382 §3.3.1.
     pub loss_difference: f64,
-    /// `p_l`: from this loss on it is a sign of a bottleneck. RFC 8382 gives no value; draft-ietf-rmcat-sbd-08 §2.2.
+    /// `p_l`: loss above which it is a sign of a bottleneck. RFC 8382 gives no value; draft-ietf-rmcat-sbd-08 §2.2.
     pub loss_threshold: f64,
-    /// Resolution of the times of arrival: delays that vary by less than a quarter of it say nothing of a queue.
+    /// Resolution of the arrival times: delays that vary by less than a quarter of it are no evidence of a queue.
     /// Resolution 3.
     pub resolution: TimeDelta,
-    /// A change of the least delay by more than this within an interval is a clock that was set. Resolution 5.
+    /// Change of the least delay within an interval above which a clock was set. Resolution 5.
     pub clock_step: TimeDelta,
-    /// So is one by more than so many times `var_est` that is longer than the interval. Resolution 5.
+    /// Change in multiples of `var_est`, longer than the interval, above which a clock was set. Resolution 5.
     pub clock_step_variability: f64,
-    /// How the skew between the clocks is taken out.
+    /// Removal of the skew between the clocks.
     pub clock_skew: ClockSkewConfig,
-    /// From groupings to groups.
+    /// Filter from groupings to groups.
     pub stability: StabilityConfig,
 }
 
-/// How the skew between two clocks is found: a line below all delays. RFC 8382 §5.2 leaves the method open.
+/// Estimate of the skew between two clocks: a line below all delays. RFC 8382 §5.2 leaves the method open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ClockSkewConfig {
-    /// Whether it is.
+    /// Whether the skew is removed.
     pub removed: bool,
-    /// `K`, intervals whose least delays are looked at, at least 2.
+    /// `K`, intervals whose least delays are used, at least 2.
     pub window: u32,
     /// The least number of them, 2 to `window`.
     pub least: u32,
-    /// Least length of the edge below the delays whose slope is believed.
+    /// Least length of an edge below the delays whose slope is used.
     pub least_edge: TimeDelta,
-    /// Most skew that is believed, in parts per million.
+    /// Most skew that is plausible, in parts per million.
     pub most: f64,
     /// Weight of the newest slope, in (0, 1].
     pub newest: f64,
@@ -83,29 +85,29 @@ pub struct ClockSkewConfig {
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct StabilityConfig {
-    /// `W`, intervals by which a pair is judged, 1 to 64: the last ones that say something of it. Resolution 7.
+    /// `W`, intervals by which a pair is judged, 1 to 64: the last ones with a verdict on it. Resolution 7.
     pub window: u32,
-    /// At least so many of them before a pair joins, 1 to `window`.
+    /// Least number of them before a pair joins, 1 to `window`.
     pub least: u32,
-    /// Together in this part of them, a pair joins. Resolution 11.
+    /// Part of them with both flows in one group at which a pair joins. Resolution 11.
     pub join: f64,
-    /// Together in less than this part of them, it parts.
+    /// Part of them with both flows in one group below which a pair parts.
     pub part: f64,
     /// Intervals of both flows before a pair joins: RFC 8382 §3.3 recommends `2 M`.
     pub start_up: u32,
-    /// A pair of which no interval says anything stays as it is so long; then it parts, and what was known is forgotten.
+    /// Time without a verdict after which a pair parts and its history is forgotten; until then it stays as it is.
     pub hold: TimeDelta,
-    /// A flow changes its group at most once in this time.
+    /// Least time between two changes of a flow's group.
     pub between_changes: TimeDelta,
-    /// The guard compares so long before a pair is coupled with as long after it.
+    /// Span before a pair is coupled that the guard compares with the same span after it.
     pub guard_span: TimeDelta,
-    /// Coupling is dropped again if queuing delay or loss rises by more than this part of what it was ...
+    /// Relative rise of queuing delay or loss above which coupling is dropped again ...
     pub guard_rise: f64,
-    /// ... and by more than this, if it is the delay ...
+    /// ... if a rise of the delay is also above this ...
     pub guard_delay: TimeDelta,
-    /// ... or by more than this ratio of packets, if it is the loss.
+    /// ... or a rise of the loss is also above this ratio of packets.
     pub guard_loss: f64,
-    /// The pair is then not coupled for so long.
+    /// Time for which the pair is then not coupled.
     pub block: TimeDelta,
 }
 
@@ -128,7 +130,7 @@ impl Default for StabilityConfig {
 }
 
 impl Config {
-    /// Those of RFC 8382, but for what resolutions 10 and 12 and divergence 5 of [`sbd`](super) say.
+    /// Parameters of RFC 8382, but for resolutions 10 and 12 and divergence 5 of [`sbd`](super).
     pub const DEFAULT: Self = Self {
         interval: TimeDelta::from_millis(350),
         long_window: 50,

@@ -2,7 +2,7 @@
 
 use super::ring::Ring;
 
-/// The side of the mean on which the delay was last significantly.
+/// The side of the mean on which the delay was significantly last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Above,
@@ -19,13 +19,13 @@ pub(super) struct Crossings {
 }
 
 impl Crossings {
-    /// Over `intervals`.
+    /// Counts over `intervals`.
     pub(super) fn new(intervals: u32) -> Self {
         Self { last: Ring::new(intervals as usize), count: 0, side: None }
     }
 
-    /// An interval's mean delay lies `above` the long-term mean, in seconds; from `significant` on that says something.
-    /// The first excursion shows a side and crosses nothing.
+    /// Takes an interval whose mean delay is `above` the long-term mean, in seconds; `significant` is the least
+    /// excursion that counts. The first excursion shows a side and is no crossing.
     pub(super) fn on_interval(&mut self, above: f64, significant: f64) {
         let side = if above > significant {
             Some(Side::Above)
@@ -39,7 +39,7 @@ impl Crossings {
         self.push(crossed);
     }
 
-    /// An interval that says nothing: empty, or on a path without a bottleneck (RFC 8382 §4.2).
+    /// An interval without evidence: empty, or on a path without a bottleneck (RFC 8382 §4.2).
     pub(super) fn on_silence(&mut self) {
         self.push(false);
     }
@@ -65,7 +65,7 @@ impl Crossings {
 mod tests {
     use super::*;
 
-    /// `freq_est` after the delay lay `amplitude` above and below its mean in turn, where 0.7 is significant.
+    /// `freq_est` after delays `amplitude` above and below their mean in turn, where 0.7 is significant.
     fn alternating(amplitude: f64, intervals: u32) -> f64 {
         let mut crossings = Crossings::new(50);
         for interval in 0..intervals {

@@ -18,7 +18,7 @@ pub struct Detected<C> {
     coupler: C,
     detector: Detector,
     bundles: Vec<(FlowId, u64)>,
-    /// Of each flow with a window of segments how long they are, by member.
+    /// Segment size of each flow with a window, by member.
     segments: Vec<(FlowId, DataSize)>,
 }
 
@@ -31,19 +31,19 @@ impl<C: Grouped> Detected<C> {
         Ok(Self { coupler, detector: Detector::new(config)?, bundles: Vec::new(), segments: Vec::new() })
     }
 
-    /// These flows will share a five-tuple, DSCP and ECN field: they need no measurement to be in one group.
+    /// Declares flows that will share a five-tuple, DSCP and ECN field: they are in one group without measurement.
     pub fn multiplexed(mut self, members: impl IntoIterator<Item = FlowId>) -> Self {
         let bundle = self.bundles.len() as u64;
         self.bundles.extend(members.into_iter().map(|member| (member, bundle)));
         self
     }
 
-    /// The detector, to look into.
+    /// The detector, for inspection.
     pub fn detector(&self) -> &Detector {
         &self.detector
     }
 
-    /// The coupler, to look into.
+    /// The coupler, for inspection.
     pub fn coupler(&self) -> &C {
         &self.coupler
     }
@@ -59,7 +59,7 @@ impl<C: Grouped> Detected<C> {
         }
     }
 
-    /// A window a round trip is a rate.
+    /// Converts a window per round trip to a rate.
     fn on_window(&mut self, member: FlowId, news: &CwndUpdate) {
         if let Ok(known) = self.segments.binary_search_by_key(&member, |&(of, _)| of)
             && let Some(srtt) = news.srtt.filter(|srtt| *srtt > TimeDelta::ZERO)

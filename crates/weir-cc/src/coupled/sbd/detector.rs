@@ -1,4 +1,4 @@
-//! From the statistics of flows to groups that last.
+//! Detector of lasting groups, from the statistics of flows.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -11,26 +11,27 @@ use super::unit::{Flow, LATE, Pool, Unit};
 use crate::config_error::ConfigError;
 use crate::coupled::message::{FlowId, Statistics};
 
-/// Finds out which flows of one sender share a bottleneck.
+/// Detects flows of one sender that share a bottleneck.
 ///
-/// Each flow is in a group from its join on, alone unless it is of a five-tuple that is known. Statistics go in, changes
-/// of groups come out of [`Self::poll`]. Intervals are those of one clock: that of the sender.
+/// Each flow is in a group from its join on, alone unless it is of a five-tuple that is known. Statistics go in,
+/// changes of groups come out of [`Self::poll`]. Intervals are those of one clock: that of the sender.
 ///
-/// A pair joins that was together in half of the last 60 intervals that say something of it, and parts when it is together
-/// in less than a quarter of them; where neither passes a bottleneck they say nothing, and it stays together for 30 s.
-/// A flow changes its group at most once in 10 s. Where queuing delay or loss has risen clearly 10 and 17.5 s after a pair was
-/// coupled, and one of it sends clearly more than before, its coupling is dropped for two minutes (RFC 8699 §5.1).
+/// A pair joins if it was together in half of the last 60 intervals with a verdict on it, and parts below a quarter of
+/// them. Intervals in which neither flow passes a bottleneck give no verdict, and the pair stays together for 30 s. A
+/// flow changes its group at most once in 10 s. The guard looks 10 and 17.5 s after a pair was coupled. If queuing
+/// delay or loss has risen clearly, and one of the flows sends clearly more than before, it drops the coupling for two
+/// minutes (RFC 8699 §5.1).
 #[derive(Clone, Debug)]
 pub struct Detector {
     config: Config,
     spans: Spans,
-    /// By member.
+    /// Flows, by member.
     flows: Vec<Flow>,
-    /// A unit without flows is a place that is free.
+    /// Units; a unit without flows is a free place.
     units: Vec<Unit>,
-    /// Of each two units `i < j`, at `j (j − 1) / 2 + i`.
+    /// Pairs of units `i < j`, at `j (j − 1) / 2 + i`.
     pairs: Vec<Pair>,
-    /// The next interval to be judged, and the newest of which is known.
+    /// The next interval to be judged, and the newest with statistics.
     next: Option<u64>,
     newest: u64,
     grouping: Grouping,
@@ -38,13 +39,13 @@ pub struct Detector {
     pools: Vec<Pool>,
     told: Vec<Option<Statistics>>,
     groups: Vec<Option<u32>>,
-    /// Of each unit one that it belongs to; roots belong to themselves.
+    /// For each unit one that it belongs to; roots belong to themselves.
     roots: Vec<usize>,
     changes: VecDeque<(FlowId, u32)>,
 }
 
 impl Detector {
-    /// Without flows.
+    /// A detector without flows.
     ///
     /// # Errors
     /// If a parameter is out of its range.
@@ -68,8 +69,8 @@ impl Detector {
         })
     }
 
-    /// A flow comes. Flows of the same `bundle` share a five-tuple, DSCP and ECN field (RFC 8699 §4): they are in one
-    /// group for certain. Returns the group; a flow that is there already stays where it is.
+    /// A flow joins. Flows of the same `bundle` share a five-tuple, DSCP and ECN field (RFC 8699 §4): they are in one
+    /// group for certain. Returns the group; a flow that is known already stays in its group.
     pub fn join(&mut self, member: FlowId, bundle: Option<u64>) -> u32 {
         let place = match self.flows.binary_search_by_key(&member, |flow| flow.member) {
             Ok(known) => return self.units[self.flows[known].unit].group,
@@ -81,7 +82,7 @@ impl Detector {
         self.units[unit].group
     }
 
-    /// A flow goes.
+    /// A flow leaves.
     pub fn leave(&mut self, member: FlowId) {
         let Ok(place) = self.flows.binary_search_by_key(&member, |flow| flow.member) else { return };
         let flow = self.flows.remove(place);
@@ -96,25 +97,25 @@ impl Detector {
         }
     }
 
-    /// The rate at which a flow sends, in bit/s. Of groups that are equally alike the one with more rate keeps its number;
-    /// and no harm is seen in what flows suffer that send hardly more than they did.
+    /// Sets the rate at which a flow sends, in bit/s. Among equally similar groups the one with more rate keeps its
+    /// number. The guard sees no harm where flows send hardly more than before.
     pub fn on_rate(&mut self, member: FlowId, rate: f64) {
         if let Some(flow) = self.flow_mut(member) {
             flow.rate = if rate.is_finite() { rate } else { 0.0 };
         }
     }
 
-    /// A flow tells its statistics. What is impossible, old, or of a flow that is not there changes nothing; returns
-    /// whether it was taken.
+    /// Takes statistics of a flow. Impossible or old statistics, and those of an unknown flow, change nothing; returns
+    /// whether they were taken.
     pub fn on_statistics(&mut self, member: FlowId, statistics: &Statistics) -> bool {
         let interval = statistics.interval;
-        // There has to be room for spans beyond it.
+        // Later spans are added to the interval and must not overflow.
         if !statistics.is_possible() || interval > u64::MAX / 2 {
             return false;
         }
         let is_old = self.next.is_some_and(|next| interval < next);
         let Some(flow) = self.flow_mut(member) else { return false };
-        // Also who is late is waited for from now on.
+        // From now on the detector also waits for a flow that is late.
         flow.tell(statistics);
         if is_old {
             return false;
@@ -128,7 +129,7 @@ impl Detector {
         true
     }
 
-    /// The next change of a group; call until `None`. All that one interval brings come together.
+    /// The next change of a group; call until `None`. All changes of one interval come together.
     pub fn poll(&mut self) -> Option<(FlowId, u32)> {
         self.changes.pop_front()
     }
@@ -139,7 +140,7 @@ impl Detector {
         Some(self.units[self.flows[place].unit].group)
     }
 
-    /// Whether two flows were together by the statistics of the newest interval that was judged alone.
+    /// Whether two flows were in one group by the statistics of the newest judged interval alone.
     pub fn grouped_now(&self, a: FlowId, b: FlowId) -> bool {
         let group = |member| {
             let place = self.flows.binary_search_by_key(&member, |flow: &Flow| flow.member).ok()?;
@@ -171,7 +172,7 @@ impl Detector {
         self.units.len() - 1
     }
 
-    /// The next interval of which all have told that tell anything, or for whose last ones nobody waits any longer.
+    /// The next interval with statistics of all flows that send any, or too old to wait for more.
     fn ready(&self) -> Option<u64> {
         let next = self.next?.max(self.newest.saturating_sub(LATE));
         let heard_of = |flow: &&Flow| {
@@ -208,7 +209,7 @@ impl Detector {
         self.told.extend(self.pools.iter().map(Pool::statistics));
     }
 
-    /// Groups are what is connected by pairs that joined.
+    /// Builds groups from the connected pairs that joined.
     fn join_pairs(&mut self, interval: u64) {
         self.roots.clear();
         self.roots.extend(0..self.units.len());
@@ -232,6 +233,7 @@ impl Detector {
             (None, None) => Verdict::Unknown,
             (group, other) if group == other => Verdict::Together,
             (Some(_), Some(_)) => Verdict::Apart,
+            // Resolution 7: the threshold lies between two flows that are alike.
             _ if (a.skew - b.skew).abs() < self.config.skew_difference => Verdict::Unknown,
             _ => Verdict::Apart,
         }
@@ -265,7 +267,7 @@ impl Detector {
         }
     }
 
-    /// Whoever has just been coupled is on trial; where harm is found, all on trial in that group part.
+    /// Puts newly coupled pairs on trial; where harm is found, all pairs on trial in that group part.
     fn guard(&mut self, interval: u64) {
         for j in 1..self.units.len() {
             for i in 0..j {
@@ -292,6 +294,7 @@ impl Detector {
         let at = pair(i, j);
         let Some(trial) = self.pairs[at].trial else { return false };
         let passed = interval - trial.since;
+        // Loss is a mean over `N` intervals, and is judged once these have passed.
         let judges_loss = passed >= self.spans.guard.max(self.config.long_window.into());
         if passed < self.spans.guard || (trial.half_done && !judges_loss) {
             return false;
@@ -324,7 +327,7 @@ impl Detector {
     }
 }
 
-/// Where two different units have their pair.
+/// The place of the pair of two different units.
 fn pair(i: usize, j: usize) -> usize {
     let (low, high) = (i.min(j), i.max(j));
     high * (high - 1) / 2 + low

@@ -1,4 +1,4 @@
-//! Which flows pass the same bottleneck, by the statistics of one interval (RFC 8382 §3.3.1).
+//! Grouping of flows that pass the same bottleneck, by the statistics of one interval (RFC 8382 §3.3.1).
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ use crate::coupled::message::Statistics;
 /// chain of them may span more. Ties go by place: the result is always the same.
 #[derive(Clone, Debug, Default)]
 pub struct Grouping {
-    /// By group, then in the order of the last statistic.
+    /// Flows by group, then in the order of the last statistic.
     flows: Vec<Placed>,
 }
 
@@ -23,21 +23,23 @@ struct Placed {
 }
 
 impl Grouping {
-    /// Without flows.
+    /// A grouping without flows.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Divides `flows` into groups and says of each flow in which it is: a number from 0 on. A flow that passes no
-    /// bottleneck, or of which no statistics are known, is in none.
+    /// Divides `flows` into groups, and gives each flow the number of its group, from 0 on. A flow that passes no
+    /// bottleneck, or without statistics, has no group.
     pub fn divide(&mut self, config: &Config, flows: &[Option<Statistics>], groups: &mut Vec<Option<u32>>) {
         self.take_those_with_a_bottleneck(flows);
         let of = |flow: usize| flows[flow].as_ref();
         let within = |most: f64| move |hi: &Placed, lo: &Placed| hi.key - lo.key < most;
         let within_part = |most: f64| move |hi: &Placed, lo: &Placed| hi.key - lo.key < most * hi.key;
+        // Steps 2 to 4 (RFC 8382 §3.3.1): frequency, variability and skew.
         self.split(|flow| of(flow).map(|of| of.frequency), within(config.frequency_difference));
         self.split(|flow| of(flow).map(|of| of.variability), within_part(config.variability_difference));
         self.split(|flow| of(flow).map(|of| of.skew), within(config.skew_difference));
+        // Step 5: loss divides only where it is high, and its difference is significant (resolution 4).
         let alike = within_part(config.loss_difference);
         let by_chance = |hi: &Placed, lo: &Placed| {
             let variance = |placed: &Placed| of(placed.flow).map_or(0.0, variance_of_loss);
@@ -54,7 +56,7 @@ impl Grouping {
         }
     }
 
-    /// Step 1: they form one group at first.
+    /// Step 1: flows with a bottleneck form one group at first.
     fn take_those_with_a_bottleneck(&mut self, flows: &[Option<Statistics>]) {
         self.flows.clear();
         let passing = |of: &Option<Statistics>| of.is_some_and(|of| of.bottleneck);
@@ -62,7 +64,7 @@ impl Grouping {
         self.flows.extend(flows.iter().enumerate().filter(|(_, of)| passing(of)).map(placed));
     }
 
-    /// Each group is sorted by `key`, highest first, and divided between neighbours that are not `together`.
+    /// Sorts each group by `key`, highest first, and divides it between neighbours that are not `together`.
     fn split(&mut self, key: impl Fn(usize) -> Option<f64>, together: impl Fn(&Placed, &Placed) -> bool) {
         for placed in &mut self.flows {
             placed.key = key(placed.flow).unwrap_or(0.0);
@@ -80,10 +82,10 @@ impl Grouping {
     }
 }
 
-/// Losses that differ by less than so many of the difference's standard deviations may be equal.
+/// Standard deviations of the difference of two losses below which they may be equal.
 const DEVIATIONS: f64 = 2.0;
 
-/// Of `pkt_loss`, were each packet lost or not on its own; 0 where the number of packets is not known.
+/// Variance of `pkt_loss`, if packets are lost independently; 0 where the number of packets is not known.
 pub(super) fn variance_of_loss(told: &Statistics) -> f64 {
     if told.packets == 0 { 0.0 } else { told.loss * (1.0 - told.loss) / f64::from(told.packets) }
 }

@@ -1,4 +1,4 @@
-//! Numbers of groups that stay while groups change: a new group is the old one with which it has most in common.
+//! Numbers of groups that stay while groups change: a new group keeps the number of the old one most similar to it.
 
 /// Gives numbers to the groups of a partition.
 use alloc::vec::Vec;
@@ -7,16 +7,16 @@ use alloc::vec::Vec;
 pub(super) struct Identifiers {
     next: u32,
     common: Vec<Common>,
-    /// By root: the number of its group.
+    /// Number of the group, by root.
     numbers: Vec<Option<u32>>,
 }
 
-/// What a new group has in common with an old one.
+/// Units that a new group shares with an old one.
 #[derive(Clone, Copy, Debug)]
 struct Common {
     /// The new group, by one of its units.
     root: usize,
-    /// The number of the old one.
+    /// The number of the old group.
     number: u32,
     units: u32,
     rate: f64,
@@ -25,16 +25,16 @@ struct Common {
 /// A unit before the change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed {
-    /// Its new group, by one of its units.
+    /// Root of its new group.
     pub(super) root: usize,
-    /// The number of its group so far.
+    /// The number of its old group.
     pub(super) number: u32,
     /// Its sending rate in bit/s.
     pub(super) rate: f64,
 }
 
 impl Identifiers {
-    /// Numbers from 1 on.
+    /// Numbers start at 1.
     pub(super) fn new() -> Self {
         Self { next: 1, common: Vec::new(), numbers: Vec::new() }
     }
@@ -46,9 +46,9 @@ impl Identifiers {
         fresh
     }
 
-    /// Finds the numbers of the new groups, of which `roots` is one beyond the greatest root: each keeps the number of
-    /// the old group with which it has most units in common; of several the one with more rate in common, then the
-    /// lower number.
+    /// Finds the numbers of the new groups, of which `roots` is one beyond the greatest root. Each keeps the number of
+    /// the old group with which it has most units in common. Among several old groups the one with more rate in common
+    /// counts, then the lower number.
     pub(super) fn match_up(&mut self, roots: usize, units: impl Iterator<Item = Placed>) {
         self.count_common(units);
         self.common.sort_unstable_by(|a, b| {
@@ -80,7 +80,7 @@ impl Identifiers {
         fresh
     }
 
-    /// The same, if it has one.
+    /// The number of the new group of `root`, if it continues an old one.
     pub(super) fn known(&self, root: usize) -> Option<u32> {
         self.numbers.get(root).copied().flatten()
     }

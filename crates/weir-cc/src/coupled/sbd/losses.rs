@@ -1,8 +1,8 @@
-//! `pkt_loss`: what part of the packets of the last `N` intervals was lost (RFC 8382 §3.2.5).
+//! `pkt_loss`: the ratio of lost packets over the last `N` intervals (RFC 8382 §3.2.5).
 
 use super::ring::Ring;
 
-/// Packets of an interval whose fate was told.
+/// Packets of an interval whose fate is known.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     lost: u32,
@@ -19,12 +19,12 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// Over `intervals`.
+    /// Counts over `intervals`.
     pub(super) fn new(intervals: u32) -> Self {
         Self { counts: Ring::new(intervals as usize), lost: 0, total: 0 }
     }
 
-    /// The fates of `total` packets sent `age` intervals before the open one are told: `lost` of them are lost.
+    /// Counts `total` packets sent `age` intervals before the open one as reported, `lost` of them as lost.
     pub(super) fn on_told(&mut self, age: usize, lost: u32, total: u32) {
         let Some(count) = self.counts.get_mut(age) else { return };
         let before = *count;
@@ -41,12 +41,12 @@ impl Losses {
         self.lost -= 1;
     }
 
-    /// `pkt_loss` with the open interval, in [0, 1]; 0 where nothing was told.
+    /// `pkt_loss` with the open interval, in [0, 1]; 0 without any reported packet.
     pub(super) fn ratio(&self) -> f64 {
         if self.total == 0 { 0.0 } else { self.lost as f64 / self.total as f64 }
     }
 
-    /// Packets by which that is measured.
+    /// Packets in that measurement.
     pub(super) fn packets(&self) -> u32 {
         u32::try_from(self.total).unwrap_or(u32::MAX)
     }

@@ -1,20 +1,20 @@
-//! Shared bottleneck detection (SBD): which flows pass the same bottleneck, by the shape of their one-way delays (RFC
-//! 8382).
+//! Shared bottleneck detection (SBD): groups of flows that pass the same bottleneck, by the shape of their one-way
+//! delays (RFC 8382).
 //!
-//! Flows through one queue see delays of the same shape, though their base delays, the lag of their paths and the clocks
-//! of their receivers differ. Three figures tell the shape, each about the flow's own mean delay: how skew it lies
-//! (`skew_est`), how far it swings (`var_est`) and how often (`freq_est`); loss (`pkt_loss`) is a fourth. Clock offsets
-//! cancel.
+//! Flows through one queue have delays of the same shape, though their base delays, the lag of their paths and the
+//! clocks of their receivers differ. Three figures describe the shape, each about the flow's own mean delay: its
+//! skewness (`skew_est`), its variability (`var_est`) and its oscillation (`freq_est`); loss (`pkt_loss`) is a fourth.
+//! Clock offsets cancel.
 //!
-//! * [`FlowStatistics`] makes the [`Statistics`](crate::coupled::Statistics) of one flow, one each interval `T`, by the
-//!   fates of its packets. [`ArrivalStatistics`] does so at the receiver, which sees no lost packet, and
+//! * [`FlowStatistics`] computes the [`Statistics`](crate::coupled::Statistics) of one flow, one each interval `T`, by
+//!   the fates of its packets. [`ArrivalStatistics`] does so at the receiver, which sees no lost packet, and
 //!   [`SegmentStatistics`] for a TCP sender.
 //! * [`Grouping`] divides flows into groups by the statistics of one interval (RFC 8382 §3.3.1).
-//! * [`Detector`] makes groups that last of groupings that come and go.
+//! * [`Detector`] turns groupings that come and go into lasting groups.
 //! * [`Detected`] puts a detector before a coupler.
 //!
-//! Only measured one-way delays serve: round-trip times carry the noise of the way back. Detection sees queues that are
-//! mostly full, not short ones: what active queue management keeps short is not found.
+//! Only measured one-way delays serve: round-trip times include the noise of the reverse path. Detection finds queues
+//! that are mostly full, not queues that active queue management keeps short.
 //!
 //! **Resolutions**, where RFC 8382 leaves room:
 //!

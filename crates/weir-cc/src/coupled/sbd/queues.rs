@@ -1,22 +1,22 @@
-//! From queues to groups: flows through drop-tail queues with bursts of other traffic, packet by packet.
+//! Tests from queues to groups: flows through drop-tail queues with bursts of background traffic, packet by packet.
 
 use super::{Config, Detector, FlowStatistics};
 use crate::coupled::message::{FlowId, Statistics};
 use crate::time::{ArrivalTime, SendTime};
 
-/// What a flow's packet waits in a step of 1 ms.
+/// Queuing time of a flow's packet, in a step of 1 ms.
 const PACKET_MS: f64 = 0.8;
 const CROSS_PACKET_MS: f64 = 1.2;
 const LIMIT_MS: f64 = 150.0;
 
-/// 10 Mbit/s with a drop-tail queue of 150 ms, and traffic of others that comes in bursts.
+/// 10 Mbit/s with a drop-tail queue of 150 ms, and background traffic in bursts.
 struct Link {
     random: u64,
     backlog_ms: f64,
     credit_ms: f64,
     on: bool,
     turns_at: u64,
-    /// What comes during a burst, of the capacity; bursts take half of the time.
+    /// Rate during a burst, as a part of the capacity; bursts take half of the time.
     peak: f64,
 }
 
@@ -25,7 +25,7 @@ impl Link {
         Self { random: seed, backlog_ms: 0.0, credit_ms: 0.0, on: false, turns_at: 0, peak }
     }
 
-    /// In (0, 1].
+    /// A random number in (0, 1].
     fn uniform(&mut self) -> f64 {
         self.random =
             self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -38,7 +38,7 @@ impl Link {
             self.on = !self.on;
             self.turns_at = ms + 1 + (-1000.0 * libm::log(self.uniform())) as u64;
         }
-        // Between bursts a tenth of the link goes to others still.
+        // Between bursts background traffic still takes a tenth of the link.
         self.credit_ms += 2.0 * self.uniform() * if self.on { self.peak } else { 0.1 };
         while self.credit_ms >= CROSS_PACKET_MS {
             self.credit_ms -= CROSS_PACKET_MS;
@@ -46,7 +46,7 @@ impl Link {
         }
     }
 
-    /// How long a packet takes, in ms; `None` if there is no room.
+    /// Delay of a packet in ms, or `None` if the queue is full.
     fn pass(&mut self, packet_ms: f64) -> Option<f64> {
         let room = self.backlog_ms + packet_ms <= LIMIT_MS;
         room.then(|| {
@@ -61,7 +61,7 @@ struct Flow {
     base_ms: u64,
     offset_s: i64,
     skew_ppm: i64,
-    /// From a time in s on it goes by the second link.
+    /// Time in s from which it passes the second link.
     second_from: u64,
 }
 
@@ -103,7 +103,7 @@ fn changes(seed: u64, seconds: u64, flows: [Flow; 2]) -> Vec<(u64, bool)> {
     changes
 }
 
-/// Arrivals come in order, at once; nothing here needs the way back.
+/// Arrivals come in order, at once; no reverse path is needed here.
 fn tell(
     statistics: &mut FlowStatistics,
     flow: &Flow,
@@ -125,7 +125,7 @@ fn tell(
 
 const SEEDS: core::ops::Range<u64> = 1..11;
 
-/// Whether they are coupled at that second.
+/// Whether the flows are coupled at that second.
 fn coupled(changes: &[(u64, bool)], at: u64) -> bool {
     changes.iter().take_while(|&&(changed, _)| changed <= at).last().is_some_and(|&(_, coupled)| coupled)
 }

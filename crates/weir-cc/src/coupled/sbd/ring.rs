@@ -1,4 +1,4 @@
-//! The last so many values.
+//! A ring of the last values of a series.
 
 /// The last values of a series, 0 before the first; a fixed number of them.
 use alloc::boxed::Box;
@@ -7,12 +7,12 @@ use alloc::vec;
 #[derive(Clone, Debug)]
 pub(super) struct Ring<T> {
     values: Box<[T]>,
-    /// The place of the newest.
+    /// The place of the newest value.
     newest: usize,
 }
 
 impl<T: Copy + Default> Ring<T> {
-    /// Of `length` values, at least one.
+    /// A ring of `length` values, at least one.
     pub(super) fn new(length: usize) -> Self {
         Self { values: vec![T::default(); length.max(1)].into_boxed_slice(), newest: 0 }
     }
@@ -21,29 +21,29 @@ impl<T: Copy + Default> Ring<T> {
         self.values.len()
     }
 
-    /// Puts the newest value and returns the one that leaves.
+    /// Adds the newest value and returns the one that leaves.
     pub(super) fn push(&mut self, value: T) -> T {
         self.newest = if self.newest == 0 { self.values.len() - 1 } else { self.newest - 1 };
         core::mem::replace(&mut self.values[self.newest], value)
     }
 
-    /// The value that came so many values before the newest; 0 of none that are kept.
+    /// The value `age` places before the newest; 0 where no value is kept.
     pub(super) fn get(&self, age: usize) -> T {
         self.place(age).map_or_else(T::default, |place| self.values[place])
     }
 
-    /// The same, to be changed.
+    /// The same value, mutable.
     pub(super) fn get_mut(&mut self, age: usize) -> Option<&mut T> {
         self.place(age).map(|place| &mut self.values[place])
     }
 
-    /// The newest first.
+    /// All values, the newest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = T> + '_ {
         let (newer, older) = self.halves();
         newer.iter().chain(older).copied()
     }
 
-    /// The same in two parts, each the newest first.
+    /// All values in two parts, each the newest first.
     pub(super) fn halves(&self) -> (&[T], &[T]) {
         let (newer, older) = self.values.split_at(self.newest);
         (older, newer)
@@ -61,7 +61,7 @@ impl<T: Copy + Default> Ring<T> {
 }
 
 impl Ring<f64> {
-    /// In the order of their places, four at a time: it is asked for each interval.
+    /// The sum, in the order of places, four at a time, as each interval needs it.
     pub(super) fn sum(&self) -> f64 {
         let mut sums = [0.0; 4];
         for chunk in self.values.chunks(4) {

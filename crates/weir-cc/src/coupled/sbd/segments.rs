@@ -6,15 +6,15 @@ use crate::config_error::ConfigError;
 use crate::coupled::message::Statistics;
 use crate::time::{ArrivalTime, SendTime};
 
-/// Statistics of a TCP flow whose acknowledgements bear the receiver's clock (`TSval`, RFC 7323 §3.2).
+/// Statistics of a TCP flow whose acknowledgements carry the receiver's clock (`TSval`, RFC 7323 §3.2).
 ///
-/// Each acknowledgement tells one delay, that of the segment whose timestamp it echoes, and how many segments have
-/// arrived. What is sent again was lost, and its own delay says nothing.
+/// Each acknowledgement gives one delay, that of the segment whose timestamp it echoes, and a number of arrived
+/// segments. A retransmitted segment was lost, and its own delay is not used.
 #[derive(Clone, Debug)]
 pub struct SegmentStatistics(FlowStatistics);
 
 impl SegmentStatistics {
-    /// Of a flow of which nothing is known.
+    /// Statistics of a flow without history.
     ///
     /// # Errors
     /// If a parameter is out of its range.
@@ -22,8 +22,8 @@ impl SegmentStatistics {
         FlowStatistics::new(config).map(Self)
     }
 
-    /// An acknowledgement came of a segment that was `sent` for the first time then and arrived at `arrived`: of `news`
-    /// segments it tells for the first time.
+    /// Takes an acknowledgement of a segment that was `sent` first then and arrived at `arrived`; `news` segments are
+    /// newly acknowledged.
     pub fn on_acknowledgement(&mut self, sent: SendTime, arrived: ArrivalTime, news: u32) {
         self.0.on_arrivals(sent, arrived, news);
     }
@@ -38,7 +38,7 @@ impl SegmentStatistics {
         self.0.poll()
     }
 
-    /// The path is another one.
+    /// Forgets everything after a change of the path.
     pub fn reset(&mut self) {
         self.0.reset();
     }

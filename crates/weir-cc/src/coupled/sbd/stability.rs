@@ -1,15 +1,15 @@
-//! Which pairs are coupled: what single intervals say of two flows, over time. All of it is ours.
+//! Filter that couples pairs, by the verdicts of single intervals on two flows over time. All of it is ours.
 
 use super::config::{Config, StabilityConfig};
 
-/// What an interval says of a pair.
+/// Verdict of an interval on a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Both are in one group.
     Together,
-    /// They pass different bottlenecks, or one passes one and the other none.
+    /// The two pass different bottlenecks, or one passes one and the other none.
     Apart,
-    /// Neither passes a bottleneck, the threshold lies between two that are alike, or one of them was not heard of.
+    /// Neither passes a bottleneck, the threshold lies between two that are alike, or one of them has no statistics.
     Unknown,
 }
 
@@ -37,42 +37,43 @@ impl Spans {
     }
 }
 
-/// Two flows.
+/// History of two units.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pair {
-    /// Of the last intervals that said something, the newest lowest: a bit for each, set where they were together.
+    /// A bit for each of the last intervals with a verdict, the newest lowest, set where they were together.
     together: u64,
-    /// How many of them there are.
+    /// Number of known bits.
     known: u32,
-    /// The newest of them.
+    /// The newest interval with a verdict.
     informed: u64,
     joined: bool,
     blocked_until: u64,
-    /// Since they have been in one group by measurement, and the guard watches.
+    /// Set after they were coupled by measurement, while the guard watches.
     pub(super) trial: Option<Trial>,
     /// Whether they are in one group.
     pub(super) coupled: bool,
 }
 
-/// The guard compares what was before with what is now (RFC 8699 §5.1).
+/// Values before coupling that the guard compares with the present ones (RFC 8699 §5.1).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial {
     pub(super) since: u64,
-    /// What each of the two suffered before.
+    /// Harm of each of the two before.
     pub(super) before: [Harm; 2],
     /// Whether the delay has been judged; loss is judged later.
     pub(super) half_done: bool,
 }
 
-/// What a flow suffers.
+/// Queuing delay and loss of a unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Harm {
-    /// Queuing delay in seconds: the mean of the guard's span, at most so far in the intervals by which pairs are judged,
+    /// Queuing delay in seconds: the mean of the guard's span, its maximum so far in the intervals of a pair's window,
     /// and the variance of the mean.
     pub(super) queuing: f64,
     pub(super) most_queuing: f64,
     pub(super) variance: f64,
-    /// Ratio of packets lost: now, the variance of that, and at most in the intervals by which pairs are judged.
+    /// Ratio of packets lost: the present one, its variance, and its maximum in the intervals by which pairs are
+    /// judged.
     pub(super) loss: f64,
     pub(super) loss_variance: f64,
     pub(super) most_loss: f64,
@@ -81,7 +82,7 @@ pub(super) struct Harm {
 }
 
 impl Pair {
-    /// Whether the two belong together after this interval. `grown` says that both were heard of long enough.
+    /// Whether the two belong together after this interval. `grown`: both have statistics for long enough.
     pub(super) fn observe(
         &mut self,
         interval: u64,
@@ -105,7 +106,7 @@ impl Pair {
         self.joined
     }
 
-    /// Coupling them did harm: not again before that interval.
+    /// Coupling did harm: blocks the pair until that interval.
     pub(super) fn block(&mut self, until: u64) {
         self.blocked_until = until;
         self.joined = false;
@@ -121,7 +122,7 @@ impl Pair {
 }
 
 impl Harm {
-    /// Of two flows together.
+    /// Mean of two units.
     fn midpoint([one, other]: &[Self; 2]) -> Self {
         let of = |field: fn(&Self) -> f64| field(one).midpoint(field(other));
         Self {
@@ -135,9 +136,9 @@ impl Harm {
         }
     }
 
-    /// Whether two flows suffer so clearly more than they did at most that coupling is to blame: by a part of it, by more
-    /// than a little, and by more than it changes anyway. Loss is a mean over a longer window than delay, so that it is
-    /// judged only where that has passed. What grows while neither sends more than before is of others' making.
+    /// Whether delay or loss of two units is so clearly above its earlier maximum that coupling is the cause. The rise
+    /// must exceed a part of it, an absolute minimum, and its own random variation. Loss is a mean over a longer window
+    /// than delay, and is judged only after that window. A rise while neither sends more than before has another cause.
     pub(super) fn has_risen(
         now: &[Self; 2],
         before: &[Self; 2],
@@ -160,10 +161,10 @@ impl Harm {
     }
 }
 
-/// Who sends so much more than before may have raised a queue.
+/// Factor on the earlier rate above which a flow may have raised a queue.
 const MORE: f64 = 1.05;
 
-/// A rise is no chance beyond so many of its standard deviations.
+/// Standard deviations beyond which a rise is not random.
 const DEVIATIONS: f64 = 2.0;
 
 #[cfg(test)]
@@ -184,7 +185,7 @@ mod tests {
             Self { pair: Pair::default(), interval: 0, spans: Spans::new(&Config::default()) }
         }
 
-        /// So many intervals that say the same. Returns how many of them had passed when the pair joined or parted.
+        /// Observes `intervals` equal verdicts. Returns how many had passed when the pair joined or parted.
         fn observe(&mut self, verdict: Verdict, intervals: u64) -> Option<u64> {
             let before = self.pair.joined;
             let mut changed = None;

@@ -15,30 +15,30 @@ use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// Turns the fates of a flow's packets into [`Statistics`], one each interval `T` of the sender's clock.
 ///
-/// An interval ends with the first news of a packet that was sent after it: call [`Self::poll`] behind each news. While
-/// nothing is heard nothing is told. Intervals that end at once, because nothing was heard of them, are told as one.
+/// An interval ends with the first report of a packet that was sent after it: call [`Self::poll`] after each report.
+/// Without reports there are no statistics. Intervals without reports that end at once give one result.
 #[derive(Clone, Debug)]
 pub struct FlowStatistics {
     config: Config,
     open: Option<Open>,
-    /// A packet that was sent before gives no sample: its slot has one.
+    /// End of the sampling slot; packets sent before it give no sample.
     sampled_until: SendTime,
-    /// Delays count from this one, times from this.
+    /// Origin of times and delays.
     zero: Option<(SendTime, ApparentDelay)>,
     clock_skew: ClockSkew,
-    /// Of the last `M` intervals with samples.
+    /// Mean delays of the last `M` intervals with samples.
     means: Ring<f64>,
-    /// How many of them there are.
+    /// Number of known means.
     known: usize,
     /// `mean_delay` without the open interval, in seconds.
     mean_delay: f64,
     /// `E_T(OWD)` of the interval before.
     previous: f64,
-    /// The least delay of the interval before, skew and all.
+    /// The least delay of the interval before, with skew.
     least: Option<f64>,
     skew: Ratio,
     variability: Ratio,
-    /// The same of all intervals, whether the path had a bottleneck or not.
+    /// Variability over all intervals, whether the path had a bottleneck or not.
     spread: Ratio,
     crossings: Crossings,
     losses: Losses,
@@ -106,7 +106,7 @@ impl Ratio {
         self.samples.push(f64::from(samples));
     }
 
-    /// `None` without samples.
+    /// The ratio, or `None` without samples.
     fn get(&self) -> Option<f64> {
         let samples = self.samples.sum();
         (samples > 0.0).then(|| self.sum.sum() / samples)
@@ -119,7 +119,7 @@ impl Ratio {
 }
 
 impl FlowStatistics {
-    /// Of a flow of which nothing is known.
+    /// Statistics of a flow without history.
     ///
     /// # Errors
     /// If a parameter is out of its range.
@@ -148,7 +148,7 @@ impl FlowStatistics {
         })
     }
 
-    /// News of packets, in order of number: what [`Feedback::Packets`](crate::Feedback::Packets) brings.
+    /// Takes reported packets, in order of number, as in [`Feedback::Packets`](crate::Feedback::Packets).
     pub fn on_results(&mut self, results: &[PacketResult]) {
         for PacketResult { sent, fate } in results {
             match *fate {
@@ -164,12 +164,12 @@ impl FlowStatistics {
         self.on_arrivals(sent, at, 1);
     }
 
-    /// So many packets arrived; of one of them it is known that it was sent at `sent` and arrived at `at`.
+    /// Takes `packets` arrivals, one of them sent at `sent` and arrived at `at`.
     pub fn on_arrivals(&mut self, sent: SendTime, at: ArrivalTime, packets: u32) {
         self.on_told(sent, Some(at), packets);
     }
 
-    /// The same; no sample is taken where the time is not told.
+    /// Takes `packets` arrivals; no sample without an arrival time.
     fn on_told(&mut self, sent: SendTime, at: Option<ArrivalTime>, packets: u32) {
         let Some(age) = self.age(sent) else { return };
         self.losses.on_told(age, 0, packets);
@@ -183,14 +183,14 @@ impl FlowStatistics {
         self.on_losses(sent, 1);
     }
 
-    /// So many packets are lost that were sent about then.
+    /// Takes `lost` lost packets that were sent about then.
     pub fn on_losses(&mut self, sent: SendTime, lost: u32) {
         if let Some(age) = self.age(sent) {
             self.losses.on_told(age, lost, lost);
         }
     }
 
-    /// A packet that was told as lost has arrived after all.
+    /// A packet that was reported lost has arrived after all.
     pub fn on_recovery(&mut self, sent: SendTime, at: ArrivalTime) {
         self.on_recovered(sent, Some(at));
     }
@@ -208,18 +208,18 @@ impl FlowStatistics {
         self.told.take()
     }
 
-    /// How many intervals with samples have ended since all was last forgotten.
+    /// Intervals with samples that have ended since the last reset.
     pub fn intervals(&self) -> u64 {
         self.ended
     }
 
-    /// Forgets everything: the path or a clock is another one.
+    /// Forgets everything after a change of the path or of a clock.
     pub fn reset(&mut self) {
         self.open = None;
         self.forget();
     }
 
-    /// Intervals from the one of `sent` to the open one, which it may end. `None` if it is too old to matter.
+    /// Intervals from the one of `sent` to the open one, which it may end, or `None` if it is too old to matter.
     fn age(&mut self, sent: SendTime) -> Option<usize> {
         if let Some(open) = &self.open
             && (open.begins..open.ends).contains(&sent)
@@ -229,7 +229,7 @@ impl FlowStatistics {
         self.turn(sent.nanos().div_euclid(self.config.interval.nanos()))
     }
 
-    /// The same for an interval that is not the open one.
+    /// Intervals from number `number` to the open one, for any other than the open one.
     fn turn(&mut self, number: i64) -> Option<usize> {
         let last = self.open.map_or(number, |open| open.number);
         let leap = number.saturating_sub(last);
@@ -281,12 +281,14 @@ impl FlowStatistics {
             self.forget();
             return;
         }
+        // Without a mean of earlier intervals there is no comparison.
         let compared = if self.known > 0 { open.samples } else { 0 };
         self.skew.push(f64::from(open.skew), compared);
         self.spread.push(open.variability, compared);
         let (loss, packets) = (self.losses.ratio(), self.losses.packets());
         let skew = self.skew.get();
         self.bottleneck = self.passes_bottleneck(skew, loss);
+        // RFC 8382 §4.2 leaves out intervals without a bottleneck (divergence 5).
         if self.bottleneck || !self.config.gated_variability {
             self.variability.push(open.variability, compared);
         } else {
@@ -304,8 +306,8 @@ impl FlowStatistics {
         self.tell(&open, Ended { skew, variability, loss, packets, queuing });
     }
 
-    /// Step 1 of the grouping (RFC 8382 §3.3.1), and that the delay varies at all: on an idle path it does not, and its
-    /// skew is 0.
+    /// Step 1 of the grouping (RFC 8382 §3.3.1), and a test that the delay varies at all. On an idle path it does not
+    /// vary, and its skew is 0.
     fn passes_bottleneck(&self, skew: Option<f64>, loss: f64) -> bool {
         let Some(skew) = skew else { return false };
         let varies = self.spread.get().is_some_and(|spread| spread > self.config.resolution.secs_f64() / 4.0);
@@ -314,7 +316,7 @@ impl FlowStatistics {
         (varies && skewed) || loss > self.config.loss_threshold
     }
 
-    /// `E_T(OWD)` joins `mean_delay`. Returns the mean queuing delay of the interval; 0 of an empty one.
+    /// Adds `E_T(OWD)` to `mean_delay`. Returns the mean queuing delay of the interval; 0 of an empty one.
     fn take_mean(&mut self, open: &Open) -> f64 {
         let Some(mean) = open.mean() else {
             self.empty += 1;
@@ -354,7 +356,7 @@ impl FlowStatistics {
         }
     }
 
-    /// Whether the least delay has leapt as no queue does.
+    /// Whether the least delay has leapt by more than a queue can cause.
     fn clock_stepped(&self, open: &Open) -> bool {
         let Some(before) = self.least.filter(|_| open.samples > 0) else { return false };
         let leap = (open.least.delay - before).abs();
@@ -388,7 +390,7 @@ fn slot_end(sent: SendTime, slot: TimeDelta) -> SendTime {
     SendTime::from_nanos(begun.saturating_add(1).saturating_mul(slot.nanos()))
 }
 
-/// What the statistics of an interval are besides its samples.
+/// Statistics of an interval besides its samples.
 #[derive(Clone, Copy)]
 struct Ended {
     skew: Option<f64>,

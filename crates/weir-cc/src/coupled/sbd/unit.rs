@@ -1,4 +1,4 @@
-//! What is detected as one: a flow, or the flows of one five-tuple.
+//! Units of detection: a flow, or the flows of one five-tuple.
 
 use super::grouping::variance_of_loss;
 use super::ring::Ring;
@@ -8,14 +8,14 @@ use crate::coupled::message::{FlowId, Statistics};
 /// Intervals for which a flow may be late.
 pub(super) const LATE: u64 = 2;
 
-/// A flow and what it told of the intervals that are not judged yet.
+/// A flow and its statistics of the intervals that are not judged yet.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     pub(super) member: FlowId,
     pub(super) unit: usize,
     /// In bit/s.
     pub(super) rate: f64,
-    /// By interval modulo their number.
+    /// Statistics by interval modulo their number.
     told: [Option<Statistics>; LATE as usize + 1],
     pub(super) newest: Option<u64>,
 }
@@ -45,9 +45,9 @@ const fn slot(interval: u64) -> usize {
 /// A group of one or more flows that share their path for certain.
 #[derive(Clone, Debug)]
 pub(super) struct Unit {
-    /// What names its five-tuple; `None` for a flow that shares none.
+    /// Key of its five-tuple, or `None` for a flow that shares none.
     pub(super) bundle: Option<u64>,
-    /// Its flows.
+    /// Number of its flows.
     pub(super) flows: usize,
     pub(super) group: u32,
     /// The interval in which it last changed its group.
@@ -57,18 +57,18 @@ pub(super) struct Unit {
     silent: u32,
     /// Queuing delays of the guard's span.
     queuing: Ring<f64>,
-    /// At what rate its flows sent together in the same intervals, in bit/s; 0 where they have not told.
+    /// Sending rates of its flows together in the same intervals, in bit/s; 0 where not reported.
     rates: Ring<f64>,
     /// Means of the delays over that span in the intervals by which pairs are judged.
     means: Ring<f64>,
     /// `pkt_loss` in the intervals by which pairs are judged.
     loss: Ring<f64>,
-    /// Of the newest of them.
+    /// Variance of the newest of them.
     loss_variance: f64,
 }
 
 impl Unit {
-    /// `guard` is the guard's span in intervals, `window` how many of them pairs are judged by.
+    /// `guard`: span of the guard in intervals. `window`: intervals by which pairs are judged.
     pub(super) fn new(bundle: Option<u64>, group: u32, guard: u64, window: u32) -> Self {
         let queuing = Ring::new(usize::try_from(guard).unwrap_or(1));
         let rates = queuing.clone();
@@ -89,8 +89,8 @@ impl Unit {
         }
     }
 
-    /// An interval has passed in which its flows sent at `rate`. After more than `most_silent` without samples it begins
-    /// again.
+    /// Takes an interval in which its flows sent at `rate`. After more than `most_silent` without samples its history
+    /// begins again.
     pub(super) fn on_interval(&mut self, told: Option<&Statistics>, rate: f64, most_silent: u32) {
         let Some(told) = told.filter(|told| told.samples > 0) else {
             self.silent = self.silent.saturating_add(1);
@@ -108,7 +108,7 @@ impl Unit {
         self.loss_variance = variance_of_loss(told);
     }
 
-    /// What it suffered during the guard's span.
+    /// Its queuing delay and loss during the guard's span.
     pub(super) fn harm(&self) -> Harm {
         let (known, queuing) = (self.known(), self.means.get(0));
         let square = |delay: f64| (delay - queuing) * (delay - queuing);
@@ -126,21 +126,21 @@ impl Unit {
         }
     }
 
-    /// Over what is known of the guard's span.
+    /// Mean over the known part of the guard's span.
     fn mean(&self, of: &Ring<f64>) -> f64 {
         of.iter().take(self.known()).sum::<f64>() / self.known() as f64
     }
 
-    /// Intervals of the guard's span of which something is known, at least 1.
+    /// Known intervals of the guard's span, at least 1.
     fn known(&self) -> usize {
         self.queuing.len().min(self.grown as usize).max(1)
     }
 }
 
-/// Delays of so many intervals say what one says: a burst lasts for some of them.
+/// Intervals whose delays count as one independent value: a burst lasts for some of them.
 const CORRELATED: f64 = 4.0;
 
-/// Statistics of a unit as its flows' come: means weighted by samples.
+/// Statistics of a unit from those of its flows: means weighted by samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pool {
     weight: f64,
@@ -206,7 +206,7 @@ mod tests {
             unit.on_interval(None, 0.0, 2);
         }
         assert_eq!(unit.grown, 1);
-        // An interval without samples is a silent one; and so it stays however long that lasts.
+        // An interval without samples is a silent one, however long that lasts.
         for _ in 0..3 {
             unit.on_interval(Some(&Statistics { samples: 0, ..told(0.5) }), 1e6, 2);
             assert_eq!(unit.grown, 0);
@@ -223,12 +223,12 @@ mod tests {
             unit.on_interval(Some(&told(queuing)), rate, 2);
         }
         let harm = unit.harm();
-        // Means of 10 ms, then of 20 ms; both are 10 ms away from that.
+        // Means of 10 ms, then of 20 ms; both delays are 10 ms away from the latter.
         near(harm.queuing, 0.020);
         near(harm.most_queuing, 0.020);
         near(harm.variance, 0.0001);
         near(harm.rate, 2e6);
-        // Of six intervals the last four count: 30, 10, 10 and 10 ms; four of them say what one says.
+        // Of six intervals the last four count: 30, 10, 10 and 10 ms; four of them count as one value.
         for _ in 0..3 {
             unit.on_interval(Some(&told(0.010)), 1e6, 2);
         }

@@ -1,9 +1,9 @@
-//! Responsive weighting (RFC 8382 §4.1): of the last `M` values the newest `F` weigh `M − F + 1` each, those before them
-//! one less from value to value, down to 1.
+//! Responsive weighting (RFC 8382 §4.1). Of the last `M` values the newest `F` weigh `M − F + 1` each; those before
+//! them weigh one less from value to value, down to 1.
 
 use super::ring::Ring;
 
-/// Such a sum, kept as values come. Whole numbers are summed exactly.
+/// A weighted sum, updated with each value. Whole numbers are summed exactly.
 #[derive(Clone, Debug)]
 pub(super) struct Weighted {
     values: Ring<f64>,
@@ -11,14 +11,14 @@ pub(super) struct Weighted {
     flat: usize,
     /// `A`, the sum of the newest `F`.
     newest: f64,
-    /// `D`, the sum of those before them.
+    /// `D`, the sum of the values before them.
     older: f64,
-    /// `W`, the same with their weights.
+    /// `W`, the weighted sum of the values before them.
     declining: f64,
 }
 
 impl Weighted {
-    /// Over `window` values, the newest `flat` of which weigh the same.
+    /// A sum over `window` values, the newest `flat` of which weigh the same.
     pub(super) fn new(window: u32, flat: u32) -> Self {
         Self {
             values: Ring::new(window as usize),
@@ -43,7 +43,7 @@ impl Weighted {
         (self.values.len() - self.flat + 1) as f64 * self.newest + self.declining
     }
 
-    /// Sums anew: what rounding has left behind goes.
+    /// Sums anew, which removes rounding errors.
     pub(super) fn recompute(&mut self) {
         (self.newest, self.older, self.declining) = (0.0, 0.0, 0.0);
         let length = self.values.len();

@@ -2,17 +2,17 @@
 
 use super::*;
 
-/// A call: a packet each 10 ms unless it says otherwise, a report each 50 ms on what has arrived since the one before.
+/// A call: a packet each 10 ms by default, a report each 50 ms on the arrivals since the one before.
 struct Call {
     history: SendHistory,
     /// When each packet left and when it arrives, in ms by the sender's clock.
     sent: Vec<(i64, i64, u16)>,
     ms: i64,
-    /// From one end to the other, and as long back.
+    /// Delay in each of the two directions.
     way_ms: i64,
-    /// What the receiver's clock is ahead.
+    /// Offset of the receiver's clock ahead of the sender's.
     clock_ms: i64,
-    /// From one packet to the next, and from one report to the next.
+    /// Intervals between packets and between reports.
     gap_ms: i64,
     every_ms: i64,
 }
@@ -23,7 +23,8 @@ impl Call {
         Self { history, sent: vec![], ms: 0, way_ms: 40, clock_ms: 0, gap_ms: 10, every_ms: 50 }
     }
 
-    /// So many reports come; which of them told something. After each ms `forge` may send some of its own.
+    /// Passes `reports` reports; returns for each whether it had results. After each ms `forge` may send some of its
+    /// own.
     fn hear(&mut self, reports: i64, mut forge: impl FnMut(&mut SendHistory, i64)) -> Vec<bool> {
         let mut told = vec![];
         while told.len() < reports as usize {
@@ -42,7 +43,7 @@ impl Call {
                     arrived.map(|&(_, at, number)| record(number, Some(at + clock_ms))).collect();
                 let report = Report::packets(&records, (ms / 50) as u8);
                 let heard = history.join(at(ms), &report);
-                // Who has seen nothing since has nothing to tell.
+                // A receiver without arrivals since the last report sends none.
                 if !records.is_empty() || every_ms < 100 {
                     told.push(heard.is_some() && !fates(heard).is_empty());
                 }
@@ -59,7 +60,7 @@ fn honest(_: &mut SendHistory, _: i64) {}
 #[test]
 fn a_path_that_has_become_shorter_costs_two_reports() {
     let mut call = Call::new();
-    // The first packet arrives at 40 ms, of which the report that comes at 100 ms tells.
+    // The first packet arrives at 40 ms, and is in the report that comes at 100 ms.
     assert_eq!(call.hear(4, honest), [false, false, true, true]);
     call.hear(20, honest);
     call.way_ms = 10;
@@ -68,14 +69,14 @@ fn a_path_that_has_become_shorter_costs_two_reports() {
     assert_eq!(call.history.refused(), Refused { early: 2, ..Refused::default() });
 }
 
-/// A packet each 150 ms, a report each 100, and none on nothing: one packet is held for 10 ms, the next for 60.
+/// A packet each 150 ms, a report each 100, and no empty report: one packet is held for 10 ms, the next for 60.
 fn sparse() -> Call {
     Call { gap_ms: 150, every_ms: 100, ..Call::new() }
 }
 
 #[test]
 fn a_path_that_has_become_shorter_is_believed_within_a_second_where_packets_are_sparse() {
-    // What seems the round trip is 90 and 140 ms, then 40 and 90: none of the latter denies the former.
+    // The apparent round trip is 90 and 140 ms, then 40 and 90: none of the latter denies the former.
     let mut call = sparse();
     call.hear(40, honest);
     call.way_ms = 10;
@@ -98,7 +99,7 @@ fn a_word_too_early_on_each_of_a_few_packets_is_not_believed() {
     assert!(told.into_iter().all(|told| told));
 }
 
-/// The newest packet of `call` that left so many ms ago, and when.
+/// The newest packet of `call` that left at least `ms` ago, and when.
 fn left_before(call: &Call, ms: i64) -> (u16, i64) {
     let (left, _, number) = call.sent.iter().rev().find(|(left, ..)| *left <= call.ms - ms).unwrap();
     (*number, *left)
@@ -162,7 +163,8 @@ fn a_new_route_may_be_as_short_as_it_likes() {
 fn a_word_too_early_is_not_believed_while_others_deny_it() {
     let mut call = Call::new();
     call.hear(20, honest);
-    // Each 10 ms what has just left has arrived, whatever the honest reports say of it later.
+    // Each 10 ms a forged report claims the arrival of the packet that has just left, whatever the honest reports have
+    // of it later.
     let told = call.hear(200, |history, ms| {
         if ms % 10 == 1 {
             let newest = (history.next_number() - 1) as u16;
@@ -203,7 +205,7 @@ fn a_receivers_clock_that_is_set_back_costs_two_reports() {
 fn a_late_packet_and_reports_that_overlap_contradict_nobody() {
     let mut history = history_of(5, 10);
     history.join(at(60), &Report::packets(&[record(1, Some(1010)), record(3, Some(1030))], 0));
-    // 2 comes late; transport-wide feedback tells 3 only once, and by the other form of report it is told again.
+    // Packet 2 comes late; transport-wide feedback reports packet 3 only once, and the other form of report repeats it.
     let late = [record(2, Some(1050)), record(3, None), record(4, Some(1040))];
     assert_eq!(fates(history.join(at(110), &Report::packets(&late, 1))).len(), 2);
     history.join(at(111), &packets(&[record(3, Some(1032)), record(4, Some(1036))], 2, 1060));
@@ -228,8 +230,9 @@ fn no_more_is_told_than_there_is() {
     assert!(history.may_tell(0, 100), "they did leave");
 }
 
-/// A call of which a receiver reports each 100 ms what NADA reports: `honest(ms)`, of the packet that left 60 ms before. Each `every` ms
-/// another reports `forged` ms of congestion of one that left 40 ms before. When reports contradicted each other, in ms.
+/// When reports contradict each other, in ms, in a call with NADA reports. A receiver reports `honest(ms)` each 100 ms,
+/// for the packet that left 60 ms before. Each `every` ms another sender reports `forged` ms of congestion for one that
+/// left 40 ms before.
 fn own_reports(seconds: i64, every: Option<i64>, forged: i64, honest: impl Fn(i64) -> i64) -> Vec<i64> {
     let mut history = SendHistory::new(TimeDelta::from_secs(5));
     let mut contested = vec![];
@@ -261,7 +264,7 @@ fn own_reports(seconds: i64, every: Option<i64>, forged: i64, honest: impl Fn(i6
 
 #[test]
 fn own_reports_of_two_contradict_each_other_with_the_second_that_differs() {
-    // More congestion shows when the receiver denies it, less at once where it was told shortly before.
+    // More congestion shows when the receiver denies it, less at once where it was reported shortly before.
     for (every, more, less) in [(100, 2200, 2130), (1000, 3100, 3030), (5000, 10_100, 10_100)] {
         for (forged, honest, first) in [(3276, 20, more), (600, 20, more), (0, 800, less)] {
             let contested = own_reports(20, Some(every), forged, |_| honest);
@@ -290,8 +293,8 @@ fn queues_and_losses_of_one_path_contradict_nobody() {
     assert_eq!(own_reports(60, None, 0, penalty), none);
 }
 
-/// Whether a base delay is refuted in four seconds of a call on which one arrival of the first half second was reported `early` ms
-/// before its time, and in the four after that.
+/// Whether a base delay is refuted in the first four seconds of a call, and in the four after that. An arrival of the
+/// first half second was reported `early` ms before its time.
 fn refuted(early: Option<i64>) -> [bool; 2] {
     let mut call = Call::new();
     let mut seconds = || {

@@ -32,8 +32,8 @@ fn a_report_that_has_arrived_what_was_left_out_is_dropped_whole() {
     assert_eq!(fates(history.join(at(60), &Report::packets(&truth, 0))).len(), 4);
 }
 
-/// A number is left out each second, of which a lie tells 50 ms later and an honest report 100 ms later: `None` where it is lost. After
-/// how many numbers the receiver is found to lie.
+/// Count of numbers after which the receiver is found to lie. A number is skipped each second; a lie claims it 50 ms
+/// later and an honest report follows 100 ms later, or `None` where that is lost.
 fn convicted(honest: impl Fn(i64) -> Option<bool>, lie_first: bool) -> Option<i64> {
     let mut history = SendHistory::new(TimeDelta::from_secs(5));
     (0..30).find(|&second| {
@@ -55,19 +55,19 @@ fn convicted(honest: impl Fn(i64) -> Option<bool>, lie_first: bool) -> Option<i6
 #[test]
 fn who_claims_in_eight_seconds_what_nobody_denies_is_the_receiver() {
     for lie_first in [true, false] {
-        // The eighth number, and two seconds in which others may be heard.
+        // The eighth number, and two seconds in which others may report.
         assert_eq!(convicted(|_| Some(true), lie_first), Some(9), "it agrees with the liar, or is it");
         assert_eq!(convicted(|_| None, lie_first), Some(9), "nobody else is heard");
         assert_eq!(convicted(|_| Some(false), lie_first), None);
-        // Every second report of the honest receiver is lost, and a lie is heard of each number.
+        // Every second report of the honest receiver is lost, and a lie claims each number.
         assert_eq!(convicted(|second| (second % 2 == 0).then_some(false), lie_first), None);
-        // One of each four is denied, and one of each five.
+        // Denied are one claim of four, and one of five.
         assert_eq!(convicted(|second| (second % 4 == 0).then_some(false), lie_first), None);
         assert_eq!(convicted(|second| (second % 5 == 4).then_some(false), lie_first), Some(9));
     }
 }
 
-/// A call in which numbers are left out, each told by reports of their own.
+/// A call with skipped numbers, each in reports of their own.
 struct Numbers {
     history: SendHistory,
 }
@@ -77,7 +77,7 @@ impl Numbers {
         Self { history: SendHistory::new(TimeDelta::from_secs(5)) }
     }
 
-    /// At `ms` a number is left out of which reports say each of `said` (whether it arrived) 100 ms later.
+    /// Skips a number at `ms`; reports with each of `said` (whether it arrived) follow 100 ms later.
     fn tell(&mut self, ms: i64, said: &[bool]) -> bool {
         self.history.on_media_sent(at(ms), DataSize::ZERO, SIZE);
         let number = self.history.next_number() as u16;
@@ -92,7 +92,7 @@ impl Numbers {
 
 #[test]
 fn numbers_of_one_second_are_one_claim_and_claims_of_90_seconds_count() {
-    // A hundred numbers in a second, of which one report tells that may be the only one that is not lost.
+    // A hundred numbers in a second, claimed by one report that may be the only one that is not lost.
     let mut burst = Numbers::new();
     assert!((0..100).all(|n| !burst.tell(10 * n, &[true])));
     assert!((1..10).all(|n| !burst.tell(20_000 * n, &[true])), "four or five in 90 s");
@@ -116,7 +116,7 @@ fn a_conviction_ends_when_claims_are_denied_and_90_seconds_after_the_last() {
     let ends = (10..20).find(|n| !denied.tell(1000 * n, &[true, false]));
     assert_eq!(ends, Some(14), "three of thirteen that count are more than a fifth");
     let mut honest = lying();
-    // It tells a number each 10 s, and claims none.
+    // The receiver denies a number each 10 s, and claims none.
     let ends = (1..20).find(|n| !honest.tell(10_000 * n, &[false]));
     assert_eq!(ends, Some(10), "the last claim was at 9.1 s");
     assert!(!honest.history.is_receiver_doubted());
@@ -125,7 +125,7 @@ fn a_conviction_ends_when_claims_are_denied_and_90_seconds_after_the_last() {
     assert!(!route.history.receiver_lies() && !route.history.is_receiver_doubted());
 }
 
-/// Uniform in [0, 1).
+/// A random number, uniform in [0, 1).
 struct Chance(u64);
 
 impl Chance {
@@ -135,8 +135,8 @@ impl Chance {
     }
 }
 
-/// How many of `attacks` of ten minutes convict a receiver of which a tenth of the reports is lost, by who claims a number each
-/// `spacing` s at most.
+/// Number of `attacks` of ten minutes that convict a receiver which loses a tenth of its reports. The attacker claims a
+/// number each `spacing` s at most.
 fn convictions(attacks: u64, spacing: i64) -> usize {
     let attack = |seed: u64| {
         let mut chance = Chance(seed);

@@ -1,8 +1,8 @@
-//! Reports in DCCC's and TFRC's form: of one receiver, with jitter and losses, and of another beside it.
+//! Reports in DCCC's and TFRC's form, of one receiver with jitter and losses, and of a second sender beside it.
 
 use super::*;
 
-/// A call, and chance.
+/// A call, and a random number generator.
 struct TwoReporters {
     history: SendHistory,
     rng: u64,
@@ -41,8 +41,9 @@ fn mean_delay(ms: i64) -> NativeReport {
     })
 }
 
-/// When DCCC's reports contradict each other in 30 s of a call: packets leave each 10 ms and wait as `queue(ms)`, with up to `jitter` ms
-/// more, and one in 20 is lost; a report in 10 is lost. Another reports `forged` ms each `every` ms.
+/// When DCCC's reports contradict each other in 30 s of a call. Packets leave each 10 ms and wait as `queue(ms)`, with
+/// up to `jitter` ms more. Of the packets one in 20 is lost, of the reports one in 10. A second sender reports `forged`
+/// ms each `every` ms.
 fn dccc_reports(seed: u64, jitter: i64, forged: Option<(i64, i64)>, queue: impl Fn(i64) -> i64) -> Vec<i64> {
     const CLOCKS: i64 = 7_000_000;
     let mut call = TwoReporters::new(seed);
@@ -55,7 +56,7 @@ fn dccc_reports(seed: u64, jitter: i64, forged: Option<(i64, i64)>, queue: impl 
                 arrivals.push((ms + delay, ms / 10, delay));
             }
         }
-        // The way back takes 25 ms.
+        // The reverse path takes 25 ms.
         let there = ms - 25;
         let (count, delays) = arrivals.iter().filter(|(arrived, ..)| *arrived <= there).fold(
             (0, 0),
@@ -119,13 +120,13 @@ fn forged_mean_delays_beside_a_receiver_contradict_it() {
                 assert!((5000..7000).contains(&first), "{seed} {forged} {queue} {every}: {first}");
             }
         }
-        // As the receiver says.
+        // The same value as the receiver's.
         assert_eq!(dccc_reports(seed, 15, Some((100, 60)), |_| 35), [0; 0]);
     }
 }
 
-/// When TFRC's reports contradict each other in 60 s of a call whose packets leave each 10 ms, of which one in `one_in` is lost by
-/// chance. Another reports a loss event rate each `every` ms.
+/// When TFRC's reports contradict each other in 60 s of a call whose packets leave each 10 ms, of which one in `one_in`
+/// is lost by chance. A second sender reports a loss event rate each `every` ms.
 fn tfrc_reports(seed: u64, one_in: i64, forged: Option<(i64, f64)>) -> Vec<i64> {
     let mut call = TwoReporters::new(seed);
     // Packets since each of the last loss events, the newest first; weights of RFC 5348 5.4.

@@ -1,4 +1,4 @@
-//! Arrivals whose times no report tells, and marks.
+//! Arrivals without reported times, and marks.
 
 use super::*;
 use crate::packet::Ecn;
@@ -20,7 +20,7 @@ fn history_with(ecn: Ecn) -> SendHistory {
     history
 }
 
-/// What became of each packet that a report of `records`, which comes 100 ms after the first packet left, tells of.
+/// Fates of the packets in a report of `records`, which comes 100 ms after the first packet left.
 fn told(history: &mut SendHistory, records: &[Record]) -> Vec<Fate> {
     let Some(Feedback::Packets { results, .. }) = history.join(at(100), &packets(records, 0, 1100)) else {
         panic!("not per packet")
@@ -36,7 +36,7 @@ fn it_leaves_flight_and_measures_nothing() {
     assert_eq!(rtt(feedback), None);
     assert_eq!(fates(feedback), [(0, "arrived"), (1, "missing"), (2, "arrived")]);
     assert_eq!(history.in_flight(), DataSize::from_bytes(7000));
-    // Of packet 3 the time is told: 100 - 30 - (1100 - 1050) = 20 ms. Packet 1 was only late.
+    // The time of packet 3 is reported: 100 - 30 - (1100 - 1050) = 20 ms. Packet 1 was only late.
     let records = [untimed(1, Ecn::NotEct), timed(3, 1050, Ecn::NotEct), untimed(4, Ecn::NotEct)];
     let feedback = history.join(at(100), &packets(&records, 1, 1100));
     assert_eq!(rtt(feedback), Some(TimeDelta::from_millis(20)));
@@ -80,7 +80,7 @@ fn a_mark_on_a_packet_that_left_without_ecn_is_refused_and_its_arrival_is_not() 
     let records = [untimed(0, Ecn::Ce), timed(1, 1020, Ecn::Ce), Record { ecn: Ecn::Ce, ..record(2, None) }];
     assert_eq!(told(&mut history, &records), [unmarked(None), unmarked(at_1020), Fate::Missing]);
     assert_eq!(history.refused(), Refused { marks: 2, ..Refused::default() });
-    // What leaves from now on may be marked, and what left before may not.
+    // Packets that leave from now on may be marked, and those that left before may not.
     history.set_ecn(Ecn::Ect1);
     history.on_media_sent(at(100), DataSize::ZERO, SIZE);
     let marked = Fate::Arrived { at: None, ecn: Ecn::Ce };
@@ -88,9 +88,9 @@ fn a_mark_on_a_packet_that_left_without_ecn_is_refused_and_its_arrival_is_not() 
     assert_eq!(history.refused(), Refused { marks: 3, ..Refused::default() });
 }
 
-/// A packet each 10 ms for ten seconds, and a report each 50 ms that tells the times of those that left 100 to 150 ms ago.
-/// Before it another comes that tells `early(packet)` of them to have arrived without a time. Whether the reports ever contradicted
-/// each other, and the share of the arrivals whose times were told with them.
+/// Whether the reports ever contradicted each other, and the share of the arrivals whose times were reported with them.
+/// A packet leaves each 10 ms for ten seconds, and a report each 50 ms has the times of those that left 100 to 150 ms
+/// ago. Before it a report comes from a second sender, with the `early(packet)` ones as arrived without a time.
 fn course(early: impl Fn(i64) -> bool) -> (bool, f64) {
     let mut history = SendHistory::new(TimeDelta::from_secs(5));
     let (mut contested, mut arrived, mut timed) = (false, 0, 0);
@@ -120,7 +120,7 @@ fn who_tells_of_most_arrivals_before_their_times_contradicts_the_receiver_and_wi
     assert!(contested && timed > 0.8, "{timed}");
     let (contested, timed) = course(|_| true);
     assert!(contested && timed > 0.8, "{timed}");
-    // For a second alone.
+    // Early arrivals for a second alone.
     assert!(course(|n| (400..500).contains(&n)).0);
 }
 

@@ -1,4 +1,4 @@
-//! What goes wrong on the way, and the dice that decide it.
+//! Impairments of the path, and the random numbers that decide them.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use weir_units::TimeDelta;
 use crate::report::{Record, Report};
 use crate::time::SendTime;
 
-/// What a network does to packets and reports besides losing packets, in shares of them.
+/// Impairments of packets and reports other than packet loss, in shares of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Impairments {
     /// Packets that arrive a second time, 60 ms after the first.
@@ -22,10 +22,10 @@ pub struct Impairments {
     pub reports_late: f64,
 }
 
-/// What is late overtakes nothing for so long.
+/// Delay of a late packet or report, and of a copy.
 pub(super) const LATE: TimeDelta = TimeDelta::from_millis(60);
 
-/// A report on its way, with the records it had borrowed.
+/// A delayed report, with the records it had borrowed.
 #[derive(Debug)]
 pub(super) struct OnItsWay {
     pub(super) due: SendTime,
@@ -54,12 +54,12 @@ impl OnItsWay {
     }
 }
 
-/// Random numbers.
+/// Random number generator.
 #[derive(Debug)]
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    /// Whether something happens that does in this share of the cases.
+    /// Whether an event of this probability occurs.
     pub(super) fn shows(&mut self, share: f64) -> bool {
         share > 0.0 && self.next() < share
     }

@@ -1,4 +1,4 @@
-//! Receiver reports on what a loop carries.
+//! Receiver reports on the packets of a loop.
 
 use weir_units::TimeDelta;
 
@@ -7,7 +7,7 @@ use crate::time::SendTime;
 
 const RECEPTION_INTERVAL: TimeDelta = TimeDelta::from_secs(1);
 
-/// The loss of each second, as a receiver report tells it. A late packet counts as received in the second it comes in.
+/// The loss of each second, as in a receiver report. A late packet counts as received in the second it comes in.
 #[derive(Debug, Default)]
 pub(super) struct Reception {
     expected: u64,

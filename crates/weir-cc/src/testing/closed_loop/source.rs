@@ -1,4 +1,4 @@
-//! What a loop sends.
+//! Sources of a loop.
 
 use alloc::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::time::SendTime;
 const PAYLOAD_LIMIT: u64 = 1200;
 const FRAMES_PER_SECOND: u64 = 30;
 
-/// What offers packets at the media rate.
+/// A source of packets at the media rate.
 #[derive(Debug)]
 pub enum Source {
     /// 30 frames a second, each split evenly into packets of at most 1200 bytes.
@@ -18,9 +18,9 @@ pub enum Source {
         /// Frames captured.
         frames: u64,
     },
-    /// A packet of full size as soon as there are so many bits.
+    /// A packet of full size as soon as there are enough bits.
     Steady {
-        /// Bits that are no packet yet.
+        /// Bits that do not fill a packet yet.
         bits: f64,
     },
 }
@@ -28,10 +28,10 @@ pub enum Source {
 impl Source {
     /// Frames, from the first one on.
     pub const VIDEO: Self = Self::Video { frames: 0 };
-    /// Packets of full size, from nothing on.
+    /// Packets of full size, starting empty.
     pub const STEADY: Self = Self::Steady { bits: 0.0 };
 
-    /// Adds what comes into being at `now`, a tick after the time before.
+    /// Adds the packets that are made at `now`, a tick after the time before.
     pub(super) fn offer(&mut self, now: SendTime, rate: DataRate, waiting: &mut VecDeque<Packet>) {
         match self {
             Self::Video { frames } => {
@@ -50,7 +50,7 @@ impl Source {
                 *bits += rate.bps_f64() * TICK.secs_f64();
                 while *bits >= size.bits_f64() {
                     *bits -= size.bits_f64();
-                    // Each is a frame of its own, for laws that go by frames.
+                    // Each packet is a frame of its own, for controllers that use frames.
                     let media_time = (now - SendTime::ZERO).millis_f64() as u64 * 90;
                     waiting.push_back(Packet { media_time, size, last: true });
                 }

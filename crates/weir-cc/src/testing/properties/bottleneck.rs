@@ -1,4 +1,5 @@
-//! What holds of every law over a bottleneck, but of one by absolute delays: the clocks here are hours apart.
+//! Properties of every controller over a bottleneck, except for controllers by absolute delays: the clocks here are
+//! hours apart.
 
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -10,11 +11,11 @@ use crate::testing::closed_loop::{Impairments, Loop, PACKET_PER_ROUND_TRIP, Sour
 use crate::testing::law::{Law, usual_limits};
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);
-/// From 10 kbit/s to 100 Mbit/s.
+/// Start rates from 10 kbit/s to 100 Mbit/s.
 const STARTS_KBPS: [u64; 4] = [10, 1_000, 10_000, 100_000];
 
-/// From 10 kbit/s to 100 Mbit/s, or as much as the line says ([`Law::starting_at_most`]), on 1 Mbit/s: within 10 s the target
-/// is at most a fifth above the capacity, and so is its mean in the 10 s after.
+/// On 1 Mbit/s, within 10 s, the target is at most a fifth above the capacity, and so is its mean in the 10 s after.
+/// Start rates are 10 kbit/s to 100 Mbit/s, or as much as the line allows ([`Law::starting_at_most`]).
 pub fn whatever_the_start_rate_it_comes_down_to_the_capacity_and_stays_there_on_average(law: &Law) {
     if law.absolute_delays {
         return;
@@ -49,8 +50,8 @@ fn secs(secs: i64) -> TimeDelta {
     TimeDelta::from_secs(secs)
 }
 
-/// A video call on 1 Mbit/s after 20 s of copied, lost and late packets and reports: 20 s later, or the time that the line
-/// gives to recover, the mean target is 0.8 to 1.2 of the capacity.
+/// A video call on 1 Mbit/s after 20 s of copied, lost and late packets and reports. The mean target is 0.8 to 1.2 of
+/// the capacity 20 s later, or after the recovery time of the line.
 pub fn copies_losses_and_a_wrong_order_of_packets_and_reports_do_no_lasting_harm(law: &Law) {
     if law.absolute_delays {
         return;
@@ -63,7 +64,7 @@ pub fn copies_losses_and_a_wrong_order_of_packets_and_reports_do_no_lasting_harm
     path.run(secs(20), |_| ());
     path.random_loss = 0.0;
     path.mishaps = Impairments::default();
-    // A round to recover in takes 100 ms.
+    // A round of the recovery takes 100 ms.
     path.run(secs(law.rounds_to_recover as i64 / 10).max(secs(20)), |_| ());
     let share = mean_share(&mut path, secs(10));
     assert!((0.8..1.2).contains(&share), "{}: {share} of the capacity", law.name);
@@ -83,8 +84,8 @@ pub fn a_clock_that_drifts_by_100_ppm_does_not_push_the_rate_away_from_the_capac
     }
 }
 
-/// The receiver's clock is set back by 5 s, or forward by 5 or 11 ([`Law::by_the_smallest_delay`]): 20 s later the mean target
-/// of any 5 s is 0.4 to 1.2 of the capacity.
+/// The receiver's clock is set back by 5 s, or forward by 5 or 11 ([`Law::by_the_smallest_delay`]). From 20 s later on
+/// the mean target of any 5 s is 0.4 to 1.2 of the capacity.
 pub fn twenty_seconds_after_the_receivers_clock_was_set_the_rate_is_back_and_stays(law: &Law) {
     if law.absolute_delays {
         return;
@@ -102,7 +103,8 @@ pub fn twenty_seconds_after_the_receivers_clock_was_set_the_rate_is_back_and_sta
     }
 }
 
-/// Of a law that says so ([`Law::bounded_when_limited`]): while the source offers less, the target stays near what was sent.
+/// For a controller with this property ([`Law::bounded_when_limited`]): while the source offers less, the target stays
+/// near the sent rate.
 pub fn while_the_source_offers_a_tenth_of_the_capacity_the_target_does_not_run_away(law: &Law) {
     let Some(packets) = law.packets_when_limited else { return };
     let start = usual_limits().start().bps_f64();

@@ -1,4 +1,4 @@
-//! Copies of a law over one bottleneck lose nothing by being coupled.
+//! Copies of a controller over one bottleneck lose nothing by coupling.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -25,13 +25,14 @@ impl Copies {
         Self { rates: vec![start; flows.len()], flows, stagger, ticks: 0, link_free: SendTime::ZERO }
     }
 
-    /// A millisecond passes; `couple` hears each decision, with the sum of the rates, and answers with a share for all.
+    /// Advances all flows by a millisecond; `couple` gets each decision with the sum of the rates, and answers with a
+    /// share for all.
     pub(crate) fn tick(&mut self, mut couple: impl FnMut(&Decision, DataRate) -> Option<DataRate>) {
         let started = (self.ticks / self.stagger + 1).min(self.flows.len());
         self.ticks += 1;
         for n in 0..started {
             let flow = &mut self.flows[n];
-            // Its clock began when it started.
+            // The clock of a flow began when it started.
             let began = TimeDelta::from_millis((n * self.stagger) as i64);
             flow.link_free = self.link_free - began;
             flow.tick();
@@ -54,7 +55,7 @@ impl Copies {
     }
 }
 
-/// The simplest coupling: the sum of what was decided, in equal shares, told to all at each decision.
+/// The simplest coupling: equal shares of the sum of the decided rates, sent to all flows at each decision.
 fn equal_shares(n: usize, coupled: bool) -> impl FnMut(&Decision, DataRate) -> Option<DataRate> {
     move |_, sum| coupled.then(|| DataRate::from_bps(sum.bps() / n as u64))
 }
@@ -64,7 +65,7 @@ fn copies(law: &Law, n: usize, capacity: DataRate, stagger: usize) -> Copies {
     Copies::new(flows, usual_limits().start(), stagger)
 }
 
-/// The mean sum of the rates in the second before 10, 30 and 60 s, over ways to interleave their frames.
+/// The mean sum of the rates in the second before 10, 30 and 60 s, over several ways to interleave their frames.
 fn growth(law: &Law, n: usize, staggers: &[usize], coupled: bool) -> [f64; 3] {
     let capacity = usual_limits().max().scale(1.2 * n as f64);
     let mut means = [0.0; 3];
@@ -83,8 +84,8 @@ fn growth(law: &Law, n: usize, staggers: &[usize], coupled: bool) -> [f64; 3] {
     means
 }
 
-/// Three and ten copies with equal shares on a link above all their maxima: their sum is at least 0.95 of that of as many
-/// uncoupled ones after 10, 30 and 60 s.
+/// Three and ten copies have equal shares on a link above all their maxima. After 10, 30 and 60 s their sum is at least
+/// 0.95 of that of as many uncoupled ones.
 pub fn on_a_wide_link_copies_grow_as_fast_as_without_coupling(law: &Law) {
     // Many flows interleave in many ways by themselves.
     for (n, staggers) in [(3, &[5, 13, 29][..]), (10, &[13])] {
@@ -95,8 +96,8 @@ pub fn on_a_wide_link_copies_grow_as_fast_as_without_coupling(law: &Law) {
     }
 }
 
-/// Three copies with equal shares on a link of 0.6 of their maxima: within a minute they carry at least 0.95 of what as many
-/// uncoupled ones do.
+/// Three copies have equal shares on a link of 0.6 of their maxima. Within a minute they carry at least 0.95 of the
+/// amount of as many uncoupled ones.
 pub fn on_a_narrow_link_copies_carry_as_much_as_without_coupling(law: &Law) {
     let capacity = usual_limits().max().scale(0.6 * 3.0);
     let carried = |coupled| {

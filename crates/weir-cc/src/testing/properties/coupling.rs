@@ -1,4 +1,4 @@
-//! Coupling that says nothing new changes nothing, and what it says is taken within the limits.
+//! Allocations equal to the present rate change nothing, and others are taken within the limits.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ use crate::testing::law::{Law, usual_limits};
 
 pub(crate) const CAPACITY: DataRate = DataRate::from_mbps(1);
 
-/// A flow of `law` over a bottleneck; where the law asks for it, the clocks agree.
+/// A flow of `law` over a bottleneck; where the controller needs it, the clocks agree.
 pub(crate) fn flow(law: &Law, limits: RateLimits, source: Source, capacity: DataRate) -> Loop {
     let (sender, receiver) = (law.build)(limits);
     let mut path = Loop::of(sender, receiver, source, capacity);
@@ -21,7 +21,7 @@ pub(crate) fn flow(law: &Law, limits: RateLimits, source: Source, capacity: Data
     path
 }
 
-/// Who says the flow's own rate to it, and when.
+/// Source of allocations equal to the flow's own rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Identity {
     Nobody,
@@ -31,7 +31,7 @@ enum Identity {
     Push,
 }
 
-/// A minute of ups and downs over a link of 1 Mbit/s: what changes at `ms`.
+/// A minute with changes of a link of 1 Mbit/s: applies the one at `ms`.
 pub(crate) fn befall(path: &mut Loop, ms: i64) {
     match ms {
         20_000 => path.capacity = CAPACITY.scale(0.4),
@@ -44,7 +44,7 @@ pub(crate) fn befall(path: &mut Loop, ms: i64) {
     }
 }
 
-/// A minute of ups and downs: what the law wants after each ms, and what it decided.
+/// A minute with changes of the link: the target after each ms, and the decision in it.
 fn course(law: &Law, identity: Identity) -> Vec<(Target, Option<Decision>)> {
     let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
     path.echoes = identity == Identity::Echo;
@@ -63,7 +63,8 @@ fn course(law: &Law, identity: Identity) -> Vec<(Target, Option<Decision>)> {
     course
 }
 
-/// Coupling that answers each decision with its rate, or says it every 10 ms, changes no bit of a minute of ups and downs.
+/// Coupling that answers each decision with its rate, or allocates it every 10 ms, changes no bit of a minute with
+/// changes of the link.
 pub fn coupling_that_gives_a_flow_its_own_rate_changes_nothing(law: &Law) {
     let alone = course(law, Identity::Nobody);
     let decided = alone.iter().filter(|(_, decision)| decision.is_some()).count();
@@ -85,8 +86,8 @@ pub fn each_decision_starts_from_the_one_before_and_says_why(law: &Law) {
     }
 }
 
-/// What lowered the rate of a flow over `capacity` by a percent or more in its first 30 s, while its source offered less
-/// than that rate and `offered` at most.
+/// Decisions that lowered the rate of a flow over `capacity` by a percent or more in its first 30 s. At the time of
+/// each, its source offered less than that rate and `offered` at most.
 fn falls(law: &Law, capacity: DataRate, offered: DataRate) -> Vec<Decision> {
     let mut path = flow(law, usual_limits(), Source::VIDEO, capacity);
     path.source_limit = offered;
@@ -96,21 +97,22 @@ fn falls(law: &Law, capacity: DataRate, offered: DataRate) -> Vec<Decision> {
     decisions.into_iter().filter(|made| fell(made) && (unlimited || made.base > offered)).collect()
 }
 
-/// Where the source makes what it is asked for, no fall of the rate is told as the application's.
+/// Where the source fills its target, no fall of the rate is reported as the application's.
 pub fn a_source_that_fills_its_rate_is_never_what_lowers_it(law: &Law) {
     let falls = falls(law, CAPACITY, DataRate::MAX);
     let wrong = falls.iter().find(|decision| decision.why == ChangeReason::Application);
     assert!(wrong.is_none(), "{}: {wrong:?}", law.name);
 }
 
-/// 100 kbit/s on a path of 10 Mbit/s: no fall of the rate is told as congestion.
+/// 100 kbit/s on a path of 10 Mbit/s: no fall of the rate is reported as congestion.
 pub fn a_source_that_offers_little_on_an_empty_path_is_not_taken_for_congestion(law: &Law) {
     let falls = falls(law, DataRate::from_mbps(10), DataRate::from_kbps(100));
     let wrong: Vec<_> = falls.iter().filter(|decision| decision.why.is_congestion()).collect();
     assert!(wrong.is_empty(), "{}: {} of {} as {:?}", law.name, wrong.len(), falls.len(), wrong[0]);
 }
 
-/// Coupling's word above the maximum or below the minimum is taken as these, and the next decision has it as its base.
+/// An allocation above the maximum or below the minimum is clamped, and the next decision has the clamped rate as its
+/// base.
 pub fn a_share_outside_the_limits_is_clamped_and_the_next_decision_starts_there(law: &Law) {
     let limits = usual_limits();
     for (share, taken) in [(DataRate::MAX, limits.max()), (DataRate::ZERO, limits.min())] {
@@ -126,7 +128,8 @@ pub fn a_share_outside_the_limits_is_clamped_and_the_next_decision_starts_there(
     }
 }
 
-/// A minute of ups and downs, in which coupling says each second more or less than the flow has, and then nothing new.
+/// A minute with changes of the link, in which coupling allocates more or less than the present rate each second, and
+/// then no other rate.
 pub fn coupling_is_the_cause_exactly_while_a_share_is_below_what_the_law_computed_last(law: &Law) {
     let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
     let (mut computed, mut present) = (usual_limits().start(), usual_limits().start());

@@ -1,4 +1,4 @@
-//! A flow that shares with nobody is as if there were no Flow State Exchange: every law under every form of it, bit by bit.
+//! A flow alone in a Flow State Exchange behaves as without one: every controller under every form of it, bit by bit.
 
 use alloc::vec::Vec;
 
@@ -42,7 +42,7 @@ fn joined(config: Config) -> Fse {
     fse
 }
 
-/// An exchange with one member, told what the flow decides; the flow hears what it orders.
+/// An exchange with one member, which gets the flow's decisions; the flow gets its actions.
 struct Exchange {
     config: Config,
     fse: Fse,
@@ -54,8 +54,8 @@ impl Exchange {
         Self { config, fse: joined(config), epoch: 0 }
     }
 
-    /// One ms: a timer that is due, a decision, and the flow takes what is ordered. Each order is the rate that the flow
-    /// has: several exchanges of one flow would hide an error of one of them otherwise.
+    /// Advances by one ms: a due timer, a decision, and the flow takes the actions. Each action must be the present
+    /// rate: several exchanges of one flow would otherwise hide an error of one of them.
     fn tick(&mut self, ms: i64, decision: Option<Decision>, present: DataRate, path: &mut Loop) {
         if self.fse.next_timeout().is_some_and(|due| due <= at(ms)) {
             self.fse.on_timeout(at(ms));
@@ -77,7 +77,7 @@ impl Exchange {
     }
 }
 
-/// A minute of ups and downs: what the law wants after each ms, with an exchange of each of `forms`.
+/// A minute with changes of the link: the target after each ms, with an exchange of each of `forms`.
 fn course(law: &Law, forms: &[Config]) -> Vec<Target> {
     let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
     let mut exchanges: Vec<_> = forms.iter().map(|&config| Exchange::of(config)).collect();
@@ -95,7 +95,7 @@ fn course(law: &Law, forms: &[Config]) -> Vec<Target> {
     (0..60_000).map(tell).collect()
 }
 
-/// In a Flow State Exchange of any form, without another flow, a minute of ups and downs is bit by bit what it is without.
+/// Alone in a Flow State Exchange of any form, a minute with changes of the link is bit by bit as without it.
 pub fn alone_in_an_exchange_a_flow_is_as_if_it_were_not_coupled(law: &Law) {
     assert!(course(law, &forms()) == course(law, &[]), "{}", law.name);
 }

@@ -1,4 +1,4 @@
-//! What coupling says is kept: nothing that is older pulls a law back from it.
+//! An allocation is kept: no older state pulls a controller back from it.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -10,12 +10,12 @@ use crate::controller::RateLimits;
 use crate::testing::closed_loop::{Loop, Source};
 use crate::testing::law::Law;
 
-/// A packet takes 4 ms, and 8 or 2 after a word: whole ticks of the loop.
+/// Capacity at which a packet takes 4 ms, and 8 or 2 after an allocation: whole ticks of the loop.
 const LINK: DataRate = DataRate::from_kbps(2400);
 const PACKET: DataSize = DataSize::from_bytes(1200);
-/// By then every law has settled on the link.
+/// Time after which every controller has settled on the link.
 const SETTLED: usize = 60_000;
-/// In ms: there and back over the path with half of its queue; then what else the issue is about.
+/// Times in ms after an allocation: a round trip over the path with half of its queue, then two longer ones.
 const LATER: [usize; 3] = [200, 500, 1000];
 const START: DataRate = DataRate::from_kbps(300);
 
@@ -26,7 +26,7 @@ fn steady(law: &Law) -> Loop {
     flow(law, limits, Source::STEADY, LINK)
 }
 
-/// The rate of the last decision, and whether one was made, in each ms of a flow that nobody couples.
+/// The rate of the last decision, and whether one was made, in each ms of an uncoupled flow.
 fn alone(law: &Law) -> Vec<(DataRate, bool)> {
     let mut path = steady(law);
     let mut rate = START;
@@ -49,7 +49,7 @@ fn own_course(alone: &[(DataRate, bool)], at: usize) -> [f64; 4] {
     [first, later[0], later[1], later[2]].map(|(rate, _)| rate.bps_f64() / present)
 }
 
-/// Whether the flow rests at `at`: its next decision stays where it is, and what follows within a second is near.
+/// Whether the flow rests at `at`: its next decision keeps the rate, and the rates of the next second are near.
 fn rests(alone: &[(DataRate, bool)], at: usize) -> bool {
     let present = alone[at].0.bps_f64();
     let second = &alone[at..=at + 1000];
@@ -57,7 +57,7 @@ fn rests(alone: &[(DataRate, bool)], at: usize) -> bool {
     near && (own_course(alone, at)[0] - 1.0).abs() <= 0.03
 }
 
-/// As [`own_course`], after `factor` was said of the flow and of the capacity at `at`.
+/// The same as [`own_course`], after an allocation and a change of the capacity by `factor` at `at`.
 fn after_a_word(law: &Law, at: usize, factor: f64) -> [f64; 4] {
     let mut path = steady(law);
     let mut rate = START;
@@ -83,17 +83,18 @@ fn after_a_word(law: &Law, at: usize, factor: f64) -> [f64; 4] {
     [first.unwrap_or(share), later[0], later[1], later[2]].map(|rate| rate.bps_f64() / share.bps_f64())
 }
 
-/// Whether `kept` is the share, or within what the law alone would have made of it (`own`), but for a slack of `slack`; a
-/// law may have cut it to `cut` since.
+/// Whether `kept` is the share, or within the range of the uncoupled controller (`own`), but for a slack of `slack`.
+/// The controller may have cut it to `cut` since.
 fn is_kept(kept: f64, own: &[f64], slack: f64, cut: f64) -> bool {
     let (least, most) =
         own.iter().fold((1.0_f64, 1.0_f64), |(least, most), &own| (least.min(own), most.max(own)));
     (least * cut.min(1.0 - slack)..=most * (1.0 + slack)).contains(&kept)
 }
 
-/// On a steady link that comes to carry half or twice as much, coupling's word of it is what the flow goes on from: within a
-/// step of the law's own at the next decision, and within what the law alone would have made of it for a second, but for one
-/// cut ([`Law::cutting_to`]). A law that [forgets shares](Law::forgetting_shares) has forgotten it with the next decision.
+/// On a steady link that comes to carry half or twice as much, the flow goes on from an allocation of that. At the next
+/// decision the rate is within a step of the controller's own. For a second it is within the range of the uncoupled
+/// controller, but for one cut ([`Law::cutting_to`]). A controller that [forgets shares](Law::forgetting_shares) has
+/// forgotten it with the next decision.
 pub fn what_coupling_says_is_kept(law: &Law) {
     if law.forgets_shares {
         forgets_within_a_report(law);
@@ -105,12 +106,12 @@ pub fn what_coupling_says_is_kept(law: &Law) {
     for after in [0, 3000, 6000, 9000] {
         let from = SETTLED + after;
         let at = (from..from + 3000).find(|&at| rests(&alone, at));
-        // A law that never rests goes on from the share as it would have gone on from its own rate.
+        // A controller that never rests goes on from the share as it would have gone on from its own rate.
         let (at, own) = at.map_or((from, own_course(&alone, from)), |at| (at, [1.0; 4]));
         for factor in [0.5, 2.0] {
             let kept = after_a_word(law, at, factor);
             let later = kept[1..].iter().all(|&kept| is_kept(kept, &own, 0.15, law.own_cut));
-            // With 1e-9 for the rounding of a step of 5 %.
+            // The 1e-9 is for the rounding of a step of 5 %.
             if !is_kept(kept[0], &own[..1], 0.05 + 1e-9, 1.0) || !later {
                 broken.push(format!("{} ×{factor} at {at} ms: {kept:.3?}, alone {own:.3?}", law.name));
             }
@@ -119,8 +120,8 @@ pub fn what_coupling_says_is_kept(law: &Law) {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-/// As of TFRC, whose rate is a function of the loss that the receiver saw: with a factor on the equation's rate it would
-/// keep a share, and lose more and carry less (docs/controllers.md).
+/// Check for controllers such as TFRC, whose rate is a function of the loss that the receiver measured. With a factor
+/// on the equation's rate it would keep a share, and lose more and carry less (docs/controllers.md).
 fn forgets_within_a_report(law: &Law) {
     for (factor, forgotten) in [(0.5, 2.0), (2.0, 0.5)] {
         let [first, ..] = after_a_word(law, SETTLED, factor);
@@ -128,19 +129,19 @@ fn forgets_within_a_report(law: &Law) {
     }
 }
 
-/// How the capacity comes to be another one.
+/// Change of the capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Change {
-    /// It was so from the beginning.
+    /// The capacity differs from the beginning.
     None,
-    /// It changes once the flow has settled.
+    /// The capacity changes once the flow has settled.
     Link,
-    /// So it does, and coupling says so at the same instant.
+    /// The capacity changes so, and coupling allocates accordingly at the same instant.
     LinkAndWord,
 }
 
-/// The mean target as a share of the capacity, from 10 to 20 s after it changed by `factor`, and the share of what was
-/// sent then that the queue dropped.
+/// The mean target as a share of the capacity, from 10 to 20 s after it changed by `factor`, and the share of the
+/// packets dropped then.
 fn long_after(law: &Law, factor: f64, change: Change) -> (f64, f64) {
     let mut path = steady(law);
     let capacity = LINK.scale(factor);
@@ -159,8 +160,8 @@ fn long_after(law: &Law, factor: f64, change: Change) -> (f64, f64) {
     (rates.iter().sum::<f64>() / 10_000.0 / capacity.bps_f64(), lost)
 }
 
-/// From 10 to 20 s after such a word the target is not below 0.9 of what the law has without it, and at most 0.01 more of what
-/// is sent is dropped.
+/// From 10 to 20 s after such an allocation the target is at least 0.9 of the one without it. At most 0.01 more of the
+/// sent packets are dropped.
 pub fn a_word_floods_no_link_and_starves_no_flow_for_long(law: &Law) {
     for factor in [0.5, 2.0] {
         let [fresh, alone, told] =

@@ -1,4 +1,4 @@
-//! What a law says limits its rate is what keeps the rate from rising.
+//! The reported limiting factor is the cause that keeps the rate from rising.
 
 use alloc::vec::Vec;
 
@@ -8,18 +8,19 @@ use crate::decision::{ChangeReason, Decision};
 use crate::testing::closed_loop::Source;
 use crate::testing::law::{Law, usual_limits};
 
-/// Parts of a second in which the target is looked at.
+/// Samples of the target in a second.
 const PARTS: usize = 10;
-/// A rate that rises by more than this within a second rises by the law's own growth, …
+/// Rise within a second above which the rate rises by the controller's own growth.
 const RISE: f64 = 1.05;
-/// … and of the seconds in which it does so many at most may be called limited by delay or loss for the most part: those within which a
-/// law that decides seldom has been limited, and then decides on a higher rate.
+/// Most of such seconds that may be mainly reported as limited by delay or loss. A controller that decides seldom was
+/// limited within them, and then decides on a higher rate.
 const MOST_WRONG: usize = 3;
-/// In a minute what limits the rate changes so often at most.
+/// Most changes of the limiting factor in a minute.
 const MOST_CHANGES: usize = 40;
 
-/// In a minute of ups and downs a second in which the rate rises by more than 5 %, and not by a probe, is hardly ever one that is limited by delay
-/// or loss; and what limits the rate does not change with each decision. At the maximum of the rate it is the maximum.
+/// In a minute with changes of the link, a second with a rise of the rate by more than 5 %, and not by a probe, is
+/// rarely limited by delay or loss. The limiting factor does not change with each decision. At the maximum rate the
+/// factor is the maximum.
 pub fn a_rate_that_rises_is_not_limited_by_delay_or_loss(law: &Law) {
     let course = course(law);
     let wrong = course.chunks(PARTS).filter(|second| is_wrong(second)).count();
@@ -33,7 +34,7 @@ pub fn a_rate_that_rises_is_not_limited_by_delay_or_loss(law: &Law) {
     }
 }
 
-/// The target each tenth of a second, and whether a probe had its part in it.
+/// The target each tenth of a second, and whether a probe was part of its change.
 fn course(law: &Law) -> Vec<(Target, bool)> {
     let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
     let mut probed = false;
@@ -49,7 +50,8 @@ fn course(law: &Law) -> Vec<(Target, bool)> {
     course
 }
 
-/// Whether the rate rises within a second by the law's own growth, and most of it is called limited by delay or loss.
+/// Whether the rate rises within a second by the controller's own growth, while most of the second is reported as
+/// limited by delay or loss.
 fn is_wrong(second: &[(Target, bool)]) -> bool {
     let rate = |at: &(Target, bool)| at.0.sending_rate.bps_f64();
     let rises =

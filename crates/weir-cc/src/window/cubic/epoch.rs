@@ -16,12 +16,12 @@ pub(super) struct Epoch {
     pub(super) k: f64,
     /// `W_max` in segments.
     pub(super) w_max: f64,
-    /// `W_est`, where Reno would be, in segments.
+    /// `W_est`, the window of Reno in this epoch, in segments.
     pub(super) w_est: f64,
 }
 
 impl Epoch {
-    /// It begins at a window of `cwnd`; `duration` gives the time in which so many segments are gained.
+    /// Begins an epoch at a window of `cwnd`; `duration` gives the time in which so many segments are gained.
     pub(super) fn begin(start: SendTime, cwnd: f64, w_max: f64, duration: impl FnOnce(f64) -> f64) -> Self {
         let w_max = w_max.max(cwnd);
         Self { start, k: duration(w_max - cwnd), w_max, w_est: cwnd }
@@ -33,13 +33,13 @@ impl Epoch {
         C * from_k * from_k * from_k + self.w_max
     }
 
-    /// So much time does not count.
+    /// Leaves `time` out of the epoch.
     pub(super) fn leave_out(&mut self, time: TimeDelta) {
         self.start += time;
     }
 }
 
-/// How long the cubic function takes from the beginning of an epoch to `W_max`, so many segments above (RFC 9438 §4.2,
+/// Time that the cubic function takes from the beginning of an epoch to `W_max`, `segments` above (RFC 9438 §4.2,
 /// figure 2).
 pub(super) fn k(segments: f64) -> f64 {
     libm::cbrt(segments / C)

@@ -1,4 +1,4 @@
-//! Whose CUBIC it is, and what these differ in besides how the window grows.
+//! Forms of CUBIC, and their differences other than window growth.
 
 use super::BETA;
 use super::linux_3_16::Linux316;
@@ -8,14 +8,14 @@ use crate::window::Congestion;
 /// The factor of the multiplicative decrease in Linux (`beta`).
 const LINUX_BETA: f64 = 717.0 / 1024.0;
 
-/// How congestion is avoided.
+/// Form of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Form {
     /// In real numbers, by RFC 9438.
     Rfc,
-    /// As Linux 3.16 counts.
+    /// With the counts of Linux 3.16.
     Linux316(Linux316),
-    /// As Linux 6 counts.
+    /// With the counts of Linux 6.
     Linux6(Linux6),
 }
 
@@ -28,7 +28,7 @@ impl Form {
         Self::Linux6(Linux6::new())
     }
 
-    /// The same, and nothing counted.
+    /// A new state of the same form.
     pub(super) fn anew(&self) -> Self {
         match self {
             Self::Rfc => Self::Rfc,
@@ -42,7 +42,7 @@ impl Form {
         if self.is_rfc() { BETA } else { LINUX_BETA }
     }
 
-    /// A window after a reduction: Linux knows whole ones only.
+    /// A window after a reduction: in Linux windows are whole.
     pub(super) fn rounded(&self, segments: f64) -> f64 {
         if self.is_rfc() { segments } else { libm::trunc(segments) }
     }
@@ -61,8 +61,8 @@ impl Form {
         !matches!(self, Self::Linux6(_))
     }
 
-    /// Whether a false reduction gives `W_max` and the epoch back (RFC 9438 §4.9.2). In Linux the next epoch begins where
-    /// the window is.
+    /// Whether an undone reduction restores `W_max` and the epoch (RFC 9438 §4.9.2). In Linux the next epoch begins at
+    /// the present window.
     pub(super) fn undoes(&self) -> bool {
         self.is_rfc()
     }

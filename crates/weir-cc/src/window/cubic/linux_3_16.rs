@@ -1,5 +1,6 @@
-//! The CUBIC of Linux 3.16 (`net/ipv4/tcp_cubic.c` of 3.10 and 3.18, which agree): windows are whole, the cubic function
-//! is looked at one smallest round-trip time ahead, and the window opens by a segment per so many acknowledgements.
+//! The CUBIC of Linux 3.16 (`net/ipv4/tcp_cubic.c` of 3.10 and 3.18, which agree). Windows are whole, the cubic
+//! function is evaluated one smallest round-trip time ahead, and a number of acknowledgements opens the window by a
+//! segment.
 //!
 //! Divergences from Linux 3.16:
 //! 1. Time is not rounded to ticks; `C` is 0.4 and not 410/1024; `K` comes from an exact cube root.
@@ -20,13 +21,13 @@ const PER_ESTIMATE: f64 = 15.0 / 8.0;
 /// While there was no loss, a segment more takes this many segments at most: 5 % per round trip.
 const MOST_BEFORE_LOSS: f64 = 20.0;
 
-/// The pace holds for this long while the window stays the same (`HZ / 32`).
+/// Time for which the pace holds while the window stays the same (`HZ / 32`).
 const HOLDS: TimeDelta = TimeDelta::from_micros(31_250);
 
 /// Acknowledged segments per acknowledgement that are assumed at first (`delayed_ack`).
 const USUAL_RATIO: f64 = 2.0;
 
-/// What Linux counts.
+/// State of the algorithm in Linux.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Linux316 {
     /// Acknowledgements that open the window by a segment (`cnt`).
@@ -46,7 +47,7 @@ impl Linux316 {
         Self { pace: 1.0, counted: 0.0, paced: (0.0, SendTime::ZERO), unspent: 0.0, ratio: USUAL_RATIO }
     }
 
-    /// An acknowledgement of `acked` segments, also one that opens no window.
+    /// Takes an acknowledgement of `acked` segments, also one that opens no window.
     pub(super) fn count_segments(&mut self, acked: f64) {
         self.ratio = (self.ratio + (acked - self.ratio) / 16.0).clamp(1.0 / 16.0, 32.0);
     }
@@ -57,8 +58,8 @@ impl Linux316 {
         *self = Self { ratio, ..Self::new() };
     }
 
-    /// An acknowledgement in congestion avoidance; `lossless` if no loss has told of a maximum since the beginning or
-    /// the last timeout.
+    /// Takes an acknowledgement in congestion avoidance; `lossless` if no loss has given a maximum since the beginning
+    /// or the last timeout.
     pub(super) fn avoid_congestion(
         &mut self,
         window: &mut Window,
@@ -92,6 +93,7 @@ impl Linux316 {
             self.unspent -= per_estimate;
             epoch.w_est += 1.0;
         }
+        // Reno would have a larger window: the pace is at least Reno's.
         if epoch.w_est > cwnd {
             segments = segments.min(libm::trunc(cwnd / (epoch.w_est - cwnd)));
         }
@@ -107,7 +109,7 @@ mod tests {
 
     const INFINITE: f64 = f64::INFINITY;
 
-    /// Each acknowledgement tells of two segments; times in µs.
+    /// An acknowledgement of two segments; times in µs.
     fn ack(at: i64, rtt: i64) -> Ack {
         let rtt = TimeDelta::from_micros(rtt);
         Ack {
@@ -126,7 +128,7 @@ mod tests {
         (law, window)
     }
 
-    /// Acknowledgements, `gap` µs apart, until the window opens; at most 1000.
+    /// Number of acknowledgements, `gap` µs apart, until the window opens; at most 1000.
     fn until_it_opens(law: &mut Cubic, window: &mut Window, from: i64, gap: i64, rtt: i64) -> i64 {
         let before = window.cwnd;
         let opens = |&number: &i64| {
@@ -153,7 +155,7 @@ mod tests {
         let mut window = Window { cwnd: 40.0, ssthresh: 40.0 };
         assert_eq!(until_it_opens(&mut law, &mut window, 0, 1000, 100_000), 11);
         assert_eq!(until_it_opens(&mut law, &mut window, 11_000, 1000, 100_000), 11);
-        // After a timeout nothing is known again.
+        // A timeout forgets the maximum.
         law.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 42.0);
         assert_eq!(until_it_opens(&mut law, &mut window, 1_000_000, 1000, 100_000), 11);
     }
@@ -204,7 +206,7 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_opens_the_window_by_a_segment_at_most() {
-        // Far beyond K each second acknowledgement opens it: one is counted, the next finds the count reached.
+        // Far beyond K each second acknowledgement opens the window: one is counted, the next finds the count reached.
         let (mut law, mut window) = after_loss(100.0);
         law.on_ack(&mut window, &ack(0, 100_000));
         for number in 0..20 {

@@ -1,5 +1,5 @@
-//! The CUBIC of Linux 6 (`net/ipv4/tcp_cubic.c`, unchanged since 5.16): whole windows and whole ticks, and the window opens
-//! by a segment per so many acknowledged *segments*.
+//! The CUBIC of Linux 6 (`net/ipv4/tcp_cubic.c`, unchanged since 5.16): whole windows and whole ticks. A number of
+//! acknowledged *segments* opens the window by a segment.
 //!
 //! Divergences from Linux 6:
 //! 1. `K` comes from an exact cube root; the kernel's is within 0.2 %.
@@ -21,19 +21,19 @@ const PER_ESTIMATE: f64 = 15.0 / 8.0;
 /// While there was no loss, a segment more takes this many segments at most: 5 % per round trip.
 const MOST_BEFORE_LOSS: f64 = 20.0;
 
-/// A segment more takes this many segments at least.
+/// Least number of segments that open the window by a segment.
 const LEAST_PACE: f64 = 2.0;
 
 /// Ticks per second (`HZ`).
 const TICKS: i64 = 250;
 
-/// The pace holds for so many ticks while the window stays the same (`HZ / 32`).
+/// Ticks for which the pace holds while the window stays the same (`HZ / 32`).
 const HOLDS: i64 = TICKS / 32;
 
 /// The kernel's clock of the cubic function, in parts of a second (`BICTCP_HZ`).
 const PARTS: f64 = 1024.0;
 
-/// What Linux counts.
+/// State of the algorithm in Linux.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Linux6 {
     /// Acknowledged segments that open the window by one (`cnt`).
@@ -46,15 +46,15 @@ pub(super) struct Linux6 {
     unspent: f64,
 }
 
-/// What an acknowledgement in congestion avoidance brings.
+/// An acknowledgement in congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) now: SendTime,
     /// Segments acknowledged.
     pub(super) acked: f64,
-    /// `W_max` in segments; zero if no loss has told of it since the beginning or the last timeout.
+    /// `W_max` in segments; zero if no loss has given it since the beginning or the last timeout.
     pub(super) w_max: f64,
-    /// The cubic function is looked at so far ahead of now.
+    /// Time by which the cubic function is evaluated ahead of now.
     pub(super) ahead: TimeDelta,
 }
 
@@ -63,7 +63,7 @@ impl Linux6 {
         Self::default()
     }
 
-    /// Congestion: what was counted is forgotten, after a timeout all.
+    /// Congestion: forgets the count, after a timeout all.
     pub(super) fn on_congestion(&mut self, kind: Congestion) {
         self.counted = 0.0;
         if kind == Congestion::Timeout {
@@ -71,7 +71,7 @@ impl Linux6 {
         }
     }
 
-    /// An acknowledgement in congestion avoidance.
+    /// Takes an acknowledgement in congestion avoidance.
     pub(super) fn avoid_congestion(&mut self, window: &mut Window, epoch: &mut Option<Epoch>, step: &Step) {
         self.unspent += step.acked;
         let (cwnd, since) = self.paced;
@@ -83,7 +83,7 @@ impl Linux6 {
 
     fn set_pace(&mut self, cwnd: f64, epoch: &mut Option<Epoch>, step: &Step) {
         let tick = ticks(step.now);
-        // The cubic function is looked at once per tick, but where an epoch begins.
+        // The cubic function is evaluated once per tick, except where an epoch begins.
         let looks = epoch.is_none() || self.paced.1 != tick;
         let epoch = epoch.get_or_insert_with(|| {
             self.unspent = step.acked;
@@ -95,24 +95,25 @@ impl Linux6 {
             self.pace = if step.w_max > 0.0 { pace } else { pace.min(MOST_BEFORE_LOSS) };
         }
         self.count_estimate(cwnd, epoch);
+        // Reno would have a larger window: the pace is at least Reno's.
         if epoch.w_est > cwnd {
             self.pace = self.pace.min(libm::trunc(cwnd / (epoch.w_est - cwnd)));
         }
         self.pace = self.pace.max(LEAST_PACE);
     }
 
-    /// `W_est` grows by what is acknowledged.
+    /// Lets `W_est` grow with the acknowledged segments.
     fn count_estimate(&mut self, cwnd: f64, epoch: &mut Epoch) {
         let per_estimate = libm::trunc(cwnd * PER_ESTIMATE).max(1.0);
         if self.unspent > per_estimate {
-            // As often as it fits and something is left.
+            // The greatest whole number of times that leaves a remainder above zero.
             let gained = libm::ceil(self.unspent / per_estimate) - 1.0;
             self.unspent -= gained * per_estimate;
             epoch.w_est += gained;
         }
     }
 
-    /// `tcp_cong_avoid_ai`: what was counted for a slower pace opens the window by a segment and no more.
+    /// `tcp_cong_avoid_ai`: a count for a slower pace opens the window by a segment and no more.
     fn open(&mut self, window: &mut Window, acked: f64) {
         if self.counted >= self.pace {
             self.counted = 0.0;
@@ -127,7 +128,7 @@ impl Linux6 {
     }
 }
 
-/// Acknowledged segments that a segment more takes by the cubic function, at this tick of the clock.
+/// Acknowledged segments that open the window by one by the cubic function, at this tick of the clock.
 fn cubic_pace(cwnd: f64, tick: i64, epoch: &Epoch, ahead: TimeDelta) -> f64 {
     let since = tick - ticks(epoch.start) + ticks_up(ahead);
     let from_k = libm::floor(since as f64 * PARTS / TICKS as f64) / PARTS - epoch.k;
@@ -159,7 +160,7 @@ mod tests {
     use crate::window::test_support::delivery;
     use crate::window::{Ack, Delivery, WindowAlgorithm};
 
-    /// A law and its window after a loss at `cwnd` segments; round trips took 100 ms at least.
+    /// The algorithm and its window after a loss at `cwnd` segments; round trips took 100 ms at least.
     fn after_loss(cwnd: f64) -> (Cubic, Window) {
         let (mut law, mut window) = lossless(cwnd);
         law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, cwnd);
@@ -180,7 +181,7 @@ mod tests {
         law.on_ack(window, &Ack { now, acked, srtt: rtt, min_rtt: rtt, window_limited: true });
     }
 
-    /// Segments, acknowledged one by one every `gap` ms from `from` on, until the window opens; at most 1000.
+    /// Number of segments, acknowledged one by one every `gap` ms from `from` on, until the window opens; at most 1000.
     fn until_it_opens(law: &mut Cubic, window: &mut Window, from: i64, gap: i64) -> i64 {
         let before = window.cwnd;
         let opens = |&number: &i64| {
@@ -238,7 +239,7 @@ mod tests {
         let (mut law, mut window) = after_loss(1000.0);
         acknowledge(&mut law, &mut window, 0, 1.0);
         assert_eq!(window.cwnd, 700.0);
-        // One was counted before.
+        // A segment was counted before.
         assert_eq!(until_it_opens(&mut law, &mut window, 1000, 0), 6);
         assert_eq!(until_it_opens(&mut law, &mut window, 1000, 0), 7);
     }
@@ -270,7 +271,7 @@ mod tests {
 
     #[test]
     fn window_grows_by_half_per_round_trip_at_most() {
-        // Far beyond K each second segment opens it.
+        // Far beyond K each second segment opens the window.
         let (mut law, mut window) = after_loss(100.0);
         acknowledge(&mut law, &mut window, 0, 1.0);
         for number in 0..20 {
@@ -296,7 +297,7 @@ mod tests {
         let (mut law, mut window) = after_loss(100.0);
         acknowledge(&mut law, &mut window, 0, 5.0);
         law.on_congestion(&mut window, SendTime::from_millis(1000), Congestion::Timeout, 70.0);
-        // Slow start ended at 49: nothing is known again, and 20 segments bring one.
+        // Slow start ended at 49: the maximum is forgotten, and 20 segments bring one.
         window.cwnd = 49.0;
         let rtt = Some(TimeDelta::from_millis(100));
         law.on_delivery(&mut window, &Delivery { rtt, ..delivery(2000, 1.0, 49.0) });

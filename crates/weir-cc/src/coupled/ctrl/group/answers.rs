@@ -1,4 +1,4 @@
-//! What a flow is ordered.
+//! Actions for a flow.
 
 use super::CtrlTcp;
 use crate::coupled::ctrl::flow::{Flow, Phase};
@@ -6,8 +6,8 @@ use crate::coupled::message::{CouplerAction, CwndUpdate};
 use crate::window::Window;
 
 impl CtrlTcp {
-    /// The window that a flow is to have, in bytes: its share, less what its clock has not let out, or more while others'
-    /// clocks have not. They add up to the aggregate.
+    /// The window that a flow is to have, in bytes: its share, less the part that its ACK clock has not released. While
+    /// others' clocks have unreleased parts, it is more than the share. These windows add up to the aggregate.
     pub(super) fn actuated(&self, flow: &Flow) -> f64 {
         let share = self.shares.share(flow);
         match &flow.clock {
@@ -29,7 +29,8 @@ impl CtrlTcp {
         self.order(place, present + rise, Some(news.after));
     }
 
-    /// Orders a flow to its share, up to `most` segments. It is not told what it would do anyway, `else_window`.
+    /// Orders a flow to its share, up to `most` segments. A window equal to its own next one, `else_window`, is not
+    /// sent.
     pub(super) fn order(&mut self, place: usize, most: f64, else_window: Option<Window>) {
         let flow = &self.flows[place];
         if flow.phase == Phase::Recovery {
@@ -48,7 +49,7 @@ impl CtrlTcp {
         let cwnd = target.min(most).max(1.0);
         let own = else_window.unwrap_or(flow.held).ssthresh;
         let threshold = self.shares.threshold_share(flow).map_or(own, |threshold| threshold / segment);
-        // Whoever waits for a burst to pass is not in slow start.
+        // A flow that is held back only by the burst limit is not in slow start.
         let ssthresh = if self.shares.in_slow_start() { threshold } else { threshold.min(cwnd) };
         let window = Window { cwnd, ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
         self.inheriting &= cwnd < target;

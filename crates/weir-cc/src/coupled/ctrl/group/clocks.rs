@@ -1,4 +1,4 @@
-//! Shares that are handed over by the others' acknowledgements.
+//! Shares that are handed over by others' acknowledgements.
 
 use super::{CtrlTcp, is_open};
 use crate::coupled::ctrl::clock::Clock;
@@ -7,7 +7,7 @@ use crate::coupled::ctrl::flow::Flow;
 use crate::coupled::message::CouplerAction;
 use crate::time::SendTime;
 
-/// What the clocks of all newcomers hold back together.
+/// Sum of the amounts that all newcomers' clocks hold back.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clocks {
     running: bool,
@@ -17,7 +17,7 @@ pub(super) struct Clocks {
     holders: f64,
     /// All weights, in ticks.
     pub(super) ticks: u64,
-    /// Whose turn it is.
+    /// Place of the flow whose turn is next.
     turn: usize,
 }
 
@@ -26,19 +26,20 @@ impl Clocks {
         self.running
     }
 
-    /// What this flow, which has no clock, may keep of the newcomers' shares until these are clocked out.
+    /// The part of the newcomers' shares that this flow, which has no clock, may keep until it is clocked out.
     pub(super) fn held_back_for(&self, flow: &Flow) -> f64 {
         self.waiting * (flow.weight / self.holders)
     }
 }
 
 impl CtrlTcp {
-    /// Others' acknowledgements shall let out what `flow` has more than `present` bytes, if there are any to come. Whether
-    /// they do.
+    /// Starts an ACK clock for the amount of `flow`'s share above `present` bytes, if other flows can be acknowledged.
+    /// Returns whether it runs.
     pub(super) fn begin_clock(&mut self, now: SendTime, place: usize, present: f64) -> bool {
         let flow = &self.flows[place];
         let rise = whole((self.shares.share(flow) - present) / flow.segment);
         let others = self.flows.all().iter().enumerate().filter(|&(other, _)| other != place);
+        // Only acknowledgements of flows without a clock can run one.
         let clocked = others.into_iter().any(|(_, flow)| flow.outstanding && flow.clock.is_none());
         if self.config.newcomer != Newcomer::Clocked || self.srtt.is_none() || rise == 0 || !clocked {
             return false;
@@ -48,7 +49,7 @@ impl CtrlTcp {
         true
     }
 
-    /// So much of another flow than the newcomers was acknowledged.
+    /// Counts acknowledged segments of a flow that is no newcomer.
     pub(super) fn tick_clocks(&mut self, now: SendTime, acked: usize, segments: f64) {
         let (total, count) = (self.clocks.ticks, self.flows.len());
         let (mut sent, first) = (None, self.clocks.turn);
@@ -73,7 +74,7 @@ impl CtrlTcp {
         }
     }
 
-    /// What is lost is not handed over.
+    /// Shortens the clocks after a reduction: a reduced part is not handed over.
     pub(super) fn shorten_clocks(&mut self) {
         for place in 0..self.flows.len() {
             let flow = &self.flows[place];
@@ -88,14 +89,14 @@ impl CtrlTcp {
         self.count_clocks();
     }
 
-    /// The rest of a share is not clocked out.
+    /// Stops a clock; the rest of the share is not clocked out.
     pub(super) fn stop_clock(&mut self, place: usize) {
         if self.flows[place].clock.take().is_some() {
             self.count_clocks();
         }
     }
 
-    /// When the first clock that hears nothing is given up.
+    /// When the first clock without acknowledgements of others is given up.
     pub(super) fn next_silence(&self) -> Option<SendTime> {
         let clocks = self.flows.all().iter().filter_map(|flow| flow.clock);
         clocks.map(|clock| clock.heard + self.round_trip()).min()
@@ -119,7 +120,7 @@ impl CtrlTcp {
         }
     }
 
-    /// Weights or clocks have changed.
+    /// Recounts after a change of weights or clocks.
     pub(super) fn count_clocks(&mut self) {
         let (mut waiting, mut holders, mut running) = (0.0, 0.0, false);
         let mut ticks: u64 = 0;

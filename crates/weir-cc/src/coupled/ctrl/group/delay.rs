@@ -1,4 +1,4 @@
-//! Laws that steer by delay, and tell of decisions (LEDBAT): additive in both directions, proportional for congestion.
+//! Delay-based controllers that report decisions (LEDBAT): additive in both directions, proportional for congestion.
 
 use super::CtrlTcp;
 use crate::coupled::coupler::Refusal;
@@ -10,7 +10,8 @@ use crate::time::SendTime;
 use crate::window::Window;
 
 impl CtrlTcp {
-    /// A law computed a rate, and the window that belongs to it. It is always answered: it waits for it.
+    /// A controller computed a rate, and the window that belongs to it. The flow waits for an answer, so each update
+    /// gets one.
     pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) -> Result<(), Refusal> {
         let member = self.flows.member(place);
         let held = self.flows[place].held;
@@ -43,7 +44,7 @@ impl CtrlTcp {
         let kept = self.kept(news.after.cwnd, news.before.cwnd);
         match why {
             ChangeReason::Loss | ChangeReason::Mark => self.reduce_once(now, place, kept),
-            // Nobody was heard for a round trip: it is not the feedback of this flow alone that is missing.
+            // No flow was acknowledged for a round trip: more than this flow's feedback is missing.
             ChangeReason::Timeout if self.all_are_silent(now, place) => self.reduce_once(now, place, kept),
             ChangeReason::Start | ChangeReason::Growth | ChangeReason::Probe | ChangeReason::Delay
                 if self.may_grow(now) =>
@@ -64,7 +65,7 @@ impl CtrlTcp {
     }
 }
 
-/// A decision as news of a window: what the rate was before tells what the window was.
+/// A decision as a window event: the window before follows from the rate before.
 fn news(decision: &Decision, windowed: &Windowed, held: Window) -> CwndUpdate {
     let after = Window { ssthresh: held.ssthresh, ..windowed.window };
     let cwnd = match decision.rate.bps_f64() {

@@ -12,6 +12,7 @@ impl CtrlTcp {
         let resumes = !self.flows[place].outstanding;
         let place = self.hear(now, place, news);
         self.flows[place].phase = Phase::Open;
+        // P8: an acknowledgement outside of recovery clears `ssbits`.
         self.end_episode_of(now, place);
         if self.is_alone() {
             self.adopt(place, news.after);
@@ -28,7 +29,7 @@ impl CtrlTcp {
         self.answer(place, news);
     }
 
-    /// In slow start everyone's acknowledgements open the aggregate, as they would one connection's window.
+    /// In slow start every flow's acknowledgements open the aggregate, as they would one connection's window.
     fn grow_beside_coordinator(&mut self, place: usize, news: &CwndUpdate) {
         if self.config.lead == CoordinatorSelection::All {
             self.grow_by_part(place, news);
@@ -53,7 +54,7 @@ impl CtrlTcp {
         self.answer(place, news);
     }
 
-    /// What every acknowledgement tells of the path. Returns the flow's place, which others may have left.
+    /// Common handling of every acknowledgement. Returns the flow's place, as other flows may have left.
     fn hear(&mut self, now: SendTime, place: usize, news: &CwndUpdate) -> usize {
         self.flows[place].on_acknowledged(now, news);
         let place = if self.undecided > 0 { self.decide_for_isolation(now, place) } else { place };
@@ -66,7 +67,7 @@ impl CtrlTcp {
         place
     }
 
-    /// The aggregate is what a lone flow has.
+    /// Sets the aggregate to the window of a lone flow.
     pub(super) fn adopt(&mut self, place: usize, window: Window) {
         let flow = &mut self.flows[place];
         flow.held = window;
@@ -74,7 +75,7 @@ impl CtrlTcp {
         self.shares.adopt(window.cwnd * segment, window.ssthresh * segment, self.flows.all());
     }
 
-    /// Whether anybody's growth counts: not in a loss event, and not while the sum is being handed over.
+    /// Whether growth counts: not in a loss event, and not while the sum is being handed over.
     pub(super) fn may_grow(&self, now: SendTime) -> bool {
         !self.clocks.are_running() && !self.episode.is_running(now)
     }
@@ -85,7 +86,7 @@ impl CtrlTcp {
         }
         let (before, after) = (news.before, news.after);
         if !before.in_slow_start() && self.shares.in_slow_start() {
-            // Its law has ended slow start of itself.
+            // The coordinator's controller has ended slow start by itself.
             self.shares.set_threshold(self.shares.sum());
         }
         match (before.in_slow_start(), self.shares.in_slow_start()) {
@@ -105,7 +106,7 @@ impl CtrlTcp {
         }
     }
 
-    /// `sum_all`: additive contributions of everybody, divided by `N`.
+    /// `sum_all`: additive contributions of all flows, divided by `N`.
     pub(super) fn grow_by_part(&mut self, place: usize, news: &CwndUpdate) {
         let by = news.after.cwnd - news.before.cwnd;
         let additive = !news.before.in_slow_start() || self.flows[place].steered == Steered::Delay;
@@ -114,7 +115,7 @@ impl CtrlTcp {
         }
     }
 
-    /// The aggregate grows or falls in the proportion of one flow's window.
+    /// Scales the aggregate in the proportion of one flow's window.
     pub(super) fn scale(&mut self, before: Window, after: Window) {
         if before.cwnd > 0.0 {
             self.set_sum(after.cwnd * (self.shares.sum() / before.cwnd));
@@ -125,8 +126,8 @@ impl CtrlTcp {
         self.set_sum(self.shares.sum() + bytes);
     }
 
-    /// By how many bytes the aggregate changes with a segment of this flow's window: as many as it has; by rates, as many
-    /// as its rate is in the round-trip times of all.
+    /// Bytes by which the aggregate changes with a segment of this flow's window. By windows these are the bytes of the
+    /// segment; by rates, those that its rate makes in the round-trip times of all.
     pub(super) fn bytes_of_aggregate(&self, place: usize) -> f64 {
         let flow = &self.flows[place];
         match flow.base_seconds() {

@@ -1,4 +1,4 @@
-//! Rule H: who coordinates next.
+//! Rule H: the next coordinator.
 
 use super::{CtrlTcp, is_open};
 use crate::coupled::ctrl::config::CoordinatorSelection;
@@ -6,7 +6,7 @@ use crate::coupled::ctrl::flow::{Flow, Steered};
 use crate::time::SendTime;
 
 impl CtrlTcp {
-    /// Whether a delay-based flow leads: losses do not take the coordination from it.
+    /// Whether a delay-based flow coordinates: losses do not take the coordination from it.
     pub(super) fn delay_leads(&self) -> bool {
         self.config.lead == CoordinatorSelection::Delay
             && self
@@ -15,8 +15,8 @@ impl CtrlTcp {
                 .is_some_and(|place| self.flows[place].steered == Steered::Delay)
     }
 
-    /// Rule H: of those with data in flight and without trouble, who was acknowledged most in the last round trip; ties by
-    /// number. Delay-based flows that are active go before others.
+    /// Rule H: among the flows with data in flight and without loss recovery, the one acknowledged most in the last
+    /// round trip coordinates; ties by number. Active delay-based flows go before others.
     pub(super) fn hand_over(&mut self, now: SendTime) {
         let rank = |flow: &Flow| {
             let sound = flow.outstanding && is_open(flow);
@@ -36,7 +36,7 @@ impl CtrlTcp {
         self.coordinator = best.map(|(place, _)| self.flows.member(place));
     }
 
-    /// Whether a flow was not acknowledged for so long that another coordinates.
+    /// Whether a flow's last acknowledgement is so old that another coordinates.
     pub(super) fn is_silent(&self, now: SendTime, flow: &Flow) -> bool {
         now - flow.heard > self.round_trip().scale(self.config.coordinator_silence)
     }

@@ -1,4 +1,4 @@
-//! Loss events and marks: one reaction of the aggregate to all of a round trip.
+//! Loss events and marks: one reaction of the aggregate to all losses of a round trip.
 
 use super::CtrlTcp;
 use crate::coupled::ctrl::flow::Phase;
@@ -18,9 +18,11 @@ impl CtrlTcp {
             return;
         }
         self.episode.begin(member);
+        // P4: the flow that sees the loss coordinates.
         if !self.delay_leads() {
             self.coordinator = Some(member);
         }
+        // Only the threshold changes now: the reduction takes effect at the end of recovery (divergence 11).
         let kept = self.kept(news.after.ssthresh, news.before.cwnd);
         self.shares.set_threshold(self.reduced(place, kept));
     }
@@ -29,20 +31,20 @@ impl CtrlTcp {
     pub(super) fn on_recovery_left(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         self.flows[place].phase = Phase::Open;
         self.flows[place].heard = now;
-        // Whoever is the first to leave recovery: who goes on with its part of a sum that is not reduced yet fills the queue
-        // again, in which others' retransmissions are.
+        // The first flow to leave recovery ends the event. A flow that went on with its part of an unreduced sum would
+        // refill the queue, which holds others' retransmissions.
         if self.episode.is_recovery() {
             self.end_episode(now);
         }
         if self.is_alone() {
             self.adopt(place, news.after);
         } else {
-            // In recovery the window was blown up by what had left the network.
+            // In recovery the window was inflated by segments that had left the network.
             self.answer(place, &CwndUpdate { before: news.after, ..*news });
         }
     }
 
-    /// The reduction that the loss event began with takes effect.
+    /// Ends the loss event: its reduction takes effect.
     pub(super) fn end_episode(&mut self, now: SendTime) {
         let sum = self.shares.sum();
         let reduced = self.shares.threshold().map_or(sum, |threshold| sum.min(threshold));
@@ -50,14 +52,14 @@ impl CtrlTcp {
         self.episode.end(now + self.round_trip());
     }
 
-    /// Whoever is not in recovery any more has no loss event, whether it told the end of it or not.
+    /// Ends the loss event of a flow that is no longer in recovery, whether it reported the end or not.
     pub(super) fn end_episode_of(&mut self, now: SendTime, place: usize) {
         if self.episode.is_of(self.flows.member(place)) {
             self.end_episode(now);
         }
     }
 
-    /// A mark was answered: the next round trip is a loss event without recovery.
+    /// The flow reacted to a mark: the next round trip is a loss event without recovery.
     pub(super) fn on_marked(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         self.flows[place].on_acknowledged(now, news);
         if self.is_alone() {
@@ -79,7 +81,7 @@ impl CtrlTcp {
         self.episode.last_until(now + self.round_trip());
     }
 
-    /// What a law leaves of its window, as far as a loss event of one flow speaks for all.
+    /// The part of its window that a controller keeps, as far as a loss event of one flow counts for all.
     pub(super) fn kept(&self, after: f64, before: f64) -> f64 {
         let kept = after / before;
         if kept.is_nan() { 1.0 } else { kept.clamp(self.config.least_kept, 1.0) }

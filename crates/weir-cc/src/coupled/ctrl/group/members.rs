@@ -1,4 +1,4 @@
-//! Joins, leaves and wishes.
+//! Joins, leaves and changes of parameters.
 
 use super::CtrlTcp;
 use crate::coupled::coupler::Refusal;
@@ -10,7 +10,7 @@ use crate::coupled::ctrl::shares::Shares;
 use crate::coupled::message::{CouplerAction, FlowId, FlowParameters, Join, Windowed};
 use crate::time::SendTime;
 
-/// A weight is never smaller beside the greatest.
+/// Least weight, relative to the greatest.
 const LEAST_WEIGHT: f64 = 1e-9;
 
 fn is_priority(priority: f64) -> bool {
@@ -53,18 +53,19 @@ impl CtrlTcp {
             self.order(place, window.cwnd, None);
             return;
         }
+        // P2: the pseudo-code adds the newcomer's window to the sum.
         if self.config.newcomer == Newcomer::AddsWindow {
             self.set_sum(self.shares.sum() + brought);
             self.order(place, f64::INFINITY, None);
             return;
         }
-        // One segment it may send by its window.
+        // The flow may send one segment by its window.
         let segment = self.flows[place].segment;
         let clocked = self.begin_clock(now, place, segment);
         self.order(place, if clocked { f64::INFINITY } else { window.cwnd }, None);
     }
 
-    /// It leaves and takes its share along.
+    /// A flow leaves and takes its share along.
     pub(super) fn withdraw(&mut self, now: SendTime, place: usize) {
         let rest = self.shares.sum() - self.shares.share(&self.flows[place]);
         self.set_sum(rest);
@@ -76,7 +77,7 @@ impl CtrlTcp {
         self.settle_timeout(place);
         let member = self.flows.member(place);
         if self.episode.is_of(member) {
-            // P12: nobody else would end the loss event.
+            // P12: no other flow would end the loss event.
             self.end_episode(now);
         }
         let segment = self.flows.remove(place).segment;
@@ -122,7 +123,7 @@ impl CtrlTcp {
         Ok(())
     }
 
-    /// Who is a member, or wishes, or round-trip times have changed: weights anew.
+    /// Computes weights anew after a change of members, parameters or round-trip times.
     pub(super) fn reweigh(&mut self) {
         let mean = self.mean_base_rtt();
         self.tenants.clear();
@@ -148,14 +149,14 @@ impl CtrlTcp {
         self.count_clocks();
     }
 
-    /// The mean of what is known of round-trip times, in seconds.
+    /// The mean of the known round-trip times, in seconds.
     fn mean_base_rtt(&self) -> f64 {
         let known = self.flows.all().iter().filter_map(Flow::base_seconds);
         let (sum, count) = known.fold((0.0, 0.0), |(sum, count), seconds| (sum + seconds, count + 1.0));
         if count > 0.0 { sum / count } else { self.config.usual_rtt.secs_f64() }
     }
 
-    /// A delay-based flow that is active leads.
+    /// An active delay-based flow becomes the coordinator.
     pub(super) fn take_lead(&mut self, member: FlowId) {
         if self.config.lead == CoordinatorSelection::Delay && !self.delay_leads() {
             self.coordinator = Some(member);

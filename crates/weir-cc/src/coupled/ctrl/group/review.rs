@@ -1,4 +1,4 @@
-//! Once in a round trip: who does not use its share, and whether the coordination is in good hands.
+//! Review once in a round trip: flows that do not use their shares, and the coordinator's state.
 
 use super::{CtrlTcp, is_open};
 use crate::coupled::ctrl::flow::{Flow, Steered};
@@ -20,6 +20,7 @@ impl CtrlTcp {
             self.shares.refill(self.flows.all());
         }
         let coordinator = self.coordinator.and_then(|member| self.flows.place(member));
+        // P11: an idle, silent or application-limited coordinator hands over.
         let fails = coordinator.is_none_or(|place| {
             let flow = &self.flows[place];
             let idle = !flow.outstanding || flow.cap < f64::INFINITY;
@@ -30,7 +31,7 @@ impl CtrlTcp {
         }
     }
 
-    /// `DW`: what a flow that used less than half of its share can use; infinite for one that uses it.
+    /// `DW`: most bytes that a flow with less than half of its share in use can use; infinite for one that uses it.
     fn cap(&self, place: usize) -> f64 {
         let flow = &self.flows[place];
         let fair = self.shares.fair_share(flow);
@@ -43,7 +44,7 @@ impl CtrlTcp {
         desired.max(self.config.initial_window * flow.segment).min(self.desired(flow))
     }
 
-    /// The window of the desired rate of a law that steers a rate, in bytes.
+    /// The window of the desired rate of a rate-based controller, in bytes.
     fn desired(&self, flow: &Flow) -> f64 {
         match (flow.parameters.desired, flow.steered) {
             (Some(rate), Steered::Delay) => {
@@ -53,7 +54,7 @@ impl CtrlTcp {
         }
     }
 
-    /// All of a flow is acknowledged, and nothing waits.
+    /// All data of a flow is acknowledged, and none waits.
     pub(super) fn on_idle(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
         self.settle_timeout(place);
         self.stop_clock(place);

@@ -1,4 +1,4 @@
-//! Timeouts: of all, of one flow while others are acknowledged, and not yet decided.
+//! Retransmission timeouts: of all flows, of one flow while others are acknowledged, and not yet decided.
 
 use super::CtrlTcp;
 use crate::coupled::ctrl::flow::Phase;
@@ -6,7 +6,7 @@ use crate::coupled::message::{CouplerAction, CwndUpdate};
 use crate::time::SendTime;
 
 impl CtrlTcp {
-    /// The timer ran out, and the flow sends one segment again.
+    /// The retransmission timer of a flow ran out, and the flow sends one segment again.
     pub(super) fn on_timed_out(&mut self, now: SendTime, place: usize) {
         self.stop_clock(place);
         self.settle_timeout(place);
@@ -22,7 +22,7 @@ impl CtrlTcp {
         }
     }
 
-    /// Where nobody is left who could be acknowledged, timeouts that were not decided are those of all.
+    /// Where no flow is left that could be acknowledged, undecided timeouts are those of all.
     pub(super) fn decide_for_all(&mut self, now: SendTime) {
         let undecided = self.flows.all().iter().rposition(|flow| flow.phase == Phase::Undecided);
         if let Some(place) = undecided.filter(|_| self.nobody_is_left()) {
@@ -34,21 +34,22 @@ impl CtrlTcp {
         self.flows.all().iter().all(|flow| flow.is_timed_out() || !flow.outstanding)
     }
 
-    /// Whether another flow was acknowledged in the RTO interval of this one, of data sent in it: what came within a round
-    /// trip of its own last acknowledgement was sent before, and tells nothing of the path since.
+    /// Whether another flow was acknowledged in the RTO interval of this one, for data sent in it. An acknowledgement
+    /// within a round trip of this flow's last one is for earlier data, and is no evidence of the path since.
     fn others_are_heard_since(&self, place: usize) -> bool {
         let since = self.flows[place].heard + self.round_trip();
         let others = self.flows.all().iter().enumerate().filter(|&(other, _)| other != place);
         others.into_iter().any(|(_, flow)| flow.heard > since)
     }
 
-    /// *Isolated*: the flow only sends again. Its losses are one loss event of all.
+    /// *Isolated*: the flow only retransmits. Its losses are one loss event of all.
     fn isolate(&mut self, now: SendTime, place: usize) {
         self.settle_timeout(place);
         self.flows[place].phase = Phase::Isolated;
         if self.episode.is_of(self.flows.member(place)) {
             self.end_episode(now);
         } else if self.config.rto_counts_as_loss && self.flows.len() > 1 && self.episode.is_news(now) {
+            // P10: the timeout of one flow is a loss event of all.
             let reduced = self.reduced(place, self.config.least_kept);
             self.shares.set_threshold(reduced);
             self.set_sum(reduced.min(self.shares.sum()));
@@ -64,7 +65,7 @@ impl CtrlTcp {
         self.order(place, self.config.burst, None);
     }
 
-    /// Its path is another one: it goes on by itself, with what it had of the aggregate.
+    /// The flow's path is another one: it goes on without coupling, with its share of the aggregate.
     fn release(&mut self, now: SendTime, place: usize) {
         let taken = self.shares.share(&self.flows[place]);
         self.push(place, CouplerAction::Uncoupled);
@@ -72,8 +73,8 @@ impl CtrlTcp {
         self.leave(now, place);
     }
 
-    /// The path delivers to the flow at `heard`: timeouts that were not decided are those of single flows. Returns that
-    /// flow's place, which others may have left.
+    /// The path delivers to the flow at `heard`: undecided timeouts are those of single flows. Returns that flow's
+    /// place, as other flows may have left.
     pub(super) fn decide_for_isolation(&mut self, now: SendTime, heard: usize) -> usize {
         let member = self.flows.member(heard);
         let mut place = 0;
@@ -82,22 +83,23 @@ impl CtrlTcp {
             if self.flows[place].phase == Phase::Undecided {
                 self.isolate(now, place);
             }
-            // Who was released has left the place to the next.
+            // A released flow has left its place to the next.
             place += usize::from(self.flows.len() == present);
         }
         self.flows.place(member).unwrap_or(0)
     }
 
-    /// *Group timeout*: nothing arrives at all.
+    /// *Group timeout*: no data arrives at all.
     fn time_out_all(&mut self, now: SendTime, place: usize) {
         let flow = &self.flows[place];
         let kept = (flow.segment / self.shares.share(flow)).min(1.0);
+        // P6: the threshold is taken before the sum collapses.
         self.shares.set_threshold(self.reduced(place, self.config.least_kept));
         self.set_sum(self.shares.sum() * kept);
         self.episode.forget();
         for place in 0..self.flows.len() {
             let flow = &mut self.flows[place];
-            // It tells nothing of this flow's path against the others'.
+            // A group timeout is no evidence of this flow's path against the others'.
             flow.timeouts = 0;
             let phase = core::mem::replace(&mut flow.phase, Phase::Open);
             match phase {
@@ -112,7 +114,7 @@ impl CtrlTcp {
         }
     }
 
-    /// A flow's window was reduced as ordered: its law knows.
+    /// A flow's window was reduced as ordered, by its own controller.
     pub(super) fn on_reduced(&mut self, place: usize, news: &CwndUpdate) {
         if self.flows.len() == 1 {
             self.inheriting = false;
@@ -122,7 +124,7 @@ impl CtrlTcp {
         }
     }
 
-    /// A timeout that was not decided waits no longer.
+    /// An undecided timeout waits no longer.
     pub(super) fn settle_timeout(&mut self, place: usize) {
         if self.flows[place].phase == Phase::Undecided {
             self.undecided = self.undecided.saturating_sub(1);

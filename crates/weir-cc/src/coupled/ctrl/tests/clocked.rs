@@ -2,12 +2,12 @@
 
 use super::*;
 
-/// How many segments flows were told to send.
+/// Flows that were ordered to send a segment, in order.
 fn clocked(rig: &Rig) -> Vec<u32> {
     rig.orders.iter().filter(|(_, order)| *order == CouplerAction::Segment).map(|&(flow, _)| flow).collect()
 }
 
-/// The windows of all flows, together with what is clocked out but not in its flow's window yet.
+/// The windows of all flows, together with segments that are clocked out but not in their flow's window yet.
 fn total(rig: &Rig) -> f64 {
     rig.windows.keys().map(|&flow| rig.cwnd(flow)).sum()
 }

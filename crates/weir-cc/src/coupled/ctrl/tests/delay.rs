@@ -1,11 +1,11 @@
-//! Delay-based laws, alone and with TCPs.
+//! Delay-based controllers, alone and with TCPs.
 
 use super::*;
 use crate::coupled::Update;
 use crate::coupled::ctrl::CoordinatorSelection;
 use crate::decision::{ChangeReason, Decision};
 
-/// A law's decision that takes its window from what it is to `cwnd`.
+/// A controller's decision that takes its window from the present value to `cwnd`.
 fn update(rig: &mut Rig, flow: u32, cwnd: f64, why: ChangeReason) {
     let before = rig.cwnd(flow);
     let rate = |cwnd: f64| DataRate::from_bps_f64(cwnd * MSS * 8.0 / 0.1);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What one round trip's losses leave of the sum of three flows.
+/// The sum and the windows of three flows after the losses of one round trip.
 fn left_by(losses: impl Fn(&mut Rig)) -> (f64, Vec<f64>) {
     let mut rig = Rig::sharing(ramped(), 33.0, &[1.0, 1.0, 1.0]);
     losses(&mut rig);
@@ -47,7 +47,7 @@ fn who_sees_the_loss_coordinates() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     rig.enter_recovery(1);
     assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
-    // Another one's loss in the same event does not take it over.
+    // A loss of another flow in the same event does not take the coordination over.
     rig.enter_recovery(0);
     assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
 }
@@ -77,7 +77,7 @@ fn a_loss_within_a_round_trip_after_the_event_belongs_to_it() {
 
 #[test]
 fn a_law_says_how_much_a_loss_takes() {
-    // CUBIC leaves 0.7 · 10 of 10: of 20 there are 14.
+    // CUBIC keeps 0.7 · 10 of 10: of 20 there are 14.
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     rig.event(0, WindowEvent::RecoveryEntered, 7.0);
     rig.leave_recovery(0, 7.0);
@@ -86,7 +86,7 @@ fn a_law_says_how_much_a_loss_takes() {
 
 #[test]
 fn a_flow_that_fills_little_of_its_share_takes_half_of_the_aggregate_at_most() {
-    // It had 4 segments in flight, and its threshold is 2 of 10.
+    // The flow had 4 segments in flight, and its threshold is 2 of 10.
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     rig.event(0, WindowEvent::RecoveryEntered, 2.0);
     rig.leave_recovery(0, 2.0);
@@ -137,7 +137,7 @@ fn in_slow_start_the_aggregate_doubles_as_all_of_it_is_acknowledged() {
         assert!(close(rig.sum(), sum), "{}", rig.sum());
     }
     rig.ack(0);
-    // A law that ends slow start by itself ends it for all.
+    // A controller that ends slow start by itself ends it for all.
     let cwnd = rig.cwnd(0);
     rig.windows.insert(0, window(cwnd, cwnd));
     rig.event(0, WindowEvent::Acknowledged, cwnd + 0.1);

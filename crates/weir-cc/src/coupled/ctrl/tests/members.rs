@@ -1,10 +1,10 @@
-//! Who comes, goes, wishes, and does not use what it has.
+//! Flows that join, leave, change their parameters, and do not use their shares.
 
 use super::*;
 use crate::coupled::Refusal;
 use crate::coupled::ctrl::Tenants;
 
-/// Each flow uses all its window and is acknowledged once, for so many round trips.
+/// Each flow uses all its window and is acknowledged once in each of `rounds` round trips.
 fn use_all(rig: &mut Rig, flows: &[u32], rounds: u32) {
     for _ in 0..rounds {
         rig.wait(101);
@@ -43,7 +43,7 @@ fn who_leaves_leaves_its_share_to_the_others_in_order() {
     for _ in 0..6 {
         rig.ack(1);
     }
-    // The last has all, and is on its own.
+    // The last flow has all, and is on its own.
     assert_eq!(rig.cwnd(1), 30.0);
     rig.event(1, WindowEvent::Acknowledged, 12.0);
     assert_eq!((rig.cwnd(1), rig.share(1)), (12.0, 12.0));

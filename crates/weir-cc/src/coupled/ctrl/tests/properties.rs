@@ -1,4 +1,4 @@
-//! What holds whatever is told.
+//! Properties that hold for any sequence of messages.
 
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ enum Event {
     Wait(i64),
 }
 
-/// Numbers as senders tell them, and others.
+/// Numbers as senders report them, and impossible ones.
 fn number() -> impl Strategy<Value = f64> {
     let odd = [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300, f64::MIN_POSITIVE];
     prop_oneof![8 => 1.0..100.0f64, 1 => prop::sample::select(odd.to_vec())]
@@ -106,7 +106,7 @@ fn couplers() -> Vec<CtrlTcp> {
     couplers
 }
 
-/// Polls what is ordered: each window one that a flow can have.
+/// Polls the actions and checks that each window is one that a flow can have.
 fn check_orders(coupler: &mut CtrlTcp) {
     for count in 0.. {
         assert!(count < 1000, "orders end");
@@ -161,8 +161,8 @@ proptest! {
         }
     }
 
-    /// Of several flows: words that neither end the episode nor change who is there leave the sum as it is, and what ends
-    /// it reduces once.
+    /// For several flows, messages that neither end the episode nor change the members leave the sum as it is. An event
+    /// that ends the episode reduces the sum once.
     #[test]
     fn the_sum_stands_still_in_an_episode(words in prop::collection::vec((0..FLOWS, some_news()), 1..80)) {
         for mut coupler in couplers() {
@@ -190,7 +190,7 @@ proptest! {
     }
 }
 
-/// What happens to a connection.
+/// Events of a connection.
 #[derive(Clone, Copy, Debug)]
 enum Course {
     Acks { acked: u8, limited: bool },
@@ -211,7 +211,7 @@ fn course() -> impl Strategy<Value = Vec<Course>> {
     prop::collection::vec(event, 1..200)
 }
 
-/// A TCP sender as far as its window goes; it obeys what it is ordered to.
+/// The window of a TCP sender, which obeys its coupler's actions.
 struct Connection {
     law: Box<dyn WindowAlgorithm>,
     window: Window,
@@ -307,7 +307,7 @@ impl Connection {
         }
     }
 
-    /// Fast recovery of NewReno: the window is blown up by duplicates, and taken back by partial acknowledgements.
+    /// Fast recovery of NewReno: duplicates inflate the window, and partial acknowledgements deflate it.
     fn recover(&mut self, partial: u8) {
         let before = self.window;
         self.law.on_congestion(&mut self.window, self.now, Congestion::Loss, before.cwnd.floor());

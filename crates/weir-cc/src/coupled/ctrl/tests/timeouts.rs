@@ -1,8 +1,8 @@
-//! Timeouts.
+//! Retransmission timeouts.
 
 use super::*;
 
-/// Two flows that share 16 segments; the first hears nothing while the second is acknowledged.
+/// Two flows that share 16 segments; the first is not acknowledged while the second is.
 fn while_others_are_heard(config: Config) -> Rig {
     let mut rig = Rig::sharing(config, 16.0, &[1.0, 1.0]);
     rig.wait(150);
@@ -19,7 +19,7 @@ fn a_timeout_is_not_decided_until_another_flow_is_heard_of() {
     assert_eq!((rig.sum(), rig.cwnd(0), rig.orders.len()), (16.0, 8.0, 0));
     rig.ack(1);
     assert_eq!((rig.sum(), rig.share(0), rig.cwnd(1)), (8.0, 4.0, 4.0));
-    // It is let go on with three segments, and comes to its share by its own acknowledgements.
+    // The flow goes on with three segments, and comes to its share by its own acknowledgements.
     assert_eq!(rig.cwnd(0), 3.0);
     rig.ack(0);
     assert_eq!((rig.cwnd(0), rig.orders.len()), (4.0, 0));
@@ -99,7 +99,7 @@ fn after_three_timeouts_while_others_are_heard_a_flow_goes_alone_with_its_share(
     assert!(rig.coupler.share(FlowId(0)).is_none());
     // 16, 8, 4, 2 segments at least for the threshold: half of the last goes.
     assert_eq!(rig.coupler.aggregate(FlowId(1)).unwrap().sum, 1000.0);
-    // What it still tells is refused, and it does not wait for an order in vain.
+    // A later message of the flow is refused, and the flow does not wait for an action in vain.
     let stays = rig.windows[&0];
     let word = CouplingMessage::Window(news(WindowEvent::TimedOut, stays));
     assert!(rig.coupler.on_word(rig.now, FlowId(0), &word).is_err());

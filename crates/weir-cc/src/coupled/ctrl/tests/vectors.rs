@@ -8,7 +8,7 @@ fn a_growth_of_the_coordinator_is_the_aggregates() {
     assert_eq!((rig.cwnd(0), rig.cwnd(1), rig.coupler.coordinator()), (10.0, 10.0, Some(FlowId(0))));
     rig.event(0, WindowEvent::Acknowledged, 10.1);
     assert!(close(rig.sum(), 20.1) && close(rig.share(0), 10.05) && close(rig.cwnd(0), 10.05));
-    // The other's growth is not: it takes its share.
+    // The other flow's growth does not count: it takes its share.
     rig.event(1, WindowEvent::Acknowledged, 10.1);
     assert!(close(rig.sum(), 20.1) && close(rig.cwnd(1), 10.05));
 }
@@ -57,7 +57,7 @@ fn e_when_all_time_out_all_begin_again() {
     }
     assert_eq!((rig.threshold(), rig.sum(), rig.share(0), rig.share(1)), (Some(8.0), 2.0, 1.0, 1.0));
     assert!([0, 1].into_iter().all(|flow| rig.windows[&flow] == window(1.0, 4.0)), "{:?}", rig.windows);
-    // Slow start up to 8: what either has acknowledged opens the sum, of which each has its part.
+    // Slow start up to 8: the acknowledgements of each flow open the sum, of which each has its part.
     rig.event(0, WindowEvent::Acknowledged, 2.0);
     assert_eq!((rig.sum(), rig.share(1)), (3.0, 1.5));
     rig.event(1, WindowEvent::Acknowledged, 2.0);

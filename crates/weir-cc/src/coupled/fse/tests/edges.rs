@@ -1,4 +1,4 @@
-//! Edge cases: what makes no sense, what is missing, and what comes late.
+//! Edge cases: impossible, missing and late messages.
 
 use super::*;
 use crate::coupled::fse::Refused;
@@ -94,7 +94,7 @@ fn the_order_of_updates_of_one_instant_makes_no_difference_to_algorithm_1() {
     for order in [[0, 1], [1, 0]] {
         let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 2000.0), (1.0, 2000.0)]);
         for flow in order {
-            // Both computed before either heard of the other's.
+            // Both computed before either received the other's.
             let (rate, why) = [(3000.0, ChangeReason::Growth), (1250.0, ChangeReason::Loss)][flow as usize];
             flows.computes_from(flow, 2000.0, 0, rate, why);
         }
@@ -107,12 +107,12 @@ fn an_update_that_knows_nothing_of_the_last_cut_is_not_counted_but_answered() {
     let config = Config { timer_rtts: 0.0, ..Config::rfc8699_conservative() };
     let mut flows = Flows::at(config, &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.loses(0, 1000.0).are(2000.0, &[1000.0, 1000.0]);
-    // The order is still on its way to the other, which reports the same congestion.
+    // The action is still on its way to the other flow, which reports the same congestion.
     flows.at_ms(50).computes_from(1, 2000.0, 0, 1000.0, ChangeReason::Loss);
     flows.are(2000.0, &[1000.0, 1000.0]);
     assert_eq!(flows.ordered_to(), [1]);
     flows.at_ms(60).loses(1, 500.0).are(1000.0, &[500.0, 500.0]);
-    // Who made the cut has taken no order since: it knows of it.
+    // The flow that made the cut has taken no action since: it knows of the cut.
     flows.at_ms(70).computes_from(1, 500.0, 0, 600.0, ChangeReason::Growth);
     flows.are(1100.0, &[550.0, 550.0]);
 }
@@ -131,7 +131,7 @@ fn a_flow_that_is_where_it_should_be_is_answered_and_told_nothing() {
 fn who_has_not_taken_the_newest_order_is_told_again() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.grows(0, 2200.0);
-    // An order to 2100 is on its way while it comes to 2100 itself: then it goes by 2150, which is ordered.
+    // An action to 2100 is on its way while the flow comes to 2100 itself: then it is ordered to 2150.
     flows.computes_from(1, 2000.0, 0, 2100.0, ChangeReason::Growth).are(4300.0, &[2150.0, 2150.0]);
     flows.computes_from(1, 2150.0, 0, 2150.0, ChangeReason::Growth);
     assert_eq!(flows.ordered_to(), [1]);
@@ -208,9 +208,9 @@ fn a_silent_flow_has_paused_and_its_next_update_brings_it_back() {
     flows.at_ms(5000).fse.on_timeout(SendTime::from_millis(5000));
     assert_eq!(flows.fse.aggregate(FlowId(1)), None);
     assert_eq!(flows.fse.next_timeout(), Some(SendTime::from_millis(9900)));
-    // Its rate is inherited …
+    // The others inherit its rate …
     flows.at_ms(5010).grows(0, 650.0).shared_among(&[(0, 1300.0)], 1300.0);
-    // … and it comes back with its start rate and what its law added.
+    // … and it comes back with its start rate and the increase of its controller.
     flows.at_ms(6000).grows(1, 660.0);
     flows.are(1610.0, &[805.0, 805.0]);
     assert_eq!(flows.fse.refused(), Refused::default());

@@ -60,11 +60,11 @@ fn a_flow_that_goes_on_by_itself_takes_its_rate_along_and_brings_it_back() {
 fn what_a_flow_cut_in_the_ten_seconds_before_it_withdraws_is_taken_back() {
     let after = |ms: i64| {
         let mut flows = two(Config::rfc8699_conservative());
-        // It cuts the sum to a fifth, and once more to a half.
+        // The flow cuts the sum to a fifth, and once more to a half.
         flows.at_ms(1000).loses(1, 400.0).are(800.0, &[400.0; 2]);
         flows.at_ms(6000).loses(1, 200.0).are(400.0, &[200.0; 2]);
         flows.at_ms(1000 + ms).say(1, CouplingMessage::Withdraw).unwrap();
-        // What the other flow tells next is answered with what it has again.
+        // The next update of the other flow is answered with its restored rate.
         flows.grows(0, 210.0);
         flows.taken[0].0
     };
@@ -177,9 +177,9 @@ fn a_flow_that_changes_groups_takes_its_rate_along_but_no_timer() {
     flows.loses(0, 1000.0).shared_among(&[(0, 1000.0), (1, 1000.0)], 2000.0);
     flows.at_ms(10).fse.set_group(FlowId(1), Some(1)).unwrap();
     flows.shared_among(&[(0, 1000.0)], 1000.0);
-    // The mover is not blocked where it comes to.
+    // The moved flow is not blocked in its new group.
     flows.at_ms(20).grows(1, 1200.0).shared_among(&[(1, 1600.0), (2, 1600.0)], 3200.0);
-    // And back, while a timer of the one runs.
+    // The way back, while a timer of one group runs.
     flows.loses(2, 800.0).shared_among(&[(1, 800.0), (2, 800.0)], 1600.0);
     flows.at_ms(30).fse.set_group(FlowId(1), Some(0)).unwrap();
     flows.shared_among(&[(0, 1000.0), (1, 800.0)], 1800.0);

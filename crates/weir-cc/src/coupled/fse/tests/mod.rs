@@ -31,14 +31,14 @@ fn join(parameters: FlowParameters, start: f64, present: f64) -> CouplingMessage
     CouplingMessage::Join(Join { parameters, start: kbps(start), present: kbps(present), window: None })
 }
 
-/// An exchange, and the hosts of its flows, which take orders at once.
+/// An exchange, and the hosts of its flows, which take actions at once.
 struct Flows {
     fse: Fse,
     now: SendTime,
-    /// The rate that each flow goes by, in kbit/s, and the newest order it took.
+    /// The rate in use of each flow, in kbit/s, and the newest action it took.
     taken: Vec<(f64, u32)>,
     orders: Vec<(u32, CouplerAction)>,
-    /// Flows that heard that there is nothing new.
+    /// Flows that got an answer without a new rate.
     heard: Vec<u32>,
 }
 
@@ -96,7 +96,7 @@ impl Flows {
         self
     }
 
-    /// A flow's law computes a rate from what it took last.
+    /// A flow's controller computes a rate from the one that it took last.
     fn computes(&mut self, flow: u32, rate: f64, why: ChangeReason) -> &mut Self {
         let (base, epoch) = self.taken[flow as usize];
         self.computes_from(flow, base, epoch, rate, why)

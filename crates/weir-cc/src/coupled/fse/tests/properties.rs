@@ -1,4 +1,4 @@
-//! What holds whatever is told.
+//! Properties that hold for any sequence of messages.
 
 use proptest::prelude::*;
 use weir_units::DataSize;
@@ -10,7 +10,7 @@ use crate::window::Window;
 
 const MEMBERS: u32 = 5;
 
-/// What an arbitrary host may do.
+/// An act of an arbitrary host.
 #[derive(Clone, Debug)]
 enum Act {
     Say(u32, CouplingMessage),
@@ -127,7 +127,7 @@ fn config() -> impl Strategy<Value = Config> {
     })
 }
 
-/// What a flow's host wished for last and was not refused.
+/// The last parameters of each flow that were not refused.
 type Wished = [Option<FlowParameters>; MEMBERS as usize];
 
 fn live(fse: &mut Fse, now: SendTime, act: &Act, wished: &mut Wished) {
@@ -196,7 +196,8 @@ proptest! {
         }
     }
 
-    /// RFC 8699: Σ FSE_R is S_CR before it is reconciled, or what all want, and in any case what they need.
+    /// RFC 8699: Σ FSE_R is S_CR before it is reconciled, or the sum of desired rates, and at least the sum of least
+    /// rates.
     #[test]
     fn the_shares_are_the_sum(
         reconcile_s_cr in any::<bool>(),
@@ -228,7 +229,7 @@ proptest! {
         }
     }
 
-    /// coupled-rtp-2014: nobody gets more than its part of the sum, unless it needs it.
+    /// coupled-rtp-2014: no flow gets more than its part of the sum, unless its least rate is above it.
     #[test]
     fn without_redistribution_each_has_its_part_of_the_sum_at_most(
         weights in prop::collection::vec((0.1..4.0, prop::option::of(10.0..5000.0)), 2..6),
@@ -247,7 +248,7 @@ proptest! {
             let why = if factor < 1.0 { ChangeReason::Loss } else { ChangeReason::Growth };
             all.computes(flow, present * factor, why);
             let sum = all.fse.aggregate(FlowId(0)).unwrap().sum;
-            // Of less, least rates are a part that shows.
+            // In a smaller sum, least rates are a notable part.
             if sum < 1e3 {
                 return Ok(());
             }

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// What a flow of two at 2000 kbit/s that falls to 1000 for this reason makes of them, and then a second later when it
-/// grows by 100.
+/// The sum and the rates of two flows at 2000 kbit/s: first as one falls to 1000 for this reason, then a second later
+/// as it grows by 100.
 fn falls(config: Config, why: ChangeReason) -> [(f64, f64, f64); 2] {
     let mut flows = Flows::at(config, &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.computes(0, 1000.0, why);
@@ -53,7 +53,7 @@ fn a_bound_goes_once_the_share_is_below_it() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.computes(0, 1800.0, ChangeReason::Application).are(3800.0, &[1800.0, 2000.0]);
     flows.at_ms(100).loses(1, 1000.0).are(1900.0, &[950.0, 950.0]);
-    // It is still noted, until the flow itself tells that it does not bind.
+    // The bound is still noted, until the flow itself reports that it does not bind.
     flows.at_ms(1000).grows(0, 950.0);
     flows.at_ms(1100).grows(0, 5000.0).are(5950.0, &[2975.0, 2975.0]);
 }
@@ -85,7 +85,7 @@ fn feedback_that_one_flow_misses_alone_pauses_it() {
         assert_eq!(flows.fse.aggregate(FlowId(0)), None);
         assert!(flows.orders.is_empty(), "it goes on by itself");
         flows.at_ms(3100).grows(1, 2000.0).shared_among(&[(1, 4000.0)], 4000.0);
-        // Another timeout is no comeback; news of the path are.
+        // Another timeout does not bring it back; feedback from the path does.
         flows.at_ms(4000).computes(0, 500.0, ChangeReason::Timeout);
         assert_eq!(flows.fse.aggregate(FlowId(0)), None);
         flows.at_ms(5000).grows(0, 550.0).are(4550.0, &[2275.0, 2275.0]);
@@ -98,7 +98,7 @@ fn feedback_that_all_miss_cuts_once_whatever_timer_runs() {
     flows.at_ms(5).grows(1, 2000.0);
     flows.at_ms(2950).computes_from(0, 2000.0, 0, 2000.0, ChangeReason::Growth);
     flows.at_ms(2960).computes_from(1, 2000.0, 0, 1000.0, ChangeReason::Loss).are(2000.0, &[1000.0, 1000.0]);
-    // Both have heard nothing for 3 s. The first timeout comes at once, and the other's tells of the same.
+    // Both had no feedback for 3 s. The first timeout counts at once, and the other's is of the same event.
     flows.at_ms(5950).computes(0, 500.0, ChangeReason::Timeout).are(1000.0, &[500.0, 500.0]);
     flows.at_ms(5960).computes(1, 250.0, ChangeReason::Timeout).are(1000.0, &[500.0, 500.0]);
     flows.at_ms(6950).computes(0, 250.0, ChangeReason::Timeout).are(500.0, &[250.0, 250.0]);
@@ -116,7 +116,7 @@ fn a_timeout_of_a_flow_that_heard_within_its_round_trip_is_a_loss() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.at_ms(100).grows(1, 2000.0);
     flows.at_ms(150).loses(0, 1000.0).are(2000.0, &[1000.0, 1000.0]);
-    // The timer holds: neither is it a silence of the path, nor has the flow paused.
+    // The timer holds: the path is not silent, and the flow has not paused.
     flows.at_ms(200).computes(0, 500.0, ChangeReason::Timeout).are(2000.0, &[1000.0, 1000.0]);
 }
 

@@ -57,7 +57,7 @@ fn weights_share_the_sum() {
     flows.grows(0, 3100.0).are(6000.0, &[5000.0, 1000.0]);
 }
 
-/// Three flows with weights 1, 1, 2, of which two are limited, come to 12.
+/// Three flows with weights 1, 1, 2, two of them limited, reach 12.
 fn limited(config: Config) -> Flows {
     let mut flows = Flows::new(config);
     flows.joins(wanting(1.0, 1000.0), 1000.0);
@@ -123,7 +123,7 @@ fn the_example_of_appendix_c() {
     flows.loses(1, 7333.33).shared_among(&[(1, 9333.33)], 9333.33);
 }
 
-/// A limited flow that updates thrice adds thrice to what is left over; the other gets no more than there is.
+/// A limited flow that updates thrice adds thrice to the leftover; the other gets no more than there is.
 #[test]
 fn what_is_left_over_in_appendix_c_does_not_pile_up() {
     let mut flows = Flows::new(Config::rfc8699_passive_in_a_testbed());
@@ -165,7 +165,7 @@ fn desired_rates_read_literally_uncouple() {
 }
 
 /// Without redistribution the sum of a greedy flow beside a limited one grows until the greedy one's share is the free
-/// capacity; then the limited one may take 40 of 10 Mbit/s.
+/// capacity. The limited one may then take 40 of 10 Mbit/s.
 #[test]
 fn without_redistribution_the_sum_inflates() {
     let mut flows = Flows::new(Config::rtp_2014_active());

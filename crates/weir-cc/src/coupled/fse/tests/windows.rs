@@ -44,7 +44,7 @@ fn window(cwnd: f64, ssthresh: f64) -> Window {
     Window { cwnd, ssthresh }
 }
 
-/// The window that a flow was ordered to.
+/// The window to which a flow was ordered.
 fn ordered(flows: &Flows, flow: u32) -> Option<Window> {
     flows.orders.iter().find_map(|&(to, order)| match order {
         CouplerAction::Window(window) if to == flow => Some(window),
@@ -64,7 +64,7 @@ fn a_window_shares_with_a_rate() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 3000.0)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
     flows.shared_among(&[(0, 3000.0), (tcp, 1000.0)], 4000.0);
-    // A segment more is 100 kbit/s more for both; before any congestion it goes on to start slowly.
+    // A segment more is 100 kbit/s more for both; before any congestion it stays in slow start.
     tell(&mut flows, tcp, WindowEvent::Acknowledged, FIRST, window(11.0, f64::INFINITY));
     flows.shared_among(&[(0, 2050.0), (tcp, 2050.0)], 4100.0);
     assert_eq!(flows.taken[0].0, 2050.0);
@@ -79,7 +79,7 @@ fn congestion_of_anybody_ends_a_slow_start() {
     flows.shared_among(&[(0, 1000.0), (tcp, 1000.0)], 2000.0);
     assert_eq!(ordered(&flows, tcp), None, "it goes by that already");
     flows.at_ms(1000).grows(0, 1400.0);
-    // The sum may start slowly up to 2000 of 2400, and 12 · 2000/2400 = 10.
+    // The sum may use slow start up to 2000 of 2400, and 12 · 2000/2400 = 10.
     near(ordered(&flows, tcp), 12.0, 10.0);
 }
 
@@ -87,7 +87,7 @@ fn congestion_of_anybody_ends_a_slow_start() {
 fn each_recovery_is_one_cut_and_hears_no_order() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 1000.0)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
-    // The transport inflates its window; the law wants half.
+    // The transport inflates its window; the congestion controller wants half.
     tell(&mut flows, tcp, WindowEvent::RecoveryEntered, FIRST, window(8.0, 5.0));
     flows.shared_among(&[(0, 500.0), (tcp, 500.0)], 1000.0);
     assert_eq!(flows.taken[0].0, 500.0, "the others yield at once");
@@ -116,23 +116,23 @@ fn a_timer_that_runs_out_reduces_only_where_nobody_is_acknowledged() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 1000.0)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
     tell(&mut flows, tcp, WindowEvent::Acknowledged, FIRST, FIRST);
-    // The other hears: the timer retransmits, one loss is told, and the window is the share.
+    // The other flow gets feedback: the timer retransmits, one loss is reported, and the window is the share.
     flows.at_ms(900).grows(0, 1000.0);
     flows.at_ms(1000);
     tell(&mut flows, tcp, WindowEvent::TimedOut, FIRST, FIRST);
     flows.shared_among(&[(0, 500.0), (tcp, 500.0)], 1000.0);
     near(ordered(&flows, tcp), 5.0, 5.0);
     assert!(!flows.orders.contains(&(tcp, CouplerAction::Reduce)));
-    // Nobody has heard for long.
+    // No flow had feedback for long.
     flows.at_ms(5000);
     tell(&mut flows, tcp, WindowEvent::TimedOut, window(5.0, 5.0), window(5.0, 5.0));
     assert_eq!(flows.orders, [(tcp, CouplerAction::Reduce)]);
-    // Reduced to one segment of five, and the sum with it; half of it may start slowly.
+    // Reduced to one segment of five, and the sum with it; slow start may reach half of it.
     tell(&mut flows, tcp, WindowEvent::Reduced, window(5.0, 5.0), window(1.0, 2.5));
     flows.shared_among(&[(0, 100.0), (tcp, 100.0)], 200.0);
     flows.at_ms(5500);
     tell(&mut flows, tcp, WindowEvent::Acknowledged, window(1.0, 2.5), window(2.0, 2.5));
-    // 500 kbit/s of the sum, of which it has half.
+    // 500 kbit/s of the sum, of which the flow has half.
     near(ordered(&flows, tcp), 1.5, 2.5);
 }
 
@@ -164,7 +164,7 @@ fn rates_are_measured_anew_with_the_smallest_round_trip_time() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 2000.0)]);
     let tcp = join_windowed(&mut flows, None);
     flows.orders.clear();
-    // 20 segments of 100 kbit/s, where its start rate stood; nothing has grown.
+    // 20 segments of 100 kbit/s, in place of its start rate; no rate has grown.
     tell(&mut flows, tcp, WindowEvent::Acknowledged, window(20.0, 20.0), window(20.0, 20.0));
     flows.shared_among(&[(0, 2000.0), (tcp, 2000.0)], 4000.0);
     let half = CwndUpdate {
@@ -198,7 +198,7 @@ fn a_window_that_is_none_is_refused_or_ignored() {
     flows.shared_among(&[(tcp, 1000.0)], 1000.0);
 }
 
-/// Five minutes of acknowledgements, recoveries and timeouts by which a law goes alone. It is never told anything.
+/// Five minutes of acknowledgements, recoveries and timeouts of a congestion controller alone. No action is ever sent.
 fn lives_alone(config: Config, mut law: impl WindowAlgorithm) {
     let mut flows = Flows::new(config);
     let tcp = join_windowed(&mut flows, None);

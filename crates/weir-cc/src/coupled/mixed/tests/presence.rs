@@ -1,8 +1,8 @@
-//! Who takes part: flows that hear nothing, that are alone, bounded, refused or gone.
+//! Presence of flows: without feedback, alone, bounded, refused or gone.
 
 use super::*;
 
-/// What the coupler orders a flow now.
+/// The actions that a flow has now.
 fn orders_of(mixed: &mut Mixed, member: FlowId) -> Vec<CouplerAction> {
     let orders = core::iter::from_fn(|| mixed.poll_action());
     orders.filter_map(|(of, order)| (of == member).then_some(order)).collect()
@@ -22,7 +22,7 @@ fn media_without_feedback_takes_no_part_while_data_is_acknowledged() {
         }
     }
     assert!(call.sum() > 2200.0, "data has what media left, and grows: {}", call.sum());
-    // It hears again, and begins with no more than its start rate.
+    // The flow gets feedback again, and begins with no more than its start rate.
     let before = call.sum();
     call.tell(5200, MEDIA, update(rate, rate + 1, ChangeReason::Growth));
     assert!(call.sum() >= before && call.sum() < before + 2001.0);
@@ -42,7 +42,7 @@ fn a_timer_that_reduces_leaves_no_window_behind() {
     let mut call = Call::with_sum(Config::default(), 2000);
     call.mixed.on_word(MS(2500), DATA, &news(WindowEvent::TimedOut, 10.0, 10.0, 100)).unwrap();
     assert_eq!(orders_of(&mut call.mixed, DATA), [CouplerAction::Reduce]);
-    // Nor does another flow's decision lift the window before the reduction is told.
+    // Nor does another flow's decision lift the window before the reduction is sent.
     call.mixed.on_word(MS(2501), MEDIA, &update(500, 450, ChangeReason::Delay)).unwrap();
     assert_eq!(orders_of(&mut call.mixed, DATA), []);
 }
@@ -51,12 +51,12 @@ fn a_timer_that_reduces_leaves_no_window_behind() {
 fn what_falls_without_congestion_bounds_one_flow_and_cuts_no_other() {
     for why in ChangeReason::ALL {
         let mut call = Call::with_sum(Config::default(), 2000);
-        // Data is not heard of any more: a timeout is one of all.
+        // Data makes no progress any more: a timeout is one of all.
         call.tell(2000, MEDIA, update(1000, 600, why));
         let bounds = matches!(why, ChangeReason::Ceiling | ChangeReason::Application | ChangeReason::Limits);
         call.close(if bounds { 2000.0 } else { 1200.0 });
         assert_eq!(call.rates[1], Some(600.0), "{why:?}");
-        // It stays as it is, and may rise by the flow's own rate.
+        // The bound stays as it is, and may rise by the flow's own rate.
         call.tell(2100, MEDIA, update(600, 600, ChangeReason::Growth));
         assert_eq!(call.rates[1], Some(600.0), "{why:?}");
         call.tell(2800, MEDIA, update(600, 660, ChangeReason::Growth));
@@ -160,7 +160,7 @@ fn a_bound_that_does_not_bind_any_more_is_forgotten() {
     call.tell(1600, DATA, news(WindowEvent::RecoveryEntered, 10.0, 5.0, 100));
     assert_eq!(call.rates[1], Some(250.0));
     call.tell(1900, MEDIA, update(250, 375, ChangeReason::Growth));
-    // What the other leaves is 750 together, of which it takes half as much again as it had.
+    // The other flow leaves a sum of 750, of which this flow takes half as much again as it had.
     call.tell(2500, DATA, CouplingMessage::Leave);
     assert_eq!(call.rates[1], Some(562.5));
 }

@@ -32,7 +32,7 @@ impl Course {
         Self { detector, interval: 0, changes: Vec::new() }
     }
 
-    /// So many intervals with each flow at the bottleneck that `places` says.
+    /// Passes `intervals` intervals with each flow at its bottleneck of `places`.
     fn pass(&mut self, intervals: u64, places: &[Option<u32>]) {
         self.pass_with(intervals, |interval, flow| Some(at(interval, places[flow])));
     }
@@ -59,7 +59,7 @@ impl Course {
 #[test]
 fn flows_of_one_bottleneck_are_coupled_after_the_start_up() {
     let mut course = Course::of(3);
-    // Of interval 0 flow 0 alone tells in time: who has not told anything yet is not waited for.
+    // For interval 0 only flow 0 sends statistics in time: the detector does not wait for a flow before its first ones.
     course.pass(60, &[Some(0), Some(0), Some(1)]);
     assert_eq!(course.groups(), [1, 2, 3]);
     assert!(course.detector.grouped_now(FlowId(0), FlowId(1)));
@@ -95,7 +95,7 @@ fn free_paths_hold_for_a_while() {
 
 #[test]
 fn alike_flows_on_both_sides_of_the_threshold_are_not_apart() {
-    // The one passes a bottleneck, with a skew just below the threshold, and the other passes none, just above it.
+    // Flow 0 passes a bottleneck, with a skew just below the threshold, and flow 1 passes none, just above it.
     let told = |skew: f64| {
         move |interval: u64, flow: usize| match flow {
             0 => Some(Statistics { skew: 0.09, ..at(interval, Some(0)) }),
@@ -147,7 +147,7 @@ fn by_default_half_of_what_says_something_joins_and_less_than_a_quarter_parts() 
     course.pass(11, &[Some(0), Some(2)]);
     course.pass(8, &[Some(0), Some(0)]);
     assert_eq!(course.groups(), [1, 2], "19 say something");
-    // Every other one until half of them are together.
+    // Alternating intervals until half of them are together.
     course.pass(3, &[Some(0), Some(0)]);
     assert_eq!(course.changes, [(81, 1, 1)], "11 of 22");
     // 60 are together, then 15 of 60 are left after 45 that are apart, and 14 after one more.
@@ -174,7 +174,7 @@ fn flows_of_one_five_tuple_are_one_from_the_start() {
         .into();
     assert_eq!(groups, [1, 2, 1, 3]);
     for interval in 0..61 {
-        // What the one samples more counts more: together they are as flow 1.
+        // The flow with more samples counts more: together they are as flow 1.
         detector.on_statistics(FlowId(0), &Statistics { samples: 90, skew: 0.05, ..at(interval, Some(0)) });
         detector.on_statistics(FlowId(2), &Statistics { samples: 10, skew: -0.45, ..at(interval, Some(0)) });
         detector.on_statistics(FlowId(1), &at(interval, Some(0)));
@@ -191,8 +191,8 @@ fn flows_of_one_five_tuple_are_one_from_the_start() {
 fn coupling_that_raises_the_delay_is_dropped_and_blocked() {
     let mut course = Course::of(3);
     suffer_when_coupled(&mut course, |_| 0.0);
-    // Coupled in interval 60, judged 29 intervals later, parted in the one after that: the third with them, which was on
-    // trial, too. 343 after the judgement they are tried again.
+    // Coupled in interval 60, judged 29 intervals later, parted in the one after that, together with the third flow,
+    // which was on trial, too. 343 intervals after the judgement they are tried again.
     let parted = [(60, 1, 1), (60, 2, 1), (90, 1, 4), (90, 2, 5), (432, 1, 1), (432, 2, 1)];
     assert_eq!(course.changes, parted);
     // The same if they are known to send more while they are coupled.
@@ -212,7 +212,7 @@ fn what_grows_while_a_pair_sends_no_more_is_no_harm_of_its_coupling() {
 
 #[test]
 fn a_flow_that_is_pushed_beyond_its_own_bottleneck_parts_the_pair() {
-    // Together they send what they sent, but flow 0 has half more than its path carries.
+    // Their sum of rates is unchanged, but flow 0 sends half more than its path carries.
     let mut course = Course::of(2);
     for _ in 0..120 {
         let coupled = course.groups()[0] == course.groups()[1];
@@ -241,13 +241,13 @@ fn suffer_when_coupled(course: &mut Course, rate: impl Fn(bool) -> f64) {
 #[test]
 fn who_is_late_is_waited_for_two_intervals() {
     let mut course = Course::of(2);
-    // Flow 1 tells each interval one later than flow 0 does.
+    // Flow 1 sends the statistics of each interval one interval later than flow 0.
     course.pass_with(100, |interval, flow| match flow {
         0 => Some(at(interval, Some(0))),
         _ => interval.checked_sub(1).map(|late| at(late, Some(0))),
     });
     assert_eq!(course.groups(), [1, 1]);
-    // Flow 1 is silent: nothing is known of the pair, and in the end it parts.
+    // Flow 1 is silent: there are no verdicts on the pair, and in the end it parts.
     course.pass_with(80, |interval, flow| (flow == 0).then(|| at(interval, Some(0))));
     assert_eq!(course.groups(), [1, 1]);
     course.pass_with(20, |interval, flow| (flow == 0).then(|| at(interval, Some(0))));

@@ -6,13 +6,13 @@ use crate::packet::{Ecn, SentPacket};
 
 const MS: i64 = 1_000_000;
 
-/// As RFC 8382 has it: each packet's delay is a sample, and `var_est` is of intervals with a bottleneck.
+/// RFC 8382 as written: each packet's delay is a sample, and `var_est` is of intervals with a bottleneck.
 fn statistics() -> FlowStatistics {
     let config = Config { sampling: TimeDelta::ZERO, gated_variability: true, ..Config::default() };
     FlowStatistics::new(config).expect("the configuration is valid")
 }
 
-/// Feeds packets `(sent, delay)` in ms, and returns what was told.
+/// Feeds packets `(sent, delay)` in ms, and returns the statistics.
 fn feed(statistics: &mut FlowStatistics, packets: impl IntoIterator<Item = (f64, f64)>) -> Vec<Statistics> {
     let mut told = Vec::new();
     for (sent, delay) in packets {
@@ -87,7 +87,7 @@ fn an_idle_path_has_no_bottleneck() {
 
 #[test]
 fn between_the_thresholds_of_the_skew_a_path_keeps_the_bottleneck_that_it_has() {
-    // Of ten packets so many are below the mean: skews of 0.2, 0, 0.2, 0.4 and 0.2, each for longer than the window.
+    // Packets of ten below the mean: skews of 0.2, 0, 0.2, 0.4 and 0.2, each for longer than the window.
     let below = [6, 5, 6, 7, 6];
     let delay = |interval: u32, packet: u32| {
         if packet < below[(interval as usize / 40).min(4)] { 20.0 } else { 40.0 }
@@ -134,7 +134,7 @@ fn an_empty_interval_moves_no_mean_and_many_forget_everything() {
     feed(&mut flow, intervals(40, shape));
     let (mean, previous) = (flow.mean_delay, flow.previous);
     assert_eq!(flow.intervals(), 39);
-    // Intervals 40 to 49 are empty; what ends at once is told as one.
+    // Intervals 40 to 49 are empty; intervals that end at once give one result.
     let told = feed(&mut flow, [(350.0 * 50.0, 20.0)]);
     assert_eq!(told.len(), 1);
     assert_eq!((told[0].interval, told[0].samples), (49, 0));
