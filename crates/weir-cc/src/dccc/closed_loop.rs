@@ -98,7 +98,7 @@ fn three_flows_share_a_long_queue_and_a_latecomer_gets_its_part() {
     // Eq. (18) at 1000 kbit/s.
     assert!((delay - 131.25).abs() < 3.0, "{delay} ms");
     assert_eq!(bottleneck.lost, 0);
-    // They inherit what the third flow leaves.
+    // The two flows inherit the capacity of the third.
     bottleneck.run(265.0, |_| ());
     let (again, _) = means(&mut bottleneck, 300.0, 2);
     assert!(again.iter().all(|&rate| near(rate, 1500.0, 0.03)), "{again:?}");

@@ -12,7 +12,7 @@ use crate::time::ArrivalTime;
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum DelayThreshold {
-    /// This one-way delay, the application's wish; longer than 0. Needs synchronised clocks. Appendix B, 1 and 2.
+    /// This one-way delay, set by the application; longer than 0. Needs synchronised clocks. Appendix B, 1 and 2.
     Fixed(TimeDelta),
     /// This one-way delay, but at least the smallest one observed; longer than 0. Needs synchronised clocks.
     /// Appendix B, 1: a `T` below the propagation delay leaves the path unused.
@@ -34,15 +34,16 @@ pub enum Interarrival {
     Count,
 }
 
-/// How the receiver knows at what rate the packets of a window were sent. Divergence 12.
+/// How the receiver learns the sending rate of the packets of a window. Divergence 12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum SendingRate {
-    /// By their departures and numbers, lost ones included: what was sent.
+    /// By their departures and numbers, lost ones included: the rate that was sent.
     Departures,
-    /// By the rates stamped on them: what the law allowed. dccc-2017 appendix C-A, whose source always sends that.
+    /// By the rates stamped on them: the rate that the controller allowed. dccc-2017 appendix C-A, whose source
+    /// always sends that.
     Stamped,
 }
 
@@ -69,31 +70,31 @@ pub struct Config {
     pub interarrival: Interarrival,
     /// How the sending rate is known. Divergence 12.
     pub sending_rate: SendingRate,
-    /// Time stamps are whole multiples of this; `None` for as they are. dccc-2017 appendix C-A uses 1 ms.
+    /// Time stamps are whole multiples of this; left as they are if `None`. dccc-2017 appendix C-A uses 1 ms.
     pub clock_resolution: Option<TimeDelta>,
     /// `α`, share of the old value in the smoothed rates, in [0, 1); 0 for none. Eq. (49), which uses 0.5.
     pub smoothing: f64,
     /// Whether delay below `T` is free, as in eq. (16). Otherwise it has a negative price, as eq. (25) is printed.
     pub clamp_delay_price: bool,
-    /// By what the delay above `T` is divided for its price; longer than 0. `None` for the round-trip time, as in eq. (16).
-    /// Divergence 14.
+    /// By what the delay above `T` is divided for its price; longer than 0. With `None` it is the round-trip time,
+    /// as in eq. (16). Divergence 14.
     pub price_time: Option<TimeDelta>,
     /// `g` counts at most so much, above 0: one bad window then takes away at most the share `η·g_max` of the rate.
-    /// `None` for no bound, as in the paper.
+    /// Unbounded if `None`, as in the paper.
     pub g_max: Option<f64>,
-    /// So many intervals without a packet are a pause, and so many without a report a silence; 2 to 10. Divergences 7
-    /// and 8.
+    /// So many intervals without a packet are a pause, and so many without a report a feedback timeout; 2 to 10.
+    /// Divergences 7 and 8.
     pub silence_intervals: u32,
     /// After so long without a report the smallest delay is learnt anew; longer than 0. Divergence 6.
     pub relearn_after: TimeDelta,
-    /// The encoder yields by so much that what waits at the sender is gone after this time; longer than 0. `None`: it gets
-    /// the rate as it is. Divergence 13.
+    /// The encoder's rate is lowered so that the backlog at the sender is gone after this time; longer than 0. With
+    /// `None` the encoder gets the rate unchanged. Divergence 13.
     pub drain_time: Option<TimeDelta>,
-    /// Where the round-trip time has not come near its least for so long, the sender lets the queue drain, and the
-    /// smallest delay is that of two minutes more; longer than 0, at most 8 min. `None`: it never does, and the smallest
-    /// delay is that of the whole session. Without effect where the threshold is fixed. Divergence 6.
+    /// Time without a round-trip time near its minimum after which the sender lets the queue drain; longer than 0,
+    /// at most 8 min. The base delay is then the minimum of two minutes more. With `None` it never drains, and the
+    /// base delay is that of the whole session. Without effect where the threshold is fixed. Divergence 6.
     pub drain_after: Option<TimeDelta>,
-    /// A delay so much above the smallest one is a clock that was set; longer than 0. Divergence 6.
+    /// A delay so much above the smallest one means that a clock was set; longer than 0. Divergence 6.
     pub clock_step: TimeDelta,
 }
 
@@ -191,17 +192,17 @@ impl Config {
         self.sending_rate == SendingRate::Stamped
     }
 
-    /// After how long without an empty path the queue drains; a threshold that is fixed needs no smallest delay.
+    /// Time without an empty path after which the queue drains; a fixed threshold needs no base delay.
     pub(super) fn drains(&self) -> Option<TimeDelta> {
         self.drain_after.filter(|_| !matches!(self.threshold, DelayThreshold::Fixed(_)))
     }
 
-    /// What the smallest delay is that of.
+    /// The base delay's estimator.
     pub(super) fn base_delay(&self) -> BaseDelay {
         self.drains().map_or(BaseDelay::for_ever(), BaseDelay::between_drains)
     }
 
-    /// The time without packets or reports that is a silence, at an interval of `T_s`.
+    /// The time without packets or reports that is a feedback timeout, at an interval of `T_s`.
     pub(super) fn silence(&self, interval: TimeDelta) -> TimeDelta {
         interval * i64::from(self.silence_intervals)
     }

@@ -1,4 +1,4 @@
-//! The equations of the law, without state.
+//! The equations of the control law, without state.
 
 use weir_units::TimeDelta;
 
@@ -18,7 +18,7 @@ impl Config {
         self.price_scale * ratio.clamp(least, 1.0)
     }
 
-    /// `U'(x)` of the rate `x` in bit/s: the price at which it stands. Eq. (10).
+    /// `U'(x)` of the rate `x` in bit/s: the price at equilibrium. Eq. (10).
     pub fn marginal_utility(&self, x: f64) -> f64 {
         self.utility_weight.bps_f64() / x
     }

@@ -73,7 +73,7 @@ fn tell(sender: &mut Dccc, told: &Told) -> DataRate {
     tell_at(sender, 1000, told).unwrap().rate
 }
 
-/// With what changed the rate.
+/// The rate, with the reason of the change.
 fn tell_why(sender: &mut Dccc, told: &Told) -> (DataRate, ChangeReason) {
     let decision = tell_at(sender, 1000, told).unwrap();
     (decision.rate, decision.why)
@@ -385,7 +385,7 @@ fn a_minute_without_the_empty_path_the_sender_yields_and_does_not_rise_by_it() {
     // The queue drains by itself: more comes than is sent.
     let draining = Told { delay: 60, sent: 500, received: 1000, ..TOLD };
     assert_eq!(told_by(&mut sender, 60_100, &draining, 70), before);
-    // 5 · 120 ms of yielding, and a round trip of hearing.
+    // 5 · 120 ms of draining, and a round trip until the reports cover it.
     assert_eq!(told_by(&mut sender, 60_600, &told, 70), before);
     assert_eq!(sender.target().sending_rate, before);
     assert_eq!(told_by(&mut sender, 60_669, &told, 70), before);

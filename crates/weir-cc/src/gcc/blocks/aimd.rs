@@ -31,7 +31,7 @@ pub enum Additive {
     },
 }
 
-/// What the receive rate `R` does to a growing `A`.
+/// Effect of the receive rate `R` on a growing `A`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case", deny_unknown_fields))]
@@ -68,7 +68,7 @@ pub struct AimdConfig {
     pub decrease: f64,
     /// So many bit/s less still after over-use. libwebrtc since September 2023; 0 before.
     pub extra_decrease: f64,
-    /// What `R` does to a growing `A`.
+    /// Effect of `R` on a growing `A`.
     pub bound: ReceiveRateBound,
     /// The multiple of `R` in it, at least 1. draft-ietf-rmcat-gcc-02 §5.5.
     pub bound_factor: f64,
@@ -178,7 +178,7 @@ pub struct Aimd {
     received: DataRate,
     capacity: LinkCapacity,
     rtt: TimeDelta,
-    /// When `A` was last allowed to change; `None` before the first update.
+    /// Time when `A` was last allowed to change, or `None` before the first update.
     changed: Option<SendTime>,
 }
 
@@ -213,14 +213,14 @@ impl Aimd {
         self.rtt = rtt.max(TimeDelta::ZERO);
     }
 
-    /// Coupling scales `A` by `factor`, which makes `share` (bit/s) of the target that it bounds: the time of growth and the
-    /// wait after a change run on.
+    /// Scales `A` by `factor` for coupling, to `share` (bit/s) of the target that it bounds. The time of growth and
+    /// the wait after a change run on.
     pub fn scale(&mut self, factor: f64, share: f64) {
         self.rate = self.limits.clamp_bps(self.rate * factor).max(share);
         self.received = self.received.scale(factor);
     }
 
-    /// `A` becomes `rate` (bit/s), by a probe or because the law begins there.
+    /// `A` becomes `rate` (bit/s), by a probe or because the controller begins there.
     pub fn set_rate(&mut self, rate: f64, now: SendTime) {
         self.rate = self.limits.clamp_bps(rate);
         self.changed = Some(now);
@@ -241,8 +241,8 @@ impl Aimd {
         &self.capacity
     }
 
-    /// Whether an over-use that persists may lower `A` again: a round-trip time after the last change, or at once
-    /// if `R` is far below `A`.
+    /// Whether a persisting over-use may lower `A` again: a round-trip time after the last change, or at once if
+    /// `R` is far below `A`.
     pub fn may_reduce_again(&self, received: Option<DataRate>, now: SendTime) -> bool {
         self.changed.is_none_or(|changed| (now - changed).abs() >= self.reduction_interval())
             || received.is_some_and(|r| r.bps_f64() < self.config.far_below * self.rate)
@@ -296,7 +296,7 @@ impl Aimd {
         };
     }
 
-    /// By how much `A` grows, in bit/s, `elapsed` after the update before; `None` at the first.
+    /// Growth of `A` in bit/s, `elapsed` after the update before (`None` at the first).
     fn increment(&self, elapsed: Option<TimeDelta>) -> f64 {
         let near = !self.config.additive_only_near || !self.capacity.is_undercut_by(self.received);
         if self.capacity.mean().is_some() && near {

@@ -2,19 +2,19 @@
 
 use weir_units::TimeDelta;
 
-/// What the gradient says about the bottleneck.
+/// State of the bottleneck by the gradient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Usage {
     /// The queue drains.
     Under,
-    /// Neither.
+    /// The queue neither drains nor grows for long.
     #[default]
     Normal,
     /// The queue has been growing for long enough.
     Over,
 }
 
-/// When a gradient above the threshold is over-use.
+/// Conditions under which a gradient above the threshold is over-use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetectorConfig {
     /// The gradient must have been above the threshold for longer than this.
@@ -69,7 +69,7 @@ pub struct Detector {
 }
 
 impl Detector {
-    /// A detector that has seen nothing.
+    /// A detector without any sample.
     pub fn new(config: DetectorConfig) -> Self {
         Self { config, above: TimeDelta::ZERO, samples: 0, previous: 0.0, usage: Usage::Normal }
     }

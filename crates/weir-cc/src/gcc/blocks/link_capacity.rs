@@ -1,5 +1,5 @@
 //! The link capacity `C̄`: mean and spread of the receive rate at the moments of over-use (libwebrtc's
-//! `LinkCapacityEstimator` since 2015; draft-ietf-rmcat-gcc-02 §5.5, where it decides what "near convergence" is).
+//! `LinkCapacityEstimator` since 2015; draft-ietf-rmcat-gcc-02 §5.5, where it defines "near convergence").
 
 use weir_units::DataRate;
 
@@ -50,12 +50,12 @@ pub struct LinkCapacity {
 }
 
 impl LinkCapacity {
-    /// Nothing is known yet.
+    /// An estimate without any sample.
     pub fn new(config: LinkCapacityConfig) -> Self {
         Self { config, mean: None, variance: config.least_variance }
     }
 
-    /// The path was over-used while `received` came out of it.
+    /// The path was over-used at a receive rate of `received`.
     pub fn on_overuse(&mut self, received: DataRate) {
         let LinkCapacityConfig { smoothing, least_variance, most_variance, whole_kbps, .. } = self.config;
         let kbps = received.bps_f64() / 1e3;
@@ -67,7 +67,7 @@ impl LinkCapacity {
         self.mean = Some(mean);
     }
 
-    /// The mean is forgotten: the path is another one.
+    /// Forgets the mean: the path is another one.
     pub fn clear(&mut self) {
         self.mean = None;
     }

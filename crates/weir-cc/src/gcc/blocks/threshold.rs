@@ -44,7 +44,7 @@ pub enum Threshold {
         config: AdaptiveThreshold,
         /// γ in ms.
         gamma: f64,
-        /// When it was last looked at.
+        /// Time of the last update.
         updated: Option<ArrivalTime>,
     },
 }

@@ -314,7 +314,7 @@ fn neither_a_hold_nor_a_growth_window_pulls_a_scaled_rate_back() {
     path.loss.scale(1.8);
     let (rate, state) = path.observe(40, 0, 1.28e6);
     assert!((rate - 900e3).abs() < 2.0 && state == LossState::Decreasing, "{rate} {state:?}");
-    // A lower word scales what bounds the rate as well: 900/3, and 650·1.8/3.
+    // A lower allocation scales the bounds of the rate as well: 900/3, and 650·1.8/3.
     path.loss.scale(1.0 / 3.0);
     assert!((path.loss.hold.rate - 300e3).abs() < 1e-6 && (path.loss.growth.bound - 390e3).abs() < 1e-6);
     let (rate, state) = path.observe(40, 0, 1.28e6);
