@@ -11,7 +11,7 @@
 //! [`Config`].
 //!
 //! The window as a media controller: encoder and pacer get `cwnd/SRTT`, of which the payload's share counts, and
-//! [`Target::window`](crate::Target::window) holds what is in flight at `cwnd`.
+//! [`Target::window`](crate::Target::window) bounds the bytes in flight at `cwnd`.
 //!
 //! Deliberate divergences and readings of what the RFC leaves open:
 //!
@@ -40,9 +40,10 @@
 //!     once waited would wait for ever (beside CUBIC in a queue of 1 s, at a least rate of 150 kbit/s, frames 3.5 s late
 //!     in the median instead of 0.9).
 //!
-//! A latecomer takes a standing queue for propagation and starves the flow that keeps it (RFC 6817 §4.4), and a flow alone
-//! forgets the empty path after the ten minutes of `BASE_HISTORY` and puts its target on top of its own queue, again and
-//! again: 99 ms in the fifth minute on 3 Mbit/s, 1177 ms after two hours. Both are the law's own.
+//! A latecomer mistakes a standing queue for propagation delay and starves the flow that keeps it (RFC 6817 §4.4).
+//! A flow alone forgets the empty path after the ten minutes of `BASE_HISTORY` and puts its target on top of its
+//! own queue, again and again: 99 ms in the fifth minute on 3 Mbit/s, 1177 ms after two hours. Both follow from the
+//! RFC's own rules.
 
 mod config;
 mod delay;

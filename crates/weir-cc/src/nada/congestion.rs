@@ -2,7 +2,7 @@
 
 use super::config::Config;
 
-/// How long ago the newest loss is.
+/// Age of the newest loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LossAge {
     /// Packets since the newest loss event.

@@ -1,10 +1,10 @@
-//! What the encoder may make while earlier frames still wait in the pacer.
+//! The encoder's rate while earlier frames still wait in the pacer.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::RateLimits;
 
-/// Share of the sending rate that the encoder keeps, however much waits.
+/// Least share of the sending rate that the encoder keeps, whatever the backlog.
 const LEAST_SHARE: f64 = 0.5;
 
 /// The encoder's rate beside a backlog: `sending` less the rate at which `queued` leaves within `drain`, at least half

@@ -1,8 +1,8 @@
 //! The simplified GCC of dccc-2017: "gcc-dccc".
 //!
-//! The comparison that D'Aronco et al. made for DCCC: an ideal source instead of an encoder, so that the gradient of the
-//! delay can be taken from one packet to the next without a filter, and a fixed threshold. The receiver tells its rate
-//! in REMB messages; the sender sends at it, evenly spaced.
+//! The comparison that D'Aronco et al. made for DCCC: an ideal source instead of an encoder, so that the gradient
+//! of the delay can be taken from one packet to the next without a filter, and a fixed threshold. The receiver
+//! sends its rate in REMB messages; the sender sends at it, evenly spaced.
 //!
 //! Source: D'Aronco, Toni, Mena, Zhu, Frossard, "Improved Utility-based Congestion Control for Delay-Constrained
 //! Communication", 2017 ("dccc-2017"), appendix C-B: `η = 1.2`, `α = 0.9`, `γ = 0.4 ms`, a REMB each second. For the

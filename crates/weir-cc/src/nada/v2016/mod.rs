@@ -5,12 +5,13 @@
 //! sender decides by itself whether to ramp up, and a ramp-up may lower the rate.
 //!
 //! Source: Carlucci, De Cicco, Ilharco, Mascolo, *Congestion Control for Real-time Communications: a comparison
-//! between NADA and GCC*, 2016 ("nada-vs-gcc-2016"), completed from what it builds on: draft-zhu-rmcat-nada-06 of
-//! March 2015 ("zhu-06") and draft-ietf-rmcat-nada-01 of October 2015 ("ietf-01").
+//! between NADA and GCC*, 2016 ("nada-vs-gcc-2016"), completed from the drafts it builds on:
+//! draft-zhu-rmcat-nada-06 of March 2015 ("zhu-06") and draft-ietf-rmcat-nada-01 of October 2015 ("ietf-01").
 //!
-//! Configurations: [`Config::nada_2016`], the printed values; [`Config::reproduction`], the one that fits the paper's
-//! tables; [`Config::framework`], the arithmetic and the constants of the code in the WebRTC simulation framework, with
-//! which the paper says it was made. Blocks: [`Nada2016Observer`] is the receiver, [`Nada2016`] the sender.
+//! Configurations: [`Config::nada_2016`], the printed values; [`Config::reproduction`], the one that fits the
+//! paper's tables; [`Config::framework`], the arithmetic and the constants of the code in the WebRTC simulation
+//! framework, which the paper names as its tool. Blocks: [`Nada2016Observer`] is the receiver, [`Nada2016`] the
+//! sender.
 //!
 //! Deliberate divergences and readings of what the sources leave open:
 //!

@@ -7,8 +7,9 @@
 //! Source: draft-zhu-rmcat-nada-03, March 2014 ("zhu-03"), with the constants that the DCCC paper of 2017 prints in its
 //! Appendix C-B ("dccc-2017"). Blocks: [`Zhu03Observer`] is the receiver, [`NadaZhu03`] the sender.
 //!
-//! It presumes synchronised clocks: the law is a ratio of delays, and an unknown offset in both of them changes it. With
-//! [`Reference::Assumed`] the propagation delay is a constant of the configuration instead, and clocks may be off.
+//! Synchronised clocks are presumed: the control law is a ratio of delays, and an unknown offset in both of them
+//! changes it. With [`Reference::Assumed`] the propagation delay is a constant of the configuration instead, and
+//! clocks may be off.
 //!
 //! Deliberate divergences and readings of what the sources leave open:
 //!
