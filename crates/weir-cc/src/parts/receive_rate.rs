@@ -6,7 +6,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::time::ArrivalTime;
 
-/// Packets for which room is made at the beginning: 500 ms at 10 Mbit/s. The ring grows if there are more.
+/// Initial capacity in packets: 500 ms at 10 Mbit/s. The ring grows if there are more.
 const ROOM: usize = 512;
 
 /// The rate at which data arrives: bytes within the last `window`, divided by its length.
@@ -19,7 +19,7 @@ pub struct ReceiveRate {
     window: TimeDelta,
     packets: VecDeque<(ArrivalTime, DataSize)>,
     received: DataSize,
-    /// Arrival of the first packet since there was nothing.
+    /// Arrival of the first packet since the meter was empty.
     first: Option<ArrivalTime>,
     newest: ArrivalTime,
     /// Packets that arrived until then have been forgotten.
@@ -41,8 +41,8 @@ impl ReceiveRate {
         }
     }
 
-    /// The window is `window` from now on; one that is not positive is taken as a nanosecond. What a longer window
-    /// would hold and a shorter one has forgotten does not count, nor does the time in which it came.
+    /// Sets the window, from now on; one that is not positive is taken as a nanosecond. Packets forgotten by a
+    /// shorter window do not count in a longer one, nor does the time in which they came.
     pub fn set_window(&mut self, window: TimeDelta) {
         self.window = window.max(TimeDelta::from_nanos(1));
     }
@@ -62,7 +62,7 @@ impl ReceiveRate {
         }
     }
 
-    /// The receive rate at `now`, rounded down. Unknown before the second packet and when nothing has arrived
+    /// The receive rate at `now`, rounded down. Unknown before the second packet and when no packet has arrived
     /// within the window. While less than a window has passed since the first packet, the time since that packet
     /// takes the window's place: at least one gap between packets, and noisy as long as it is no more than that.
     pub fn rate(&mut self, now: ArrivalTime) -> Option<DataRate> {

@@ -1,4 +1,4 @@
-//! The queue-delay target, and how it gives way to flows that fill the queue (RFC 8298 §4.1.2.3).
+//! The queue-delay target, and its adaptation to flows that fill the queue (RFC 8298 §4.1.2.3).
 
 /// Feedbacks over which the variance is taken …
 const VARIANCE_LENGTH: usize = 200;

@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 use crate::parts::base_delay::BaseDelay;
 use crate::time::{ApparentDelay, ArrivalTime};
 
-/// A queue delay from here on is a clock that was set.
+/// Queue delay from which on it means that a clock was set.
 const CLOCK_STEP: TimeDelta = TimeDelta::from_secs(10);
 /// A round-trip time is taken as at most so long …
 const LONGEST_RTT: f64 = 10.0;
@@ -49,7 +49,7 @@ impl SmoothedRtt {
         self.0 = Some((smoothed, TimeDelta::from_secs_f64(smoothed)));
     }
 
-    /// `s_rtt` in s; `None` before the first sample.
+    /// `s_rtt` in s, or `None` before the first sample.
     pub(super) fn get(self) -> Option<f64> {
         self.0.map(|(seconds, _)| seconds)
     }

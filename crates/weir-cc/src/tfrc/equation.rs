@@ -2,7 +2,7 @@
 
 use super::config::TimeoutTerm;
 
-/// Loss event rates between which the inverse looks.
+/// Range of loss event rates in which the inverse searches.
 const LEAST: f64 = 1e-10;
 /// Halvings of that range on a logarithmic scale: ln(10¹⁰)/2⁴⁰ is far below the equation's own precision.
 const BISECTIONS: u32 = 40;

@@ -20,9 +20,9 @@ use crate::time::SendTime;
 /// Weight of the past in the average packet size. RFC 5348 §4.1 averages over loss intervals, which only the
 /// receiver knows.
 const SIZE_FILTER: f64 = 0.99;
-/// What is left of a receive rate at a loss while the application limits the rate. RFC 5348 §4.3.
+/// Share of a receive rate that is left at a loss while the flow is application-limited. RFC 5348 §4.3.
 const DATA_LIMITED_LOSS: f64 = 0.85;
-/// The nofeedback timer never runs out sooner.
+/// Shortest nofeedback timer.
 const LEAST_NOFEEDBACK: TimeDelta = TimeDelta::from_millis(1);
 
 /// The sender half of TFRC. RFC 5348 §4.
@@ -32,11 +32,11 @@ pub type Tfrc = RateController<EquationRule>;
 #[derive(Debug)]
 pub struct EquationRule {
     config: Config,
-    /// `X_Bps`, the equation's rate in bytes/s; `None` while `p` is 0.
+    /// `X_Bps`, the equation's rate in bytes/s, or `None` while `p` is 0.
     x_bps: Option<f64>,
     /// `p` of the last report.
     p: f64,
-    /// `R` and its relatives; `None` before the first sample.
+    /// `R` and values from it, or `None` before the first sample.
     rtt: Option<RoundTrip>,
     /// `s`, average payload in bytes.
     segment: f64,
@@ -109,13 +109,14 @@ impl EquationRule {
         Some(Next { why, ..self.follow_equation(now, allowed, &rtt, p_before > 0.0, x) })
     }
 
-    /// By how much coupling has scaled the rate since the packets left that were received in the last round trip.
+    /// Factor by which coupling has scaled the rate since the packets left that were received in the last round
+    /// trip.
     fn rescaled(&mut self, now: SendTime, rtt: &RoundTrip) -> f64 {
         let newest = now - rtt.latest;
         self.words.over(newest - rtt.smoothed(), newest, now)
     }
 
-    /// Takes the receive rate in; returns what it allows. RFC 5348 §4.3 step 4.
+    /// Takes the receive rate in; returns the limit that follows. RFC 5348 §4.3 step 4.
     fn recv_limit(&mut self, now: SendTime, received: f64, rtt: &RoundTrip, worse: bool) -> f64 {
         let covered = now - rtt.latest;
         let limited = self.data_limited.on_report(now, covered, rtt.smoothed()) && received > 0.0;
@@ -152,7 +153,7 @@ impl EquationRule {
         Next { x: allowed.min(x + rise), why: ChangeReason::Loss, limited_by: Some(LimitingFactor::Loss) }
     }
 
-    /// `None` where it is not time to double yet.
+    /// Doubles the rate in slow start, once per round trip; `None` where it is too early.
     fn slow_start(&mut self, now: SendTime, recv_limit: f64, rtt: &RoundTrip, x: f64) -> Option<Next> {
         let due = self.changed.is_none_or(|doubled| now - doubled >= rtt.smoothed() || now < doubled);
         due.then(|| {
@@ -188,11 +189,11 @@ impl EquationRule {
         self.sent = false;
     }
 
-    /// RFC 5348 §4.4: what becomes of `x`.
+    /// RFC 5348 §4.4: the rate after `x` when the nofeedback timer expires.
     fn on_nofeedback(&mut self, now: SendTime, mut x: f64, limits: &RateLimits) -> f64 {
         let idle = !self.sent;
         if !idle && let Some(rtt) = &mut self.rtt {
-            // The last round trip is stale: what it took off the rate stays off, what it added goes.
+            // The last round trip is stale: a reduction by it stays, an increase by it goes.
             let factor = if self.config.oscillation_prevention { rtt.oscillation_factor() } else { 1.0 };
             rtt.settle();
             x = within(limits, x * factor.min(1.0));
@@ -377,7 +378,7 @@ impl Rule for EquationRule {
     }
 
     fn evidence(&self, _why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
-        // §4.3 step 4: the equation bounds the rate, and so does twice what was received.
+        // §4.3 step 4: the equation bounds the rate, and so does twice the receive rate.
         let recv_limit = 2.0 * self.receive_set.max() * 8.0;
         let recv_limit = if recv_limit.is_finite() { recv_limit } else { f64::NAN };
         [Evidence::against("X_Bps", recv_limit), Evidence::of("p"), Evidence::of("R")]
