@@ -69,7 +69,7 @@ pub(crate) fn call(
             prober.on_queued(DataSize::from_bytes(frame));
         }
 
-        // 2. 2. Packets leave: media when the pacer allows it, probe packets when they are due, padded where media
+        // 2. Packets leave: media when the pacer allows it, probe packets when they are due, padded where media
         //    is short.
         let waiting = queued.iter().copied().sum();
         let state = SendState { in_flight: history.in_flight(), queued: waiting, application_limited: false };
@@ -105,7 +105,7 @@ pub(crate) fn call(
             }
         }
 
-        // 4. 4. Timers, and the probes that the controller asks for.
+        // 4. Timers, and the probes that the controller asks for.
         if controller.next_timeout().is_some_and(|due| due <= now) {
             controller.on_timeout(now, &state);
         }

@@ -8,14 +8,14 @@
 //!
 //! 1. `media_time` and `marker` are not known at the sender, and neither are duplicates: both fields are as in a
 //!    packet without media, and of two copies the first one counts.
-//! 2. 2. A lost report takes the information on its packets with it. The observer is informed of the gap
+//! 2. A lost report takes the information on its packets with it. The observer is informed of the gap
 //!    ([`Observer::on_unreported`]): unreported packets count neither as lost nor as received, and their time
 //!    counts for no rate. If the report was only late, its packets are late ones to the observer.
 //! 3. Departures are exact; those that travel with the packet have the resolution of the wire.
 //! 4. A report of the observer waits for the next feedback, up to one interval of it.
-//! 5. 5. A packet whose arrival time is not reported gets the delay of the packet before it
+//! 5. A packet whose arrival time is not reported gets the delay of the packet before it
 //!    ([`Observer::on_untimed`]). Before the first reported time there is no delay, and such packets are left out.
-//! 6. 6. Packets that come more than half a second after packets sent half a second later, or 1024 numbers late,
+//! 6. Packets that come more than half a second after packets sent half a second later, or 1024 numbers late,
 //!    are not reported.
 
 use alloc::collections::VecDeque;
@@ -39,7 +39,7 @@ const MOST_REPORTS: usize = 256;
 /// Signals that an observer can show here.
 const MOST_SIGNALS: usize = 32;
 
-/// A law `L` with its [`Observer`] `O`, both at the sender.
+/// A controller `L` with its [`Observer`] `O`, both at the sender.
 #[derive(Debug)]
 pub struct AtSender<O, L> {
     observer: O,
@@ -59,8 +59,8 @@ pub struct AtSender<O, L> {
 }
 
 impl<O: Observer, L: Controller> AtSender<O, L> {
-    /// Mounts `observer` beside `law`. `signals` is the list to show: those of the controller, then the selected
-    /// ones of the observer, in its order ([`join_signals`] makes it).
+    /// Mounts `observer` beside the controller `law`. `signals` is the list to show: those of the controller, then
+    /// the selected ones of the observer, in its order ([`join_signals`] makes it).
     pub fn new(observer: O, law: L, signals: &'static [Signal]) -> Self {
         let extra = signals.get(law.signals().len()..).unwrap_or_default();
         let place = |wanted: &Signal| observer.signals().iter().position(|own| own.name == wanted.name);

@@ -29,7 +29,7 @@ pub trait Controller: Send + Sync + Debug {
         None
     }
 
-    /// Something changed outside the law. Before [`PathEvent::RouteChanged`] the embedder calls
+    /// A change outside the controller. Before [`PathEvent::RouteChanged`] the embedder calls
     /// [`SendHistory::change_route`](crate::history::SendHistory::change_route).
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision>;
 

@@ -103,8 +103,8 @@ impl Arrival {
 pub enum Fate {
     /// The packet arrived.
     Arrived {
-        /// Arrival time by the receiver's clock. `None` if the report does not carry it; the packet then gives no
-        /// delay sample.
+        /// Arrival time by the receiver's clock, or `None` if the report does not carry it; the packet then gives
+        /// no delay sample.
         at: Option<ArrivalTime>,
         /// ECN field on arrival.
         ecn: Ecn,

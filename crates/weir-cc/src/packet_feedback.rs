@@ -34,7 +34,7 @@ const FIRST_RECORDS: usize = 16;
 /// * Of several copies the first one counts, and a mark (CE) on any of them that comes before the report.
 /// * A packet more than [`MOST_RECORDS`] behind the highest is left out. If the next number follows it, numbers have
 ///   begun anew, and so do the reports.
-/// * * Reported packets are forgotten half a second after they came, and with them the missing ones before: a
+/// * Reported packets are forgotten half a second after they came, and with them the missing ones before: a
 ///   packet that comes later still is left out. libwebrtc reports it, and the packets forgotten since as missing.
 #[derive(Debug)]
 pub struct PacketFeedback {

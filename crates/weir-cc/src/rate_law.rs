@@ -165,7 +165,7 @@ pub struct Frame {
 
 impl Frame {
     /// At the start rate. Without feedback for `feedback_timeout` the rate is halved, and again each second after.
-    /// `None` is for a rule that has its own clock of missing feedback.
+    /// A rule that has its own clock of missing feedback passes `None`.
     pub fn new(limits: RateLimits, feedback_timeout: Option<TimeDelta>) -> Self {
         Self::with_silence(limits, feedback_timeout.map(FeedbackTimeout::new))
     }

@@ -12,7 +12,7 @@ use crate::time::{ApparentDelay, ArrivalTime};
 pub enum Report<'a> {
     /// The fate of single packets (transport-wide feedback, RFC 8888).
     Packets {
-        /// One record per packet number that the report covers, in order of number.
+        /// Records in order of number, a record per packet number that the report covers.
         records: &'a [Record],
         /// The report's own number, modulo 256, by which lost reports are counted. Where the format carries none (RFC
         /// 8888) the reader counts, and none is missed.
@@ -246,7 +246,7 @@ pub struct NadaDelayReport {
     pub reference: TimeDelta,
 }
 
-/// The report of a law that is not one of this crate: a name, and bytes that its observer fills and its sender half
+/// The report of a controller outside this crate: a name, and bytes that its observer fills and its sender half
 /// reads. The endpoints carry it unchanged, with the [`Echo`] beside it; a controller ignores reports of other
 /// names.
 ///
@@ -274,7 +274,8 @@ impl OwnReport {
     /// The most bytes that it holds.
     pub const MAX_LEN: usize = 64;
 
-    /// A report of `bytes` under `name`, four letters that no other law has (as of RTCP APP packets, RFC 3550 §6.7).
+    /// A report of `bytes` under `name`, four letters that no other controller has (as of RTCP APP packets, RFC
+    /// 3550 §6.7).
     ///
     /// # Errors
     /// [`OwnReportTooLong`] if there are more than [`Self::MAX_LEN`] of them.
@@ -346,9 +347,9 @@ pub enum Feedback<'a> {
         /// Round-trip time by the last sender report (RFC 3550 §6.4.1).
         rtt: Option<TimeDelta>,
     },
-    /// A law's own report.
+    /// A controller's own report.
     Native {
-        /// The law's own values.
+        /// The controller's own values.
         report: NativeReport,
         /// Round-trip time by the echoed packet.
         rtt: Option<TimeDelta>,

@@ -60,7 +60,7 @@ pub(super) struct Bottleneck {
 }
 
 impl Bottleneck {
-    /// One flow per `(start, stop)` in seconds; the flows take `configs` in turn.
+    /// Flows with `(start, stop)` in seconds, which take `configs` in turn.
     pub(super) fn new(configs: &[Config], path: Path, flows: &[(f64, f64)]) -> Self {
         let kbps = DataRate::from_kbps;
         let limits = RateLimits::new(kbps(10), kbps(200), kbps(20_000)).unwrap();

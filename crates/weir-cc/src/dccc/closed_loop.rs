@@ -41,9 +41,9 @@ fn near(value: f64, expected: f64, share: f64) -> bool {
 fn one_flow_climbs_to_the_capacity_and_settles_at_the_delay_of_equation_18() {
     let mut bottleneck = Bottleneck::new(&[exact()], path(1500, 10_000, 0), &[(0.0, NEVER)]);
     let rates = bottleneck.run(40.0, |b| b.rate(0));
-    // 8 kbit/s with each of 163 round trips of 50 ms and a packet's 5.8 ms: 9.1 s; over a fluid, without packets, the
-    // sampled law takes 8.2 s. A packet's stamp is one packet ahead of the gap before it: while the rate rises that
-    // looks like a growing queue, most of all at low rates.
+    // 8 kbit/s with each of 163 round trips of 50 ms and a packet's 5.8 ms: 9.1 s; over a fluid, without packets,
+    // the sampled control law takes 8.2 s. A packet's stamp is one packet ahead of the gap before it: while the
+    // rate rises that looks like a growing queue, most of all at low rates.
     let reached = rates.iter().position(|&rate| rate >= 1500.0).unwrap() as f64 / 100.0;
     assert!((9.1..10.5).contains(&reached), "{reached} s");
     // The fluid's peak is 1523.9 kbit/s.

@@ -187,7 +187,7 @@ impl Config {
         rtt.clamp(self.min_interval, self.max_interval)
     }
 
-    /// Whether a source is the paper's, which always sends what the law allows.
+    /// Whether a source is the paper's, which always sends what the controller allows.
     pub(super) fn source_is_ideal(&self) -> bool {
         self.sending_rate == SendingRate::Stamped
     }

@@ -12,11 +12,11 @@
 //!
 //! Variants are the three methods of choosing `T` (appendix B, [`DelayThreshold`]):
 //!
-//! * * [`Config::default`]: `T` is the smallest delay observed plus a margin. This needs differences of delays only
+//! * [`Config::default`]: `T` is the smallest delay observed plus a margin. This needs differences of delays only
 //!   and works with clocks that are hours apart, as they usually are. A latecomer mistakes the standing queue for
 //!   propagation delay.
-//! * * [`Config::dccc_2017`]: a fixed `T`, as in the paper's simulations. This needs synchronised clocks.
-//! * * [`DelayThreshold::AtLeastMinimum`]: a fixed `T`, but never below the smallest delay observed. This needs
+//! * [`Config::dccc_2017`]: a fixed `T`, as in the paper's simulations. This needs synchronised clocks.
+//! * [`DelayThreshold::AtLeastMinimum`]: a fixed `T`, but never below the smallest delay observed. This needs
 //!   synchronised clocks as well.
 //!
 //! Deliberate divergences and readings of what the paper leaves open:

@@ -5,7 +5,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::config::Config;
 use crate::controller::RateLimits;
 
-/// One gradual update and its parts.
+/// A gradual update and its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gradual {
     /// `x_offset` in ms: distance from the equilibrium.

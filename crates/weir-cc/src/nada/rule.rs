@@ -33,7 +33,7 @@ impl Nada {
 #[derive(Debug)]
 pub struct Rfc8698 {
     config: Config,
-    /// `x_curr` of the newest report in ms; `None` where the next report cannot be compared with it.
+    /// `x_curr` of the newest report in ms, unless the next report cannot be compared with it.
     x_curr: Option<f64>,
     /// `x_offset` and `x_diff` in ms; NaN where the last update had none.
     x_offset: f64,

@@ -26,7 +26,7 @@ pub struct BaseDelay {
     /// When the present minute began, or `None` before the first packet.
     minute: Option<ArrivalTime>,
     /// Rise of the empty path's apparent delay in seconds per second: the receiver's clock runs faster than the
-    /// sender's. `None` where it is not measured, because the queue may never be empty.
+    /// sender's. Not measured where the queue may never be empty.
     rise: Option<f64>,
     /// The latest arrival.
     latest: ArrivalTime,

@@ -6,7 +6,7 @@ use weir_units::DataSize;
 /// the same phase of a frame for ever.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LeastQueued {
-    /// `None` before the first departure since the last report.
+    /// Least backlog since the last report, once a packet has left.
     since: Option<DataSize>,
     before: DataSize,
 }

@@ -21,7 +21,7 @@ struct Totals {
 }
 
 impl Totals {
-    /// Packets lost and expected since `before`; `None` if this is older, or more were lost than expected.
+    /// Packets lost and expected since `before`, or `None` if this is older, or more were lost than expected.
     fn since(self, before: Self) -> Option<(i64, u64)> {
         let expected = self.highest.wrapping_sub(before.highest) as i32;
         let lost = i64::from(self.lost) - i64::from(before.lost);

@@ -1,12 +1,12 @@
 //! Parts shared by several controllers.
 //!
-//! * * [`base_delay`], [`filters`], [`receive_rate`]: delays and rates of arrivals;
+//! * [`base_delay`], [`filters`], [`receive_rate`]: delays and rates of arrivals;
 //! * [`loss_intervals`], [`loss_reports`], and the detection of losses by per-packet feedback;
 //! * the smoothed round-trip time, the clocks of missing feedback and of drains;
-//! * * the backlog at the sender, the encoder's rate beside a backlog, and the window that lets the lowest rate
+//! * the backlog at the sender, the encoder's rate beside a backlog, and the window that lets the lowest rate
 //!   through;
-//! * * the packet numbers that a receiver half follows;
-//! * * the scale of feedback older than coupling's allocations, and memory of queues.
+//! * the packet numbers that a receiver half follows;
+//! * the scale of feedback older than coupling's allocations, and memory of queues.
 
 pub(crate) mod allocation_history;
 pub(crate) mod backlog;

@@ -128,7 +128,8 @@ mod tests {
 
     #[test]
     fn each_branch_of_the_rule() {
-        // Losses: 1.5·0.2. A steady queue: as wanted. Noise: 0.9·0.3, or towards what is wanted, by half at most.
+        // Losses: 1.5·0.2. A steady queue: as asked for. Noise: 0.9·0.3, or towards the value asked for, by half at
+        // most.
         near(CONFIG.target(0.3, 0.2, 0.5, 0.003), 0.3);
         near(CONFIG.target(0.3, 0.2, 0.1, 0.001), 0.2);
         near(CONFIG.target(0.3, 0.2, 0.5, 0.001), 0.27);

@@ -90,8 +90,9 @@
 //! 20. The queue-delay target under competition is that of RFC 8298 §4.1.2.3. [`v2::Config::compensation`] is off, as in
 //!     the C++.
 //!
-//! libwebrtc has an implementation of its own, which differs in losses above all. It counts round trips with a
-//! loss, and reduces its window after three in a row, where the C++ does so from a share of 1 % of the packets on.
+//! libwebrtc has an implementation of its own, which differs in losses above all. That one counts round trips with
+//! a loss, and reduces its window after three in a row, where the C++ does so from a share of 1 % of the packets
+//! on.
 
 pub mod v1;
 pub mod v2;

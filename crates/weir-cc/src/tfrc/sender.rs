@@ -153,7 +153,7 @@ impl EquationRule {
         Next { x: allowed.min(x + rise), why: ChangeReason::Loss, limited_by: Some(LimitingFactor::Loss) }
     }
 
-    /// Doubles the rate in slow start, once per round trip; `None` where it is too early.
+    /// Doubles the rate in slow start, once per round trip. Returns `None` where it is too early.
     fn slow_start(&mut self, now: SendTime, recv_limit: f64, rtt: &RoundTrip, x: f64) -> Option<Next> {
         let due = self.changed.is_none_or(|doubled| now - doubled >= rtt.smoothed() || now < doubled);
         due.then(|| {

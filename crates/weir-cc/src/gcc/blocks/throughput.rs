@@ -189,7 +189,7 @@ impl Throughput {
     }
 
     /// The same where some arrived out of order; packets that left before those outside the window do not count.
-    /// `None` if too few remain.
+    /// Returns `None` if too few remain.
     fn sent_out_of_order(&self) -> Option<DataRate> {
         let mut usable = 0;
         let mut bytes = DataSize::ZERO;

@@ -62,7 +62,7 @@ pub struct GoogCc {
     untold: bool,
     /// Departure of the packet that publishes the changed target.
     tell_at: Option<SendTime>,
-    /// Time of the next tick; `None` while paused, and until the streams are known or the first packet leaves.
+    /// Time of the next tick. Unset while paused, and until the streams are known or the first packet leaves.
     tick: Option<SendTime>,
     paused: bool,
     words: AllocationHistory,

@@ -38,7 +38,7 @@ impl Nada2016 {
 #[derive(Debug)]
 pub struct Rule2016 {
     config: Config,
-    /// `x_n` of the newest report in ms; `None` where the next report cannot be compared with it.
+    /// `x_n` of the newest report in ms, unless the next report cannot be compared with it.
     x_n: Option<f64>,
     /// `x_o` and `x_d` in ms; NaN where the last update had none.
     x_o: f64,

@@ -26,7 +26,7 @@ pub struct ScreamV2 {
     config: Config,
     standing: RateInForce,
     path: Path,
-    /// `None` before the first round-trip time: then the start rate replaces it.
+    /// The reference window, once a round-trip time is known; before, the start rate replaces it.
     window: Option<RefWindow>,
     qdelay_target: QdelayTarget,
     loss_events: LossEventRate,
