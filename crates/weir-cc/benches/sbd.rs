@@ -40,7 +40,8 @@ fn packets(flow: &mut FlowStatistics, at_ms: i64) -> f64 {
     begun.elapsed().as_nanos() as f64 / PACKETS as f64
 }
 
-/// Nanoseconds an interval of ten flows: one packet each, so that its statistics, grouping and groups are what is left.
+/// Nanoseconds an interval of ten flows. Each flow has one packet, so that mainly its statistics, the grouping and
+/// the groups are measured.
 fn intervals(flows: &mut [FlowStatistics], detector: &mut Detector, at: i64) -> f64 {
     let begun = Instant::now();
     for interval in at..at + INTERVALS as i64 {

@@ -1,5 +1,5 @@
-//! A controller in a media stack of your own: no socket, no clock, no runtime. A simulated link stands where your sockets
-//! would be, and a loop over milliseconds where your timers would: `cargo run --release -p weir-cc --example sans_io`.
+//! A controller in a media stack of your own: no socket, no clock, no runtime. A simulated link replaces your
+//! sockets, and a loop over milliseconds your timers: `cargo run --release -p weir-cc --example sans_io`.
 
 use std::collections::VecDeque;
 

@@ -6,7 +6,7 @@
 //! receiver's times, and the controller gets them as if they had crossed the network. The observer cannot tell the
 //! difference, except for information that per-packet feedback does not carry:
 //!
-//! 1. `media_time` and `marker` are not known at the sender, and neither are duplicates: both fields are as in a
+//! 1. `media_time` and `marker` are not known at the sender, and neither are duplicates. Both fields are as in a
 //!    packet without media, and of two copies the first one counts.
 //! 2. A lost report takes the information on its packets with it. The observer is informed of the gap
 //!    ([`Observer::on_unreported`]): unreported packets count neither as lost nor as received, and their time

@@ -94,7 +94,7 @@ pub trait Receiver: Send + Sync + Debug {
 
     /// The path is another one, and the receiving end knows it ([`PathEvent::RouteChanged`] at the other end).
     /// Estimates of delay, loss and capacity do not hold any more. Call it when the first packet by the new route
-    /// comes, before passing that packet: packets still on their way by the old route count as forgotten.
+    /// comes, before passing that packet. Packets still on their way by the old route are then forgotten.
     fn on_route_changed(&mut self);
 
     /// The internal quantities that [`Self::read_signals`] shows.
@@ -184,8 +184,8 @@ impl Target {
     }
 }
 
-/// How far packets may leave ahead of the pace. They leave at once until they have used up so much time of it, but
-/// none of more than so many bytes together. Then none leaves before all is paid for.
+/// How far packets may leave ahead of the pace: at once until their bytes have used up `time` of it, but no more
+/// than `size` together. Then no packet leaves before all bytes are paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
     /// Time at the pacing rate.
@@ -352,13 +352,13 @@ pub enum PathEvent {
     /// The application sends again.
     Resumed,
     /// The path is another one: estimates of delay, loss and capacity do not hold any more. No packet is in flight
-    /// on it, and feedback from now on covers only packets that left after this event:
+    /// on it, and later feedback covers only packets that left after this event.
     /// [`SendHistory::change_route`](crate::history::SendHistory::change_route), called before, ensures both. The
     /// event at the other end is [`Receiver::on_route_changed`].
     RouteChanged,
-    /// An arrival that was reported before the round trip was known cannot have been at its time
-    /// ([`SendHistory::take_refuted_delay`](crate::history::SendHistory::take_refuted_delay)): a base delay learnt by then does not
-    /// hold. The rate stays.
+    /// An arrival reported before the round trip was known cannot have been at its time
+    /// ([`SendHistory::take_refuted_delay`](crate::history::SendHistory::take_refuted_delay)). A base delay
+    /// measured by then does not hold. The rate stays.
     DelayRefuted,
 }
 

@@ -12,10 +12,10 @@ const PADDING_DEBT: TimeDelta = TimeDelta::from_secs(1);
 
 /// Spaces packets so that they leave at a rate.
 ///
-/// A packet may leave when the one before it has been paid for at the pacing rate. Idle time earns nothing, except
-/// for the configured lateness: after a pause the first packet leaves at once and the next after its time.
+/// A packet may leave when the one before it has been paid for at the pacing rate. Idle time earns no credit,
+/// except for the configured lateness: after a pause the first packet leaves at once and the next after its time.
 ///
-/// A target may allow a [`Burst`] ahead of that: packets then leave at once until so much is unpaid for, and the
+/// A target may allow a [`Burst`] ahead of that. Packets then leave at once until so much is unpaid for, and the
 /// next when all of it is paid, as in libwebrtc's pacer. A packet that comes when none waits begins another burst
 /// ([`Self::on_queued`]).
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Pacer {
     burst: Burst,
     /// When all departed bytes are paid for.
     paid: SendTime,
-    /// Whether a burst has ended, and nothing may leave until then.
+    /// Whether a burst has ended, and no packet may leave until then.
     drains: bool,
     padding: Padding,
 }

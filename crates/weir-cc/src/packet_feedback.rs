@@ -145,7 +145,7 @@ enum Pace {
 /// Size of a report on the wire in libwebrtc's estimate: 20 bytes for IPv4, 8 for UDP, 10 for SRTP and 30 on
 /// average for the feedback.
 const REPORT_LEN: u64 = 20 + 8 + 10 + 30;
-/// Of so many bytes received one may go back as a report: 5 %.
+/// Bytes received per byte of reports: reports take 5 %.
 const RECEIVED_PER_REPORTED: u64 = 20;
 const SHORTEST: TimeDelta = TimeDelta::from_millis(50);
 const LONGEST: TimeDelta = TimeDelta::from_millis(250);
@@ -167,9 +167,9 @@ impl PacketFeedback {
         Self::paced(Pace::Fixed, interval.max(TimeDelta::from_millis(1)))
     }
 
-    /// Reports as often as 5 % of the receive rate allow, in reports of 68 bytes: 217.6 ms at 50 kbit/s, 108.8 ms at
-    /// 100 kbit/s; at least each 250 ms, at most each 50 ms, each 100 ms while the rate is not known. The rate is that
-    /// of payload over the last 500 ms.
+    /// Reports as often as 5 % of the receive rate allow, in reports of 68 bytes: 217.6 ms at 50 kbit/s, 108.8 ms
+    /// at 100 kbit/s. The interval is 50 to 250 ms, and 100 ms while the rate is not known. The rate is that of
+    /// payload over the last 500 ms.
     pub fn adaptive() -> Self {
         Self::paced(Pace::Adaptive(ReceiveRate::new(RATE_WINDOW)), DEFAULT)
     }

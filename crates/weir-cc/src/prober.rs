@@ -1,7 +1,7 @@
 //! The prober, which computes when the packets of a probe leave. Packets stay with the embedder.
 //!
-//! A cluster leaves at the probe's rate, whatever the pacing rate: the next packet is due when the bytes before it
-//! are paid for at that rate since the cluster began. The rules of beginning and giving up are libwebrtc's
+//! A cluster leaves at the probe's rate, whatever the pacing rate. The next packet is due when the cluster's bytes
+//! before it are paid for at the probe's rate. The rules of beginning and giving up are libwebrtc's
 //! (`BitrateProber`, June 2025).
 
 use alloc::collections::VecDeque;
@@ -12,13 +12,13 @@ use crate::controller::Probe;
 use crate::packet::ProbeId;
 use crate::time::SendTime;
 
-/// Most waiting clusters; libwebrtc's probe controller asks for two at a time.
+/// Most waiting clusters; libwebrtc's probe controller requests two at a time.
 const ROOM: usize = 8;
 /// Lateness of a packet that makes the cluster worthless.
 const LATEST: TimeDelta = TimeDelta::from_millis(10);
 /// Age above which the first waiting cluster is dropped when another one is requested.
 const LONGEST_WAIT: TimeDelta = TimeDelta::from_secs(5);
-/// Probing begins with a packet of at least so many bytes, or of as much as leaves in [`SPACING`], whichever is less.
+/// Smallest packet with which probing begins, unless less leaves in [`SPACING`].
 const SMALLEST_START: DataSize = DataSize::from_bytes(200);
 const SPACING: TimeDelta = TimeDelta::from_millis(2);
 
@@ -94,7 +94,7 @@ impl Prober {
         }
     }
 
-    /// When the next packet of a probe is due, if one is under way; a time long past stands for at once.
+    /// When the next packet of a probe is due, if one is under way; a time long past means at once.
     pub fn next_departure(&self) -> Option<SendTime> {
         self.active.then(|| self.due.unwrap_or(SendTime::from_nanos(i64::MIN)))
     }

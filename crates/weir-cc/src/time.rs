@@ -16,7 +16,7 @@ macro_rules! clock {
         impl $clock {
             /// The clock's zero, unrelated to that of any other clock.
             pub const ZERO: Self = Self(0);
-            /// Later than any reading; stands for "never".
+            /// Later than any reading; means "never".
             pub const MAX: Self = Self(i64::MAX);
 
             /// The reading `ns` nanoseconds after the clock's zero.

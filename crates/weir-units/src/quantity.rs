@@ -20,7 +20,7 @@ pub struct TimeDelta(i64);
 impl DataRate {
     /// No data at all.
     pub const ZERO: Self = Self(0);
-    /// The largest rate that can be written; stands for "unlimited".
+    /// The largest rate that can be written; means "unlimited".
     pub const MAX: Self = Self(u64::MAX);
 
     /// A rate of `bps` bit/s.
@@ -72,7 +72,7 @@ impl DataRate {
 impl DataSize {
     /// No data.
     pub const ZERO: Self = Self(0);
-    /// The largest amount; stands for "unlimited".
+    /// The largest amount; means "unlimited".
     pub const MAX: Self = Self(u64::MAX);
 
     /// An amount of `bytes` bytes.
@@ -114,7 +114,7 @@ impl DataSize {
 impl TimeDelta {
     /// No time.
     pub const ZERO: Self = Self(0);
-    /// The longest span; stands for "never".
+    /// The longest span; means "never".
     pub const MAX: Self = Self(i64::MAX);
 
     /// A span of `ns` nanoseconds.
@@ -191,8 +191,8 @@ fn round_u64(value: f64) -> u64 {
 /// Whole number nearest to `value`, halves away from zero: the `round` of std, which core lacks, for a conversion
 /// by `as`.
 ///
-/// The half added is smaller by its last bit, so that no value below a half reaches the next whole number by the
-/// rounding of the sum.
+/// The half added is smaller by its last bit, so that the rounded sum of a value below a half stays below the next
+/// whole number.
 pub(crate) fn nearest(value: f64) -> f64 {
     value + (0.5 - f64::EPSILON / 4.0).copysign(value)
 }

@@ -174,8 +174,8 @@ fn mount<O: Observer>(observer: O) -> AtSender<O, Clerk> {
     AtSender::new(observer, Clerk::new(), &SHOWN)
 }
 
-/// A packet of an open-loop path: when it leaves after the one before, how long it takes, its size, whether it is
-/// marked and whether it arrives.
+/// A packet of an open-loop path: the gap before it, its one-way delay and its size, whether it is marked, and
+/// whether it arrives.
 #[derive(Clone, Copy, Debug)]
 struct Trip {
     gap: i64,

@@ -17,7 +17,7 @@ pub enum DelayThreshold {
     /// This one-way delay, but at least the smallest one observed; longer than 0. Needs synchronised clocks.
     /// Appendix B, 1: a `T` below the propagation delay leaves the path unused.
     AtLeastMinimum(TimeDelta),
-    /// So much above the smallest one-way delay observed; 0 or longer. Appendix B, 2 and 3, with a margin.
+    /// Margin above the smallest one-way delay observed; 0 or longer. Appendix B, 2 and 3, with a margin.
     AboveMinimum(TimeDelta),
 }
 
@@ -30,7 +30,7 @@ pub enum Interarrival {
     /// From the last packet of the window before to the last of this one, over the packets in between.
     Timestamps,
     /// The length of the window over the packets in it. dccc-2017 appendix C-A. With few packets in a window this
-    /// takes the rate for too low on average, and a flow may not leave a low rate.
+    /// underestimates the rate on average, and a flow may not leave a low rate.
     Count,
 }
 
@@ -85,7 +85,7 @@ pub struct Config {
     /// So many intervals without a packet are a pause, and so many without a report a feedback timeout; 2 to 10.
     /// Divergences 7 and 8.
     pub silence_intervals: u32,
-    /// After so long without a report the smallest delay is learnt anew; longer than 0. Divergence 6.
+    /// Time without a report after which the base delay is measured anew; longer than 0. Divergence 6.
     pub relearn_after: TimeDelta,
     /// The encoder's rate is lowered so that the backlog at the sender is gone after this time; longer than 0. With
     /// `None` the encoder gets the rate unchanged. Divergence 13.
@@ -94,7 +94,7 @@ pub struct Config {
     /// at most 8 min. The base delay is then the minimum of two minutes more. With `None` it never drains, and the
     /// base delay is that of the whole session. Without effect where the threshold is fixed. Divergence 6.
     pub drain_after: Option<TimeDelta>,
-    /// A delay so much above the smallest one means that a clock was set; longer than 0. Divergence 6.
+    /// Distance of a delay from the smallest one that means that a clock was set; longer than 0. Divergence 6.
     pub clock_step: TimeDelta,
 }
 
@@ -128,9 +128,9 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The controller of the paper's simulations: a fixed threshold on the one-way delay, which needs synchronised
-    /// clocks, time stamps of 1 ms, and rates by the stamps of an ideal source, which keeps no backlog. dccc-2017 §V-A,
-    /// appendix C-A.
+    /// The controller of the paper's simulations. The threshold on the one-way delay is fixed, which needs
+    /// synchronised clocks. Time stamps have 1 ms, and rates go by the stamps of an ideal source, which keeps no
+    /// backlog. dccc-2017 §V-A, appendix C-A.
     pub fn dccc_2017(threshold: TimeDelta) -> Self {
         let ms = TimeDelta::from_millis;
         Self {
@@ -144,8 +144,9 @@ impl Config {
         }
     }
 
-    /// For rates of up to 50 Mbit/s where the paper has 2.5: `h` grows by 20 as they do, so that the price `h/x`, and
-    /// with it the delay at rest (eq. 17) and the time of a climb, are those of the paper.
+    /// For rates of up to 50 Mbit/s where the paper has 2.5. `h` is larger by the same factor of 20, so that the
+    /// price `h/x` is that of the paper. The delay at equilibrium (eq. 17) and the time of a climb are then the
+    /// paper's, too.
     pub fn gaming() -> Self {
         Self { utility_weight: DataRate::from_kbps(20 * 20), ..Self::default() }
     }
@@ -187,7 +188,7 @@ impl Config {
         rtt.clamp(self.min_interval, self.max_interval)
     }
 
-    /// Whether a source is the paper's, which always sends what the controller allows.
+    /// Whether the source is the paper's, which always sends at the controller's rate.
     pub(super) fn source_is_ideal(&self) -> bool {
         self.sending_rate == SendingRate::Stamped
     }

@@ -98,7 +98,7 @@ mod tests {
         assert!(close(config.step(1e6, 0.03, 0.05), 976e3));
         // A draining queue raises the rate: 1000 · (1 + 0.04) + 8.
         assert!(close(config.step(1e6, 0.0, -0.1), 1.048e6));
-        // At v = h/x the rate stands.
+        // At v = h/x the rate is at equilibrium.
         assert!(close(config.step(1e6, 0.02, 0.0), 1e6));
         // g = 3: 1000 · (1 − 1.2) + 8 < 0, which the limits raise to the minimum; with g_max = 1: 608.
         assert!(config.step(1e6, 0.0, 3.0) < 0.0);

@@ -1,9 +1,9 @@
 //! DCCC, delay-constrained congestion control: dccc-2017.
 //!
 //! The sender moves its rate `x` until the marginal utility `h/x` equals the price of the path. The price is that
-//! of delay, `β·(e − T)/RTT` while the one-way delay `e` is above the threshold `T`, plus `g`, the relative excess
-//! of sent over received: the delay's gradient while the queue moves, the loss while it is full. The delay price
-//! never exceeds `β`, so that a queue filled by others cannot push a flow below `h/β`.
+//! of delay, `β·(e − T)/RTT` while the one-way delay `e` is above the threshold `T`, plus `g`. `g` is the relative
+//! excess of the sent over the received rate: the delay's gradient while the queue moves, the loss while it is
+//! full. The delay price never exceeds `β`, so that a queue filled by others cannot push a flow below `h/β`.
 //!
 //! Source: D'Aronco, Toni, Mena, Zhu, Frossard, "Improved Utility-based Congestion Control for Delay-Constrained
 //! Communication", 2017 ("dccc-2017"). Blocks: [`DcccObserver`] (appendix C-A, media packets to feedback, mounted with
@@ -96,8 +96,8 @@ pub use sender::{Dccc, PriceRule};
 
 /// DCCC with both its parts at the sender, over per-packet feedback; the receiver half is
 /// [`PacketFeedback`](crate::packet_feedback::PacketFeedback). Reports come at least as often as the controller's
-/// shortest interval, [`Config::min_interval`], so that no interval is longer than `T_s` and none looks like a
-/// feedback timeout.
+/// shortest interval, [`Config::min_interval`]. So no interval is longer than `T_s`, and none looks like a feedback
+/// timeout.
 ///
 /// # Errors
 /// The first constant of `config` out of its range.

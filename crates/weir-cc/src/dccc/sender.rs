@@ -30,7 +30,7 @@ const LOST_WEIGHT: f64 = 1.0 / 16.0;
 const LESS: f64 = 0.3;
 /// Share of packets lost above which a rise of the delay is a queue.
 const MOST_OF_A_STEP: f64 = 0.05;
-/// While the source is application-limited, the rate grows to at most so many times the rate that was sent.
+/// Upper bound of the rate over the rate that was sent, while the source is application-limited.
 const MOST_OVER_SENT: f64 = 2.0;
 
 /// The sender half of DCCC.
@@ -316,7 +316,7 @@ impl Rule for PriceRule {
         self.forget_delays();
     }
 
-    /// The prices are ratios of what was sent and received.
+    /// The prices are ratios of sent and received rates, which coupling does not change.
     fn scale(&mut self, _now: SendTime, _factor: f64, _frame: &Frame) {}
 
     fn send_rates(&self, frame: &Frame) -> SendRates {

@@ -28,7 +28,7 @@ pub struct Config {
     pub target: TimeDelta,
     /// `GAIN`, packets per round trip by which an empty queue opens the window, in (0, 1]. RFC 6817 §2.4.2.
     pub gain: f64,
-    /// `ALLOWED_INCREASE`, packets that the window may exceed what is in flight, above 0. RFC 6817 §2.4.2.
+    /// `ALLOWED_INCREASE`, packets by which the window may exceed the bytes in flight, above 0. RFC 6817 §2.4.2.
     pub allowed_increase: f64,
     /// Factor on the bytes in flight in that rule, 1 or more; 1 is RFC 6817. Divergence 3.
     pub flight_headroom: f64,

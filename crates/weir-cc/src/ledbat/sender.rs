@@ -183,8 +183,8 @@ impl WindowRule {
     }
 }
 
-/// Mean time in flight of the packets that arrived at known times: the round-trip time with the wait for the
-/// report, as it counts for the window.
+/// Mean time in flight of the packets that arrived at known times. This is the round-trip time with the wait for
+/// the report, as it counts for the window.
 fn time_in_flight(now: SendTime, results: &[PacketResult]) -> Option<TimeDelta> {
     let arrived = results.iter().filter(|result| matches!(result.fate, Fate::Arrived { at: Some(_), .. }));
     let (total, count) = arrived

@@ -110,7 +110,7 @@ pub struct Config {
     pub gamma_max: f64,
     /// `QBOUND`, bound on the queue that ramp-up itself may cause. RFC 8698 §4.3.
     pub queue_bound: TimeDelta,
-    /// `MULTILOSS`, a loss is recent for so many average loss intervals. RFC 8698 §4.2.
+    /// `MULTILOSS`, number of average loss intervals for which a loss is recent. RFC 8698 §4.2.
     pub multiloss: f64,
     /// `QTH`, queuing delay from which warping begins. RFC 8698 §4.2.
     pub warp_threshold: TimeDelta,
@@ -149,7 +149,7 @@ pub struct Config {
     pub min_packets: u32,
     /// Raw queuing delay from which on it means that a clock was set. Divergence 7.
     pub clock_step: TimeDelta,
-    /// Feedback timeout: without a report for so long the rate is halved, then each second. Divergence 9.
+    /// Feedback timeout, after which the rate is halved, and then each second. Divergence 9.
     pub feedback_timeout: TimeDelta,
     /// Whether the time since the report before counts for at most `TAU`. Divergence 8.
     pub interval_cap: bool,
@@ -227,10 +227,10 @@ impl NadaPacing {
 }
 
 impl Config {
-    /// RFC 8698 as it is printed, without the divergences by which the default departs from its text: no bound of
-    /// `x_curr` but the wire's (1), losses that never expire (2), ratios smoothed with each packet (4), however few they
-    /// are (5), no cap of the time between reports (8), the shaping buffer as it is when a report comes (12), no drains
-    /// (13). Readings of what the RFC leaves open stay.
+    /// RFC 8698 as it is printed, without the divergences by which the default departs from its text. `x_curr` has
+    /// no bound but the wire's (1), losses never expire (2), and ratios are smoothed with each packet (4), however
+    /// few they are (5). The time between reports has no cap (8), the shaping buffer counts as it is when a report
+    /// comes (12), and there are no drains (13). Readings of what the RFC leaves open stay.
     pub fn rfc_literal() -> Self {
         Self {
             congestion_bound: CongestionBound::Unbounded,

@@ -1,5 +1,5 @@
-//! State kept by every observer of NADA: the base delay, the log of the last `LOGWIN`, the receive rate, and when
-//! the next report is due.
+//! State kept by every observer of NADA: the base delay, the log of the last `LOGWIN`, the receive rate, and the
+//! time of the next report.
 
 use weir_units::{DataRate, TimeDelta};
 

@@ -6,8 +6,8 @@
 //! | `nada-2016` | the comparison with GCC of 2016, on draft-zhu-rmcat-nada-06 and draft-ietf-rmcat-nada-01 | [`v2016`] |
 //! | `nada-dccc` | the comparison with DCCC of 2017, on draft-zhu-rmcat-nada-03 | [`zhu_03`] |
 //!
-//! Shared are the log of the path, the shell of the sender ([`NadaRule`]) with its shaping buffer, and the gradual
-//! update; a variant adds its observer and its [rule](Variant).
+//! The variants share the log of the path, the shell of the sender ([`NadaRule`]) with its shaping buffer, and the
+//! gradual update. A variant adds its observer and its [rule](Variant).
 //!
 //! The receiver condenses queuing delay, loss and ECN marks into one number in milliseconds, the aggregate
 //! congestion signal `x_curr`, and reports it every 100 ms. The sender moves its reference rate `r_ref` until
@@ -83,9 +83,9 @@
 //! (cisco/ns3-rmcat, commit adb3f8e of 2020): without 2, 13 and the bound at equilibrium of 1.
 //!
 //! A consequence of the RFC's own rule, not of this implementation: the ramp-up demands that every raw delay of the
-//! last 500 ms is below `QEPS`, so that jitter above 10 ms practically switches it off. Another one: the report
-//! does not split `x_curr` into its terms. The sender therefore reports every gradual update as limited by delay,
-//! losses and marks included.
+//! last 500 ms is below `QEPS`. Jitter above 10 ms practically switches it off. Another one: the report does not
+//! split `x_curr` into its terms. The sender therefore reports every gradual update as limited by delay, losses and
+//! marks included.
 
 mod config;
 mod congestion;

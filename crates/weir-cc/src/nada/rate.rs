@@ -37,8 +37,9 @@ pub(super) struct Gains {
 }
 
 impl Gains {
-    /// Gradual update from `rate` above 0, `elapsed` after the one before; at `equilibrium` (ms) the rate would stand.
-    /// RFC 8698 eqs. (5) to (7); nada-vs-gcc-2016 eqs. (3) to (5) with `K1 = κ·δ/τ²` and `K2 = κ·η/τ`.
+    /// Gradual update from `rate` above 0, `elapsed` after the one before; `equilibrium` (ms) is the congestion
+    /// signal at which the rate would stay. RFC 8698 eqs. (5) to (7); nada-vs-gcc-2016 eqs. (3) to (5) with `K1 =
+    /// κ·δ/τ²` and `K2 = κ·η/τ`.
     pub(super) fn gradual(
         &self,
         rate: f64,

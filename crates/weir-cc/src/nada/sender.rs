@@ -77,7 +77,7 @@ pub enum RateUpdate {
 pub(super) struct SenderVariant {
     pub(super) pacing: NadaPacing,
     pub(super) shaping: Shaping,
-    /// Feedback timeout: without a report for so long the rate is halved.
+    /// Feedback timeout, after which the rate is halved.
     pub(super) feedback_timeout: TimeDelta,
     /// Time span of the receiver's rate.
     pub(super) log_window: TimeDelta,

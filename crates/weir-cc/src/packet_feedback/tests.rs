@@ -250,8 +250,8 @@ fn an_adaptive_receiver_reports_more_often_what_comes_faster() {
 }
 
 proptest! {
-    /// Compares with a receiver that remembers everything: each report is exact on the arrivals so far, and each
-    /// packet within half a second of the first above it is reported.
+    /// Compares with a receiver that remembers everything. Each report is exact on the arrivals so far. Each packet
+    /// that arrives within half a second of the first above it is reported.
     #[test]
     fn what_is_told_is_true_and_nothing_is_left_out(
         steps in prop::collection::vec((prop_oneof![20 => 0..20_i64, 1 => 400..700_i64], -30..40_i64), 1..300)

@@ -1,6 +1,6 @@
 //! Base delay: the part of the one-way delay that is not queuing delay.
 //!
-//! The smallest apparent delay of the last ten minutes, kept as one minimum per minute (RFC 6817 §4.2): a changed
+//! The smallest apparent delay of the last ten minutes, kept as one minimum per minute (RFC 6817 §4.2). A changed
 //! route and the skew of two clocks leave with their minutes. A controller that lets the queue drain each minute
 //! needs fewer.
 
@@ -51,7 +51,7 @@ impl BaseDelay {
         Self::keeping(MINUTES)
     }
 
-    /// The minimum of so many minutes, 1 to 10, the present one included, without any sample.
+    /// The minimum of `minutes` minutes, 1 to 10, the present one included, without any sample.
     pub fn keeping(minutes: usize) -> Self {
         Self { kept: Some(minutes.clamp(1, MINUTES)), ..Self::for_ever() }
     }
@@ -227,8 +227,8 @@ mod tests {
         assert_eq!(base.get(), None);
     }
 
-    /// Base delay less the true one, in ms, in the last second of each of ten minutes: a queue of 20 ms that drains each minute, and
-    /// a receiver's clock that gains `ppm`.
+    /// Base delay less the true one, in ms, in the last second of each of ten minutes. The queue of 20 ms drains
+    /// each minute, and the receiver's clock gains `ppm`.
     fn errors(ppm: i64) -> Vec<i64> {
         let mut base = BaseDelay::between_drains(MINUTE);
         let mut errors = Vec::new();

@@ -1,10 +1,10 @@
 //! Drains of the queue, in which the path's base delay shows again.
 //!
 //! A controller with a standing queue never measures the empty path. A base delay that forgets then mistakes the
-//! queue for propagation delay and adds another one; a base delay that does not forget mistakes the skew of two
-//! clocks for a queue. The round-trip time uses one clock, so it tells both apart: where it has not come near its
-//! minimum for a while the sender reduces its rate for a few round trips. Flows of one bottleneck see each other's
-//! drains in it, and drain together.
+//! queue for propagation delay, and another queue builds up on top. A base delay that does not forget mistakes the
+//! skew of two clocks for a queue. The round-trip time uses one clock, and distinguishes both. Where it has not
+//! come near its minimum for a while, the sender reduces its rate for a few round trips. Flows of one bottleneck
+//! see each other's drains in it, and drain together.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -14,11 +14,11 @@ use crate::time::SendTime;
 
 /// Sending rate while the queue drains, as a share of the rate; that of SCReAM's implementation.
 pub(crate) const SHARE: f64 = 0.5;
-/// A drain lasts so many round trips, in which half a rate drains two and a half of them; as there.
+/// Length of a drain in round trips, in which half a rate drains two and a half of them; as there.
 pub(crate) const ROUNDS: f64 = 5.0;
-/// … and at least so long, that a report covers it.
+/// … and its least length, so that a report covers it.
 const SHORTEST: TimeDelta = TimeDelta::from_millis(200);
-/// A round-trip time so much above the least is one without a queue.
+/// Distance from the smallest round-trip time within which there is no queue.
 const NEAR: TimeDelta = TimeDelta::from_millis(5);
 
 /// The clock of drains.
@@ -111,7 +111,7 @@ impl Drains {
         self.phase != Phase::Full
     }
 
-    /// Ends a drain: feedback is missing, or nothing is sent.
+    /// Ends a drain: feedback is missing, or no packet is sent.
     pub(crate) fn end(&mut self) {
         self.phase = Phase::Full;
     }

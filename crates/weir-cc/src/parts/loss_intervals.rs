@@ -37,7 +37,8 @@ impl LossIntervals {
     }
 
     /// No loss event yet. While the open interval is longer than twice the average of the closed ones, these count
-    /// for less, down to `threshold` (`THRESHOLD`, 0.25) of their weight (RFC 5348 §5.5); 1 switches that off.
+    /// for less. Their weight falls to a `threshold` (`THRESHOLD`, 0.25) share at least (RFC 5348 §5.5); 1 switches
+    /// that off.
     pub fn discounting(threshold: f64) -> Self {
         Self { open: 0, closed: [0; HISTORY], discounts: [1.0; HISTORY], known: 0, threshold }
     }
@@ -81,7 +82,7 @@ impl LossIntervals {
         Some(self.weighted(open.chain(kept))?.max(closed))
     }
 
-    /// The average of the closed intervals alone, in packets; it stands still between loss events. Without a loss
+    /// The average of the closed intervals alone, in packets; it is constant between loss events. Without a loss
     /// event there is no average.
     pub fn average_closed(&self) -> Option<f64> {
         self.weighted(self.closed.into_iter().zip(self.discounts))

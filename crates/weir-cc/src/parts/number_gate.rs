@@ -2,10 +2,10 @@
 
 use crate::packet::Arrival;
 
-/// A number so far behind the newest one is late: `MAX_MISORDER`. A stray number may be confirmed by one so far
-/// ahead.
+/// Largest distance of a late number behind the newest one: `MAX_MISORDER`. A stray number may be confirmed by one
+/// so far ahead.
 const NEAR: u64 = 100;
-/// A number so far ahead of the newest one is the next after losses: `MAX_DROPOUT`.
+/// Largest distance ahead of the newest number that counts as losses in between: `MAX_DROPOUT`.
 const MOST_LOST: u64 = 3000;
 
 /// Follows the packet numbers that go on arriving. A number far from the others waits for its successor, so that a

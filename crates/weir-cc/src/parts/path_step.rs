@@ -19,7 +19,7 @@ const LONGEST: TimeDelta = TimeDelta::from_secs(10);
 const SMOOTHING: TimeDelta = TimeDelta::from_millis(500);
 /// Shortest time between two samples.
 const INTERVAL: TimeDelta = TimeDelta::from_millis(80);
-/// Time after a fall of the delay in which a rise is no step: the queue of a shorter path begins to stand.
+/// Time after a fall of the delay in which a rise is no step: the queue of a shorter path builds up.
 const AFTER_FALL: TimeDelta = TimeDelta::from_secs(10);
 /// Share of the rate before a step below which a flow drains its queue.
 pub(crate) const DRAINING: f64 = 0.9;
@@ -92,8 +92,8 @@ impl PathSteps {
         self.least = Some(self.least.map_or(delay, |least| least.min(delay)));
     }
 
-    /// Takes a report at `at`, the time of an arrival or a later one, with the receive rate in bit/s and whether
-    /// packets were lost. Returns the least delay of the path, if a step of it is confirmed now.
+    /// Takes a report at `at`, the time of an arrival or a later one. `rate` is the receive rate in bit/s, `lossy`
+    /// whether packets were lost. Returns the least delay of the path, if a step of it is confirmed now.
     pub(crate) fn on_report(&mut self, at: ArrivalTime, rate: f64, lossy: bool) -> Option<ApparentDelay> {
         self.lossy |= lossy;
         let passed = self.sampled.map_or(TimeDelta::MAX, |last| at - last);
@@ -102,8 +102,8 @@ impl PathSteps {
         }
         let (least, lossy) = (self.least.take()?, core::mem::take(&mut self.lossy));
         if passed < TimeDelta::ZERO || passed > HOLD {
-            // At the start, after a gap, or after the clock was set back, nothing before can be compared. The clock
-            // may have been set back: the last confirmed step counts from now on.
+            // At the start, after a gap, or after the clock was set back, no earlier sample can be compared. The
+            // clock may have been set back: the last confirmed step counts from now on.
             let believed = self.believed.map(|last| last.min(at));
             *self = Self { rate, believed, ..Self::new(self.less) };
         }

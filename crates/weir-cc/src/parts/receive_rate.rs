@@ -11,9 +11,9 @@ const ROOM: usize = 512;
 
 /// The rate at which data arrives: bytes within the last `window`, divided by its length.
 ///
-/// The window is open at its old end. Since the first packet it never reaches back beyond that packet, which
-/// therefore does not count itself: its bytes were on their way before the measured time began. The rate is neither
-/// too low at the start, nor too high.
+/// The window is open at its old end. At the start it never reaches back beyond the first packet, which therefore
+/// does not count itself. Its bytes were on their way before the measured time began. The rate is neither too low
+/// at the start, nor too high.
 #[derive(Clone, Debug)]
 pub struct ReceiveRate {
     window: TimeDelta,
@@ -47,8 +47,8 @@ impl ReceiveRate {
         self.window = window.max(TimeDelta::from_nanos(1));
     }
 
-    /// `size` has arrived `at`. A time before the newest one counts as the newest; one that lies further back than
-    /// the window means that the clock was set back, and the meter begins anew.
+    /// `size` has arrived `at`. A time before the newest one counts as the newest. A time further back than the
+    /// window means that the clock was set back, and the meter begins anew.
     pub fn on_arrival(&mut self, at: ArrivalTime, size: DataSize) {
         if self.first.is_some() && self.newest - at > self.window {
             self.restart();
@@ -64,7 +64,8 @@ impl ReceiveRate {
 
     /// The receive rate at `now`, rounded down. Unknown before the second packet and when no packet has arrived
     /// within the window. While less than a window has passed since the first packet, the time since that packet
-    /// takes the window's place: at least one gap between packets, and noisy as long as it is no more than that.
+    /// takes the window's place. This is at least one gap between packets, and noisy as long as it is no more than
+    /// that.
     pub fn rate(&mut self, now: ArrivalTime) -> Option<DataRate> {
         let first = self.first?;
         let now = now.max(self.newest);

@@ -138,7 +138,7 @@ mod tests {
         let limits = RateLimits::new(kbps(100), kbps(100), kbps(1000)).unwrap();
         let mut relative = Relative::NONE;
         relative.follow(2e6, 2e6, &FALL);
-        // The rate stands at the maximum of 1 Mbit/s, or has been halved since.
+        // The rate is at the maximum of 1 Mbit/s, or has been halved since.
         relative.on_share(0.5e6, 0.5, &limits);
         assert_eq!(relative.follow(1e6, 0.5e6, &Fall { yields_at: 0.0, cut_at: 0.0, ..FALL }), 0.5e6);
     }

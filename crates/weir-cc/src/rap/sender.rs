@@ -123,8 +123,8 @@ impl GapRule {
         }
     }
 
-    /// Takes a round-trip sample of each packet that arrived at a known time, less the time it waited for the
-    /// report, where the report was `made` at a known time.
+    /// Takes a round-trip sample of each packet that arrived at a known time. The wait for the report is left out
+    /// where the report was `made` at a known time.
     fn measure_rtts(
         &mut self,
         now: SendTime,

@@ -18,17 +18,17 @@ type Swing = Extremes<6, 500>;
 const SECOND: TimeDelta = TimeDelta::from_secs(1);
 /// … or one by this factor above the rate of the last rise, …
 const GOES_ON: f64 = 1.02;
-/// … and so many decisions: a controller that decides once a second or less often has no other sign.
+/// … and this number of decisions: a controller that decides once a second or less often has no other sign.
 const DECISIONS: u8 = 2;
 
 /// Follows the rates of decisions. A controller counts as climbing from the beginning until it finds a limit.
 ///
 /// The rate rises when it is more than 3 % above its lowest value of the last 0.6 s, or since the last rise. That
-/// is a pace of 5 % in a second, detected before the second is over. A rise begins a climb where it leads above the
-/// rates of the last three seconds, or where the rate had fallen by more than a tenth in that time. A swing about
-/// an equilibrium does neither. The climb goes on with each further rise, and with each 2 % above the rate of the
-/// last one. A climb ends when a second and two decisions have passed with neither. So a small ripple is no climb.
-/// A fall does not end a climb if the rate rises again within a second.
+/// is a pace of 5 % in a second, detected before the second is over. A rise begins a climb where it exceeds the
+/// rates of the last three seconds, or follows a fall of more than a tenth in that time. A swing about an
+/// equilibrium does neither. The climb goes on with each further rise, and with each 2 % above the rate of the last
+/// one. A climb ends when a second and two decisions have passed with neither. So a small ripple is no climb. A
+/// fall does not end a climb if the rate rises again within a second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Climb {
     climbing: bool,

@@ -8,7 +8,8 @@ use crate::controller::{LimitingFactor, RateLimits};
 use crate::decision::{ChangeReason, Decision};
 use crate::time::SendTime;
 
-/// A rate that has come to the maximum is limited by it until it is so much lower: a ripple below the bound changes nothing.
+/// Factor below the maximum at which a rate that has reached it no longer counts as limited by it: a ripple below
+/// the bound changes nothing.
 const BELOW_MAXIMUM: f64 = 1.1;
 /// Time without a limit in the controller's decisions after which the last limit is forgotten.
 const FORGOTTEN_AFTER: TimeDelta = TimeDelta::from_secs(1);

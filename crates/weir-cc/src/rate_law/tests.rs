@@ -14,7 +14,7 @@ fn limits(min: u64, start: u64, max: u64) -> RateLimits {
     RateLimits::new(kbps(min), kbps(start), kbps(max)).unwrap()
 }
 
-/// Takes the ceiling for its rate.
+/// A rule whose rate is the receiver's ceiling.
 #[derive(Debug)]
 struct Obedient {
     why: ChangeReason,

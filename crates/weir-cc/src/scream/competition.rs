@@ -12,7 +12,7 @@ pub(super) struct CompetitionConfig {
     pub(super) low: f64,
     /// `QDELAY_TARGET_HI`.
     pub(super) high: f64,
-    /// `loss_event_rate` above which others are taken for loss-based.
+    /// `loss_event_rate` above which other flows count as loss-based.
     pub(super) loss_threshold: f64,
     /// Variance of the normalised queue delay below which the target follows it.
     pub(super) variance_threshold: f64,

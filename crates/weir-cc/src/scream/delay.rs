@@ -7,9 +7,9 @@ use crate::time::{ApparentDelay, ArrivalTime};
 
 /// Queue delay from which on it means that a clock was set.
 const CLOCK_STEP: TimeDelta = TimeDelta::from_secs(10);
-/// A round-trip time is taken as at most so long …
+/// Longest round-trip time that counts …
 const LONGEST_RTT: f64 = 10.0;
-/// … and at least so.
+/// … and the shortest one.
 const SHORTEST_RTT: f64 = 1e-4;
 /// Weight of the newest round-trip time. RFC 6298 §2.3.
 const RTT_GAIN: f64 = 0.125;

@@ -2,7 +2,7 @@
 //!
 //! A window in the manner of LEDBAT bounds the bytes in flight and keeps the queue delay near a target;
 //! acknowledgements clock the packets out. The rate of the encoder follows: it probes upwards while the queue delay
-//! shows no trend, and falls back to the rate that the path carries when it does. A backlog in the RTP queue lowers
+//! shows no trend, and otherwise falls back to the rate that the path carries. A backlog in the RTP queue lowers
 //! it. The receiver only reports the fates of packets; everything is decided at the sender.
 //!
 //! Version 2 drops the fast increase. Its reference window, which the bytes in flight may exceed, grows by a packet
@@ -68,7 +68,7 @@
 //! tenth minute on a flow alone has 1.3 to 2.9 of 3 Mbit/s by the minute (2.4 in the last two of an hour). A slow
 //! clock costs nothing.
 //!
-//! Of version 2 alone. Its oracle is what the C++ answered to 36 minutes of feedback (`data/scream-2026`):
+//! Version 2 alone. Its oracle is the C++'s reaction to 36 minutes of feedback (`data/scream-2026`):
 //!
 //! 14. Before the first round-trip time there is no reference window: packets leave at 1.5 times the start rate.
 //!     The first round-trip time makes it the window of the start rate. The C++ begins with a window of given size and
@@ -91,8 +91,7 @@
 //!     the C++.
 //!
 //! libwebrtc has an implementation of its own, which differs in losses above all. That one counts round trips with
-//! a loss, and reduces its window after three in a row, where the C++ does so from a share of 1 % of the packets
-//! on.
+//! a loss, and reduces its window after three in a row. The C++ does so from a share of 1 % of the packets on.
 
 pub mod v1;
 pub mod v2;

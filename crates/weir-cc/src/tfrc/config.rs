@@ -7,7 +7,7 @@ use crate::config_error::{ConfigError, check, positive, span, weight};
 /// Largest packet in bytes, by the length field of IP.
 pub(super) const MOST_SIZE: f64 = 65_535.0;
 
-/// The part of the throughput equation that stands for timeouts.
+/// The timeout term of the throughput equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -103,7 +103,7 @@ impl Default for Config {
 
 impl Config {
     /// The properties of ns-2.35's TFRC that affect the steady state (its defaults, packets of 1000 bytes). The
-    /// equation has a bounded timeout term and a timeout measured in ticks of 100 ms, the filters are slower, and
+    /// equation has a bounded timeout term and a timeout measured in ticks of 100 ms. The filters are slower, and
     /// the rate increases by one packet per round trip and round trip. Reordering is not tolerated, discounting
     /// goes down to a half, and the nofeedback timer is two round trips.
     pub fn ns2() -> Self {

@@ -317,7 +317,7 @@ fn what_truly_waits_at_the_sender_drains_and_the_stamp_tells_what_is_sent() {
 #[test]
 fn jitter_is_no_loss() {
     let mut sender = dccc(fixed());
-    // Packets bunch: g swings by 10 % around nothing, and the delay goes with it.
+    // Packets bunch: g swings by 10 % around zero, and the delay goes with it.
     for round in 0..200 {
         let (delay, received) = if round % 2 == 0 { (60, 900) } else { (55, 1125) };
         let now = 1000 + 50 * round;

@@ -17,14 +17,14 @@ use crate::time::SendTime;
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case", deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Additive {
-    /// Half a packet per response time and update, at least so many bit/s per update; a response time counts at
-    /// most once. draft-ietf-rmcat-gcc-02 §5.5.
+    /// Half a packet per response time and update, but not below a least increment per update; a response time
+    /// counts at most once. draft-ietf-rmcat-gcc-02 §5.5.
     PerUpdate {
         /// In bit/s: 1000 in the draft.
         least: f64,
     },
-    /// Half a packet per response time as a slope, at least so many bit/s per second, over all the time that has
-    /// passed. libwebrtc since 2017.
+    /// Half a packet per response time as a slope, but not below a least slope, over all the time that has passed.
+    /// libwebrtc since 2017.
     Slope {
         /// In bit/s per second: 4000 in libwebrtc.
         least: f64,
@@ -40,9 +40,9 @@ pub enum ReceiveRateBound {
     /// `A` never exceeds the multiple of `R`. draft-ietf-rmcat-gcc-02 §5.5.
     Ceiling,
     /// A step of growth that would exceed the multiple of `R` is refused, once `R` exceeds 100 kbit/s or `A` would
-    /// exceed 150 kbit/s; `A` is not pulled down. libwebrtc in 2016.
+    /// exceed 150 kbit/s. `A` is not pulled down. libwebrtc in 2016.
     Refusal,
-    /// Growth ends at the multiple of `R` and so many bit/s more; `A` is not pulled down. libwebrtc today.
+    /// Growth ends at the multiple of `R` plus a margin; `A` is not pulled down. libwebrtc today.
     Limit {
         /// In bit/s: 10 000 in libwebrtc.
         margin: f64,
@@ -57,7 +57,7 @@ pub enum ReceiveRateBound {
 pub struct AimdConfig {
     /// `η`, multiplicative growth per second, above 1. draft-ietf-rmcat-gcc-02 §5.5.
     pub increase: f64,
-    /// A multiplicative step is at least so many bit/s. libwebrtc; 0 in the draft.
+    /// Least multiplicative step in bit/s. libwebrtc; 0 in the draft.
     pub least_increase: f64,
     /// Growth near the capacity.
     pub additive: Additive,
@@ -66,14 +66,14 @@ pub struct AimdConfig {
     pub additive_only_near: bool,
     /// `β`, share of `R` that is left after over-use, in (0, 1). draft-ietf-rmcat-gcc-02 §5.5.
     pub decrease: f64,
-    /// So many bit/s less still after over-use. libwebrtc since September 2023; 0 before.
+    /// Additional decrease after over-use, in bit/s. libwebrtc since September 2023; 0 before.
     pub extra_decrease: f64,
     /// Effect of `R` on a growing `A`.
     pub bound: ReceiveRateBound,
     /// The multiple of `R` in it, at least 1. draft-ietf-rmcat-gcc-02 §5.5.
     pub bound_factor: f64,
-    /// Whether the state is Hold at the beginning and again right after a decrease (libwebrtc), or Increase at the
-    /// beginning and Decrease until the signal changes (the draft).
+    /// Whether the state is Hold at the beginning and again right after a decrease, as in libwebrtc. Otherwise it
+    /// is Increase at the beginning and Decrease until the signal changes, as in the draft.
     pub returns_to_hold: bool,
     /// `R` below this share of `A` lets `A` fall again before the interval between decreases has passed. libwebrtc.
     pub far_below: f64,
@@ -127,7 +127,7 @@ impl AimdConfig {
         }
     }
 
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 9] {
         let amount = |v: f64| v >= 0.0 && v.is_finite();
         let least = match self.additive {

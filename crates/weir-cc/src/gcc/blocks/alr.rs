@@ -13,7 +13,8 @@ use crate::time::SendTime;
 pub struct AlrConfig {
     /// The share of the estimate that a source has to fill.
     pub usage: f64,
-    /// The budget's capacity, owed or left over: this share of the estimate over so much time.
+    /// Time span of the budget's capacity, owed or left over: the capacity is this share of the estimate over that
+    /// time.
     pub window: TimeDelta,
     /// A region begins when more than this share of the budget is left over.
     pub start: f64,

@@ -7,14 +7,15 @@ use crate::time::{ArrivalTime, SendTime};
 /// Rules of a burst, and of a restart of the grouping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurstConfig {
-    /// `burst_time`: packets that leave within so long of a burst's first one belong to it. So does a packet that
-    /// arrives at most so long after the burst while the delay falls. draft-ietf-rmcat-gcc-02 table 1. With `None`
-    /// each packet is a burst of its own.
+    /// `burst_time`: time from a burst's first departure within which packets belong to it. A packet also belongs
+    /// to it if it arrives within that time after the burst while the delay falls. draft-ietf-rmcat-gcc-02 table 1.
+    /// With `None` each packet is a burst of its own.
     pub burst_time: Option<TimeDelta>,
-    /// A burst may grow by falling delay only for so long after its first arrival (libwebrtc since 2019).
+    /// Longest time from its first arrival for which a burst may grow by falling delay (libwebrtc since 2019).
     pub longest: Option<TimeDelta>,
-    /// Packets that would begin a burst while arrivals ran backwards between the two before are ignored; so many in
-    /// a row begin grouping anew (libwebrtc: 3). With `None` they begin a burst, and there is just no sample.
+    /// Number of packets in a row that are ignored before grouping begins anew (libwebrtc: 3). Packets are ignored
+    /// that would begin a burst while arrivals ran backwards between the two before. With `None` they begin a
+    /// burst, and there is just no sample.
     pub backward_limit: Option<u32>,
     /// An arrival delta this much longer than the departure delta begins grouping anew: the receiver's clock was
     /// set (libwebrtc: 3 s). No queue makes such a delta: a queue that long delays the feedback as much. A
@@ -121,7 +122,7 @@ impl Bursts {
     }
 
     /// Takes the next packet in order of arrival, reported at `now`. A packet that left before the current burst is
-    /// ignored; where it left too long before, the sender's clock was set back, and grouping begins anew with the
+    /// ignored. Where it left too long before, the sender's clock was set back, and grouping begins anew with the
     /// next.
     pub fn on_packet(&mut self, packet: &Received, now: SendTime) -> Option<BurstSample> {
         let Some(current) = &mut self.current else {

@@ -19,10 +19,10 @@ pub enum Usage {
 pub struct DetectorConfig {
     /// The gradient must have been above the threshold for longer than this.
     pub overuse_time: TimeDelta,
-    /// Share of the time before the first sample above the threshold that counts as above: half of it (libwebrtc), as
-    /// the crossing lies somewhere in between, or all of it.
+    /// Share of the time before the first sample above the threshold that counts as above. Half of it (libwebrtc)
+    /// counts, as the crossing lies somewhere in between, or all of it.
     pub first_share: FirstShare,
-    /// So many samples in a row must have been above (libwebrtc: 2).
+    /// Least number of consecutive samples above the threshold (libwebrtc: 2).
     pub min_samples: u32,
     /// Whether the gradient must not have fallen since the sample before (draft-ietf-rmcat-gcc-02 §5.4).
     pub gradient_must_not_fall: bool,

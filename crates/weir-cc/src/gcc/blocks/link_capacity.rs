@@ -11,7 +11,8 @@ use weir_units::DataRate;
 pub struct LinkCapacityConfig {
     /// Weight of a new sample, in (0, 1]. draft-ietf-rmcat-gcc-02 §5.5 keeps 0.95 of the old value; libwebrtc.
     pub smoothing: f64,
-    /// The capacity is within so many standard deviations of the mean. draft-ietf-rmcat-gcc-02 §5.5.
+    /// Distance from the mean, in standard deviations, within which the capacity lies. draft-ietf-rmcat-gcc-02
+    /// §5.5.
     pub deviations: f64,
     /// Lowest and first variance, divided by the mean, in kbit/s. libwebrtc.
     pub least_variance: f64,
@@ -28,7 +29,7 @@ impl Default for LinkCapacityConfig {
 }
 
 impl LinkCapacityConfig {
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 3] {
         let spread = self.least_variance > 0.0 && self.most_variance >= self.least_variance;
         [

@@ -25,7 +25,7 @@ pub struct LossV1Config {
     pub increase_step: f64,
     /// The rate falls by this share of the loss ratio. gcc-2016 eq. (5).
     pub decrease: f64,
-    /// Growth starts from the lowest rate of so long. libwebrtc.
+    /// Time span of the lowest rate from which growth starts. libwebrtc.
     pub memory: TimeDelta,
     /// From one fall to the next: this and a round-trip time. libwebrtc.
     pub decrease_interval: TimeDelta,
@@ -35,7 +35,8 @@ pub struct LossV1Config {
     pub min_packets: u32,
     /// A loss ratio older than this is ignored. libwebrtc: 1.2 times 5 s.
     pub max_age: TimeDelta,
-    /// For so long after the first feedback, and while nothing is lost, the delay-based estimate is trusted. libwebrtc.
+    /// Time after the first feedback for which the delay-based estimate is trusted, while no packet is lost.
+    /// libwebrtc.
     pub start_phase: TimeDelta,
 }
 
@@ -58,7 +59,7 @@ impl Default for LossV1Config {
 }
 
 impl LossV1Config {
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 9] {
         let ratio = |v: f64| (0.0..=1.0).contains(&v);
         let times = [self.memory, self.decrease_interval, self.interval, self.max_age, self.start_phase];
@@ -175,7 +176,7 @@ impl LossBasedV1 {
         self.law.threshold(self.loss_ratio())
     }
 
-    /// Whether the first seconds last and nothing was lost in them.
+    /// Whether the start phase lasts and no packet was lost in it.
     pub fn is_starting(&self, now: SendTime) -> bool {
         let young = self.first_report.is_none_or(|first| (now - first).abs() < self.config.start_phase);
         young && self.fraction_lost == 0

@@ -29,7 +29,7 @@ pub struct ByTime {
     pub start: u32,
     /// `χ` after the start. libwebrtc: 0.002.
     pub chi: f64,
-    /// `K`: `ΔT_min` is the smallest inter-departure time of so many samples. libwebrtc: 60.
+    /// `K`: number of samples whose smallest inter-departure time is `ΔT_min`. libwebrtc: 60.
     pub window: usize,
 }
 

@@ -83,13 +83,13 @@ pub enum PeriodicProbes {
 pub struct RecoveryConfig {
     /// A fall below this share of the estimate is a drop.
     pub drop: f64,
-    /// A drop is remembered for so long.
+    /// Time for which a drop is remembered.
     pub memory: TimeDelta,
     /// The probe's share of the estimate before.
     pub share: f64,
     /// The probe must exceed the estimate even if its result is this share lower.
     pub uncertainty: f64,
-    /// Only if the source is application-limited, or was until at most so long ago.
+    /// Time since an application-limited region within which such a probe is allowed.
     pub alr_memory: TimeDelta,
     /// From one such probe to the next.
     pub interval: TimeDelta,
@@ -345,7 +345,7 @@ impl ProbeController {
         self.pending.iter_mut().find_map(Option::take)
     }
 
-    /// Restarts waits and memories after the sender's clock was set back: remembered times must not lie ahead of
+    /// Restarts waits and memories after the sender's clock was set back. Remembered times must not lie ahead of
     /// `now`, nor awaited ones further ahead than at their start.
     fn rewind(&mut self, now: SendTime) {
         let past = |at: &mut SendTime| *at = now.min(*at);

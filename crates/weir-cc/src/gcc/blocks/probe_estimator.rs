@@ -19,7 +19,8 @@ const ROOM: usize = 8;
 pub struct ProbeEstimatorConfig {
     /// Share of the cluster's packets, and of its bytes, that must have arrived.
     pub min_received: f64,
-    /// The cluster may not take longer than this, sent or received, and is forgotten so long after its last arrival.
+    /// Longest duration of a cluster, sent or received, and the time from its last arrival after which it is
+    /// forgotten.
     pub longest: TimeDelta,
     /// A cluster received faster than this multiple of its sending rate does not count.
     pub max_ratio: f64,

@@ -12,7 +12,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 pub struct PushBackConfig {
     /// Whether frames are left out at all. libwebrtc.
     pub enabled: bool,
-    /// The window holds the target for a round-trip time and so much more. libwebrtc.
+    /// Time at the target rate that the window holds beyond a round-trip time. libwebrtc.
     pub queue: TimeDelta,
     /// No frame is left out for a rate below this. libwebrtc.
     pub min_rate: DataRate,
@@ -29,7 +29,7 @@ impl PushBackConfig {
     pub const LIBWEBRTC_2025: Self =
         Self { enabled: true, queue: TimeDelta::from_millis(350), min_rate: DataRate::from_kbps(30) };
 
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 1] {
         [("queue", !self.queue.is_negative(), "0 or longer")]
     }
@@ -37,9 +37,9 @@ impl PushBackConfig {
 
 /// The window holds two packets of full size or more. libwebrtc.
 const LEAST_WINDOW: f64 = 3000.0;
-/// A window so full lowers the rate to so much of it, with each packet, tick and feedback. libwebrtc.
+/// Fill of an overfull window, and the factor on the rate with each packet, tick and feedback. libwebrtc.
 const OVERFULL: (f64, f64) = (1.5, 0.9);
-/// The same of a window that is just full.
+/// The same for a window that is just full.
 const FULL: (f64, f64) = (1.0, 0.95);
 /// A window so empty ends push-back at once. libwebrtc.
 const EMPTY: f64 = 0.1;
@@ -129,7 +129,7 @@ mod tests {
         PushBack::new(PushBackConfig::LIBWEBRTC_2025)
     }
 
-    /// The allowed share of 1 Mbit/s after so many updates with so much in flight.
+    /// The allowed share of 1 Mbit/s after `updates` updates with `bytes` in flight.
     fn share(push_back: &mut PushBack, bytes: u64, updates: usize) -> f64 {
         push_back.set_outstanding(DataSize::from_bytes(bytes));
         (0..updates).for_each(|_| push_back.update());

@@ -34,7 +34,7 @@ impl Default for RttBackoffConfig {
 }
 
 impl RttBackoffConfig {
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 4] {
         let share = |v: f64| v > 0.0 && v < 1.0;
         [
@@ -182,7 +182,7 @@ mod tests {
         // 3 s alone are not above the limit either.
         backoff.on_rtt(TimeDelta::from_secs(3));
         assert!(!backoff.is_above_limit());
-        // The wait of 4 s is above; the clock is set back, and the wait is nothing, but the rate stays down.
+        // The wait of 4 s is above; the clock is set back, and the wait is zero, but the rate stays down.
         backoff.on_sent(at(5000));
         backoff.on_sent(at(9000));
         assert_eq!(backoff.step(at(9000)), Some((0.5, LimitingFactor::Silence)));

@@ -14,15 +14,15 @@ use crate::time::SendTime;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ThroughputConfig {
-    /// The rate is unknown below so many packets. libwebrtc.
+    /// Number of packets below which the rate is unknown. libwebrtc.
     pub required_packets: u32,
-    /// The window keeps so many packets however long that takes … libwebrtc.
+    /// Least number of packets in the window, however long they take … libwebrtc.
     pub window_packets: u32,
-    /// … and the packets of so long however many they are … libwebrtc.
+    /// … and the time span of its packets, however many they are … libwebrtc.
     pub window: TimeDelta,
-    /// … but no more packets than this, up to 1000 … libwebrtc.
+    /// … with this upper bound on their number, up to 1000 … libwebrtc.
     pub max_packets: u32,
-    /// … and nothing older than this. libwebrtc.
+    /// … and this one on their age. libwebrtc.
     pub max_window: TimeDelta,
 }
 
@@ -39,7 +39,7 @@ impl Default for ThroughputConfig {
 }
 
 impl ThroughputConfig {
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 5] {
         let required = (2..=self.window_packets).contains(&self.required_packets);
         [
@@ -61,7 +61,7 @@ const LEAST_SPAN: TimeDelta = TimeDelta::from_millis(1);
 
 /// Receive rate without the longest gap, at most the sending rate of the same packets.
 ///
-/// Sums and the longest gaps are carried along; the window is looked through only where a packet came out of order
+/// Sums and the longest gaps are updated incrementally. The window is scanned only where a packet came out of order
 /// or one of the longest gaps left it.
 #[derive(Clone, Debug)]
 pub struct Throughput {
@@ -213,7 +213,7 @@ fn inverted(a: Option<&Received>, b: Option<&Received>) -> usize {
     a.zip(b).map_or(0, |(a, b)| usize::from(b.departure < a.departure))
 }
 
-/// The two longest lengths of gaps between arrivals in a window, and how many gaps have them: on a path without
+/// The two longest lengths of gaps between arrivals in a window, and how many gaps have them. On a path without
 /// jitter nearly all have one length, so that one of them leaving changes little.
 #[derive(Clone, Copy, Debug, Default)]
 struct Gaps {

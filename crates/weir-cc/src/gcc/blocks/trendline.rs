@@ -29,7 +29,7 @@ impl Default for TrendlineConfig {
 }
 
 impl TrendlineConfig {
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 4] {
         [
             ("window", (2..=200).contains(&self.window), "from 2 to 200"),
@@ -80,8 +80,8 @@ pub struct Trend {
 
 /// The slope of the smoothed one-way delay over arrival time.
 ///
-/// The sums of the regression are carried along, and taken anew once per window so that rounding cannot build up: a
-/// sample costs the same whatever the window.
+/// The sums of the regression are updated incrementally, and computed anew once per window so that rounding cannot
+/// build up. A sample costs the same whatever the window.
 #[derive(Clone, Debug)]
 pub struct Trendline {
     config: TrendlineConfig,

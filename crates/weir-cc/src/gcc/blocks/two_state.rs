@@ -13,7 +13,7 @@ pub struct TwoStateConfig {
     pub initial_error: [f64; 2],
     /// Diagonal of `Q`.
     pub state_noise: [f64; 2],
-    /// While the gradient turns back from over- or under-use, the state noise of `m` grows by so many times itself.
+    /// Multiple of the state noise of `m` by which it grows while the gradient turns back from over- or under-use.
     pub turning_noise: f64,
     /// How the noise variance is estimated, while usage is normal.
     pub noise: NoiseConfig,

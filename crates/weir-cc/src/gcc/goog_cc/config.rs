@@ -27,9 +27,9 @@ pub struct Config {
     pub whole_departures: bool,
     /// The same of arrivals. libwebrtc, where feedback is transport-wide.
     pub whole_arrivals: bool,
-    /// Packets sent within so long are a burst. libwebrtc.
+    /// Longest span of departures of a burst. libwebrtc.
     pub burst_time: TimeDelta,
-    /// A burst that grows while the delay falls lasts at most so long. libwebrtc.
+    /// Longest duration of a burst that grows while the delay falls. libwebrtc.
     pub longest_burst: TimeDelta,
     /// Without feedback for longer than this, grouping, trend, detector and γ begin anew. libwebrtc.
     pub stream_timeout: TimeDelta,
@@ -71,15 +71,15 @@ pub struct Config {
     pub probe_result: ProbeEstimatorConfig,
     /// The pacer drains at this multiple of the target. libwebrtc.
     pub pacing_factor: f64,
-    /// So much of that may leave at once; zero for none. libwebrtc since November 2023.
+    /// Time at that rate that may leave at once; zero for none. libwebrtc since November 2023.
     pub pacing_burst: TimeDelta,
-    /// And at most so many bytes. libwebrtc.
+    /// Upper bound of that burst in bytes. libwebrtc.
     pub pacing_burst_size: DataSize,
     /// Interval of the controller's own ticks. libwebrtc.
     pub process_interval: TimeDelta,
-    /// Receiver reports are awaited for so long after the first feedback; then round-trip time and losses are those
-    /// of feedback. Zero where no reports will come, as in the mode that libwebrtc called packet feedback only
-    /// until June 2025.
+    /// Longest wait for receiver reports after the first feedback; then round-trip time and losses are those of
+    /// feedback. Zero where no reports will come, as in the mode that libwebrtc called packet feedback only until
+    /// June 2025.
     pub report_patience: TimeDelta,
     /// Interval of the receiver half's reports. libwebrtc: 50 to 250 ms by the rate.
     pub feedback_interval: TimeDelta,

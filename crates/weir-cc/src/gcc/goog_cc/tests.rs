@@ -161,7 +161,7 @@ fn a_probes_result_becomes_the_rate_at_once() {
     call.send(1000, None);
     call.tick();
     let probe = call.probes()[0];
-    // 1000 bytes each 10 ms: 800 kbit/s are shown, within 10 % of what was asked for.
+    // 1000 bytes each 10 ms: 800 kbit/s are shown, within 10 % of the probe's rate.
     for _ in 0..6 {
         call.now_ms += 10;
         call.send(1000, Some(probe.id));

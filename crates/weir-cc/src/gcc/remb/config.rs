@@ -87,7 +87,7 @@ pub struct Config {
     pub pacing_factor: f64,
     /// Whether padding fills up the part of `A` that the encoder leaves free. gcc-2016 §3.5; divergence 12.
     pub padding: bool,
-    /// Feedback timeout: without feedback for so long the rate is halved, then each second. Divergence 7.
+    /// Feedback timeout, after which the rate is halved, and then each second. Divergence 7.
     pub feedback_timeout: TimeDelta,
 }
 

@@ -94,7 +94,7 @@ impl RembRule {
     }
 
     /// Whether the receiver's controller decreased its rate. While the rate grows at the bound of 1.5 R it follows
-    /// the noise of R by a few per cent; over-use takes it to `α·R`, so at least by the factor `α`.
+    /// the noise of R by a few per cent. Over-use takes it to `α·R`, so at least by the factor `α`.
     fn decreased(&self, before: DataRate, ceiling: DataRate) -> bool {
         ceiling.bps_f64() <= self.config.decrease * before.bps_f64()
     }

@@ -120,7 +120,7 @@ fn a_leap_of_the_receivers_clock_by_five_seconds_is_no_gradient() {
         let mut path = path(&config);
         path.run(TimeDelta::from_secs(20), Loop::target_rate);
         path.clock_step = TimeDelta::from_secs(5);
-        // Taken for a gradient it would be m = 60 ms, 3600 as compared with the threshold, and half a minute above it.
+        // As a gradient it would be m = 60 ms, 3600 as compared with the threshold, and half a minute above it.
         let gradients = path.run(TimeDelta::from_secs(60), |path| path.sender_signal("m"));
         let highest = gradients.into_iter().fold(0.0, f64::max);
         assert!(highest < 150.0, "{name}: {highest} ms");

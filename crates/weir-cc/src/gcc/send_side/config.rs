@@ -117,7 +117,7 @@ pub struct Config {
     pub slope_noise: f64,
     /// Initial error variance of `1/C` in (ms/byte)². libwebrtc.
     pub slope_error: f64,
-    /// State noise of `m` grows by so many times itself while the gradient turns back. libwebrtc.
+    /// Multiple of the state noise of `m` by which it grows while the gradient turns back. libwebrtc.
     pub turning_noise: f64,
     /// `var_v(0)` in ms². libwebrtc; the draft has none.
     pub initial_noise: f64,
@@ -146,11 +146,11 @@ pub struct Config {
     pub threshold_max: f64,
     /// `del_var_th` ignores gradients further above it than this, in ms. draft-ietf-rmcat-gcc-02 §5.4.
     pub threshold_outlier: f64,
-    /// The time between two updates of `del_var_th` counts at most so much. libwebrtc.
+    /// Longest time between two updates of `del_var_th` that counts. libwebrtc.
     pub threshold_gap: TimeDelta,
     /// `overuse_time_th`. draft-ietf-rmcat-gcc-02 table 1.
     pub overuse_time: TimeDelta,
-    /// So many samples in a row must be above the threshold. libwebrtc.
+    /// Least number of consecutive samples above the threshold. libwebrtc.
     pub overuse_samples: u32,
     /// Whether over-use needs a gradient that does not fall. draft-ietf-rmcat-gcc-02 §5.4.
     pub gradient_must_not_fall: bool,
@@ -178,7 +178,7 @@ pub struct Config {
     pub loss_decrease: f64,
     /// How packets leave. draft-ietf-rmcat-gcc-02 §4.
     pub pacing: SendSidePacing,
-    /// Feedback timeout: without feedback for so long the rate is halved, then each second. Divergence 8.
+    /// Feedback timeout, after which the rate is halved, and then each second. Divergence 8.
     pub feedback_timeout: TimeDelta,
 }
 
@@ -232,9 +232,9 @@ impl Config {
     }
 
     /// Carlucci, De Cicco, Ilharco, Mascolo, "Congestion Control for Real-time Communications: a comparison between
-    /// NADA and GCC", MED 2016 (nada-vs-gcc-2016): the two-state filter, no pacer, reports each 50 ms. The paper has no
-    /// gains of the threshold; table I is nearer with those that its authors print in gcc-2016 than with those of the libwebrtc of
-    /// that year (0.004 and 0.00006).
+    /// NADA and GCC", MED 2016 (nada-vs-gcc-2016): the two-state filter, no pacer, reports each 50 ms. The paper
+    /// has no gains of the threshold. Its table I agrees better with the gains that its authors print in gcc-2016
+    /// than with those of the libwebrtc of that year (0.004 and 0.00006).
     pub fn nada_vs_gcc_2016() -> Self {
         Self {
             filter: FilterForm::TwoState,
@@ -252,7 +252,7 @@ impl Config {
         check(self.sampling_rules().into_iter().chain(self.rate_rules()))
     }
 
-    /// Name, whether it holds and what is expected, of each constant from feedback to detector.
+    /// Rules of the constants from feedback to detector: the name, whether its value is valid, and the valid range.
     fn sampling_rules(&self) -> [Rule; 22] {
         let chi = |v: f64| (0.001..=0.1).contains(&v);
         let milli = TimeDelta::from_millis(1);

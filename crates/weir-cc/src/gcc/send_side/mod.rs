@@ -1,9 +1,9 @@
 //! The sender-side form of GCC: per-packet feedback, everything else at the sender.
 //!
 //! The receiver reports which packets arrived and when
-//! ([`PacketFeedback`](crate::packet_feedback::PacketFeedback)). The sender groups them into bursts, estimates the
-//! queuing delay gradient by a Kalman filter, compares it with an adaptive threshold and controls the rate `A_r`; a
-//! loss-based controller bounds it by `A_s`; it sends at `A = min(A_s, A_r)`.
+//! ([`PacketFeedback`](crate::packet_feedback::PacketFeedback)). The sender groups them into bursts and estimates
+//! the queuing delay gradient by a Kalman filter. The gradient is compared with an adaptive threshold, which
+//! controls the rate `A_r`. A loss-based controller bounds it by `A_s`; the sender sends at `A = min(A_s, A_r)`.
 //!
 //! Source: Holmer, Lundin, Carlucci, De Cicco, Mascolo, "A Google Congestion Control Algorithm for Real-Time
 //! Communication", draft-ietf-rmcat-gcc-02, 2016. Variants: [`Config::draft_02`], the draft;

@@ -51,8 +51,8 @@ pub struct SendSideRule {
     /// The arrivals of one feedback, in order of arrival.
     arrivals: Vec<Received>,
     heard: Option<SendTime>,
-    /// Time of the first report's coming back minus the arrival of the newest packet it covers: the delay of the
-    /// reverse path, with its sign turned and an unknown constant.
+    /// Time of the first report's coming back minus the arrival of the newest packet it covers. This is the delay
+    /// of the reverse path, with its sign turned and an unknown constant.
     way_back: Option<ApparentDelay>,
     words: AllocationHistory,
 }
@@ -132,7 +132,8 @@ impl SendSideRule {
         if overused { Usage::Over } else { self.delay.usage() }
     }
 
-    /// Additional delay of this report's way back over the first report's, if the gradient is that of round trips.
+    /// Additional delay of this report on the reverse path over the first report's, if the gradient is that of
+    /// round trips.
     fn later_back(&mut self, now: SendTime) -> TimeDelta {
         let (DelayOf::RoundTrip, Some(newest)) = (self.config.delay_of, self.arrivals.last()) else {
             return TimeDelta::ZERO;

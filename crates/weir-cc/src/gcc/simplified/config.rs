@@ -45,8 +45,8 @@ pub struct Config {
     pub rate_window: TimeDelta,
     /// The rate is at most this multiple of `R`, at least 1. Divergence 4.
     pub receive_rate_bound: f64,
-    /// Feedback timeout: without a REMB for so long the rate is halved, then each second; longer than 0. Divergence
-    /// 7.
+    /// Feedback timeout without a REMB, after which the rate is halved, and then each second; longer than 0.
+    /// Divergence 7.
     pub feedback_timeout: TimeDelta,
 }
 

@@ -14,7 +14,7 @@ use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, Se
 use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
-/// A ceiling that falls by a tenth or more is one after over-use: while it grows it follows the noise of the receive rate
+/// Share to which a ceiling falls after over-use, or below. While it grows it follows the noise of the receive rate
 /// by a few per cent.
 const CUT: f64 = 0.9;
 

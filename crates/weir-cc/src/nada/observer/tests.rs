@@ -13,7 +13,7 @@ fn ms(ms: i64) -> ArrivalTime {
     ArrivalTime::from_millis(OFFSET + ms)
 }
 
-/// Packet `id` of 1250 bytes, which arrives at `at` ms after `delay` ms on the way.
+/// Packet `id` of 1250 bytes, which arrives at `at` ms after a one-way delay of `delay` ms.
 fn packet(id: u64, at: i64, delay: i64) -> Arrival {
     Arrival::new(id, SendTime::from_millis(at - delay), ms(at), DataSize::from_bytes(1250))
 }
@@ -32,8 +32,8 @@ impl Path {
         Self { observer, now: 0, id: 0, last: None, reports: 0 }
     }
 
-    /// A packet every 10 ms (1 Mbit/s) for `span` ms, each `delay` ms on the way; those for which `lost` holds
-    /// do not arrive.
+    /// A packet every 10 ms (1 Mbit/s) for `span` ms, each with a one-way delay of `delay` ms; packets for which
+    /// `lost` holds do not arrive.
     fn run(&mut self, span: i64, delay: i64, lost: impl Fn(u64) -> bool) -> &mut Self {
         let end = self.now + span;
         while self.now < end {

@@ -149,7 +149,7 @@ fn after_a_silence_the_first_report_has_no_difference() {
     sender.on_sent(&sent(110), &state);
     sender.on_timeout(ms(1110), &state);
     let before = sender.target().media_rate;
-    // x = 10·1500/r_ref is the equilibrium: without a difference the rate stands.
+    // x = 10·1500/r_ref is the equilibrium: without a difference the rate stays.
     let x = 15e6 / before.bps_f64();
     let report = NadaReport { congestion: TimeDelta::from_millis_f64(x), ..gradual(0) };
     let after = tell(&mut sender, 9000, report, 0);

@@ -43,7 +43,7 @@ pub struct Config {
     pub smoothing: f64,
     /// `QTH`, delay from which warping begins. nada-vs-gcc-2016 fig. 2, zhu-06 §4.3.
     pub warp_threshold: TimeDelta,
-    /// `QMAX`, delay that is warped to nothing, above `QTH`. nada-vs-gcc-2016 fig. 2, zhu-06 §4.3.
+    /// `QMAX`, delay that is warped to zero, above `QTH`. nada-vs-gcc-2016 fig. 2, zhu-06 §4.3.
     pub warp_end: TimeDelta,
     /// `D_loss`, delay penalty at a loss ratio of 1. nada-vs-gcc-2016 §II-A.
     pub loss_penalty: TimeDelta,
@@ -60,9 +60,9 @@ pub struct Config {
     /// Origin of rates in the gradual update. Divergence 4.
     pub offset_form: OffsetForm,
     /// The rules of the framework's code: delays in whole ms and rates in whole kbit/s; ramp-up only without loss;
-    /// `γ` by the least round-trip time (at most 100 ms) and the least interval between reports (at most 200 ms); no
-    /// change of `x_n` in the first report. Its bound on the slope, `x'_n < 10 ms/δ_min`, needs no rule: it follows
-    /// from `0 ≤ x_n < 10 ms`.
+    /// no change of `x_n` in the first report. `γ` follows from the least round-trip time (at most 100 ms) and the
+    /// least interval between reports (at most 200 ms). Its bound on the slope, `x'_n < 10 ms/δ_min`, needs no
+    /// rule: it follows from `0 ≤ x_n < 10 ms`.
     pub framework: bool,
     /// `1/τ_v`, rate at which the shaping buffer is drained at a gain of 1, in 1/s. ietf-01; divergence 5.
     pub frame_rate: f64,
@@ -70,7 +70,7 @@ pub struct Config {
     pub shaping_gain: f64,
     /// Raw queuing delay from which on it means that a clock was set. Divergence 9.
     pub clock_step: TimeDelta,
-    /// Feedback timeout: without a report for so long the rate is halved, then each second. Divergence 9.
+    /// Feedback timeout, after which the rate is halved, and then each second. Divergence 9.
     pub feedback_timeout: TimeDelta,
     /// How packets leave. nada-vs-gcc-2016 §II-A.
     pub pacing: NadaPacing,

@@ -44,7 +44,7 @@ pub struct Config {
     pub log_window: TimeDelta,
     /// Raw queuing delay from which on it means that a clock was set. Divergence 8.
     pub clock_step: TimeDelta,
-    /// Feedback timeout: without a report for so long the rate is halved, then each second. Divergence 8.
+    /// Feedback timeout, after which the rate is halved, and then each second. Divergence 8.
     pub feedback_timeout: TimeDelta,
     /// How packets leave; there is no shaping buffer. Divergence 9.
     pub pacing: NadaPacing,

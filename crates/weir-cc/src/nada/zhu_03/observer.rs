@@ -139,7 +139,7 @@ mod tests {
     use crate::packet::Stamp;
     use crate::time::SendTime;
 
-    /// Packet `id` at `10·id` ms, `delay` ms on the way.
+    /// Packet `id` at `10·id` ms, with a one-way delay of `delay` ms.
     fn arrive(observer: &mut Zhu03Observer, id: u64, delay: i64, ecn: Ecn) {
         let at = 10 * id as i64;
         observer.on_arrival(&Arrival {

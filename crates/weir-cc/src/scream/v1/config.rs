@@ -73,13 +73,13 @@ pub struct Config {
     pub rate_pace_min: DataRate,
     /// Whether the queue-delay target adapts to competing flows. §4.1.2.3.
     pub compensation: bool,
-    /// `loss_event_rate` from which competing flows are taken for loss-based, 0 or above. §4.1.2.3.
+    /// `loss_event_rate` from which competing flows count as loss-based, 0 or above. §4.1.2.3.
     pub loss_event_threshold: f64,
     /// Variance of the queue delay below which the target follows it, above 0. §4.1.2.3.
     pub variance_threshold: f64,
     /// Increment of the target outside fast increase. §4.1.3.
     pub increment: Increment,
-    /// Feedback timeout: without feedback for so long the rate is halved, then each second. Divergence 9.
+    /// Feedback timeout, after which the rate is halved, and then each second. Divergence 9.
     pub feedback_timeout: TimeDelta,
 }
 

@@ -11,7 +11,8 @@ use crate::time::SendTime;
 
 /// Updates over which the median of the encoder's rate is taken: just more than 10 s. RFC 8298 §4.1.1.2.
 const MEDIAN_LENGTH: usize = 51;
-/// Of so many rates under congestion `target_bitrate_last_max` is the largest; reference implementation of 2018.
+/// Number of rates under congestion of which `target_bitrate_last_max` is the largest; reference implementation of
+/// 2018.
 const MAXIMA: usize = 3;
 /// Shortest interval of its updates; reference implementation of 2018.
 const LAST_MAX_INTERVAL: TimeDelta = TimeDelta::from_secs(2);
@@ -64,7 +65,7 @@ impl RateControl {
         }
     }
 
-    /// A packet has left; so many bytes of payload are still queued.
+    /// A packet has left; `queued` bytes of payload are still waiting.
     pub(super) fn on_sent(&mut self, packet: &SentPacket, queued: u64, interval: TimeDelta) {
         let latest = packet.at + interval;
         self.due = Some(self.due.map_or(latest, |due| due.min(latest)));
@@ -194,7 +195,7 @@ impl Config {
     }
 }
 
-/// The target never runs far ahead of what the source or the path does. RFC 8298 §4.1.3.
+/// The target never runs far ahead of the source's or the path's rate. RFC 8298 §4.1.3.
 fn limit(target: f64, median: f64, measured: &Measured, seen: &Seen) -> f64 {
     if measured.current_rate <= 0.0 {
         return target;

@@ -9,8 +9,8 @@ use crate::time::SendTime;
 
 /// Steps in which the maximum in flight is remembered.
 const STEPS: usize = 10;
-/// The window is in use in fast increase if it is below so many times the bytes in flight plus the bytes
-/// acknowledged. RFC 8298 §4.1.2.2.
+/// Factor on the bytes in flight plus the bytes acknowledged below which the window is in use in fast increase. RFC
+/// 8298 §4.1.2.2.
 const FAST_USE: f64 = 1.5;
 /// The same outside fast increase.
 const SLOW_USE: f64 = 1.25;

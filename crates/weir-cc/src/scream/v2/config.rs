@@ -30,7 +30,7 @@ pub struct Config {
     pub mss_span: TimeDelta,
     /// Whether a reaction to queue delay puts off the next one to a loss event by a round trip. Divergence 17.
     pub delay_puts_off_loss: bool,
-    /// A missing packet is lost once a packet that left so much later has arrived.
+    /// Least time by which a later arrival must have left after a missing packet to make it lost.
     pub reorder_time: TimeDelta,
     /// Bytes in flight over the reference window while the queue delay is even, at least `least_ref_wnd_overhead`.
     pub ref_wnd_overhead: f64,
@@ -54,8 +54,8 @@ pub struct Config {
     pub virtual_rtt: TimeDelta,
     /// Least time between two reactions to congestion; a shorter round-trip time takes its place.
     pub reaction_interval: TimeDelta,
-    /// Share of the acknowledged rate below which the target rate has already been reduced, in [0, 1]: then a
-    /// reaction to L4S marks or delay is a quarter.
+    /// Share of the acknowledged rate below which the target rate has already been reduced, in [0, 1]. A reaction
+    /// to L4S marks or delay is then a quarter.
     pub yielded_below: f64,
     /// Window per round trip over target rate, at least 1: headroom for frames above the average size.
     pub rate_margin: f64,
@@ -69,7 +69,7 @@ pub struct Config {
     pub packet_overhead: DataSize,
     /// Whether the queue-delay target rises beside competing flows. RFC 8298 §4.1.2.3.
     pub compensation: bool,
-    /// Share of round trips with a loss event from which competing flows are taken for loss-based, in [0, 1].
+    /// Share of round trips with a loss event from which competing flows count as loss-based, in [0, 1].
     pub loss_event_threshold: f64,
     /// Variance of the queue delay below which its target follows it, above 0.
     pub variance_threshold: f64,
@@ -87,7 +87,7 @@ pub struct Config {
     /// Whether the base delay is measured anew where the path becomes longer, or a clock is set, without notice.
     /// Divergence 19.
     pub believes_steps: bool,
-    /// Feedback timeout: without feedback for so long the rate is halved, then each second. Divergence 9.
+    /// Feedback timeout, after which the rate is halved, and then each second. Divergence 9.
     pub feedback_timeout: TimeDelta,
 }
 

@@ -15,7 +15,7 @@ const GAIN: f64 = 0.25;
 /// Conditions of a loss event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LossRule {
-    /// A missing packet is lost once a packet that left so much later has arrived.
+    /// Least time by which a later arrival must have left after a missing packet to make it lost.
     pub(super) reorder_time: TimeDelta,
     /// Share of losses from which a loss is an event.
     pub(super) threshold: f64,

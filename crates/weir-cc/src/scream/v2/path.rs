@@ -17,8 +17,8 @@ use crate::time::{ApparentDelay, SendTime};
 const LEAST_MSS: u64 = 100;
 /// Window of the acknowledged rate.
 const RATE_SPAN: TimeDelta = TimeDelta::from_millis(100);
-/// Weight of the newest round-trip time while the source offers less than the window allows and the round trip is
-/// shorter than before: the rate should not rise by that.
+/// Weight of the newest round-trip time while the source offers less than the window allows and round trips
+/// shorten: the rate should not rise by that.
 const IDLE_RTT_GAIN: f64 = 1.0 / 1024.0;
 /// Weight of the newest round-trip time else.
 const RTT_GAIN: f64 = 0.125;

@@ -11,7 +11,7 @@ use crate::time::SendTime;
 
 /// Steps of the history of bytes in flight; two of them bound growth …
 const FLIGHT_STEP: TimeDelta = TimeDelta::from_millis(50);
-/// … and so many, a second, the window of a rate at its maximum.
+/// … and all of them, a second, the window of a rate at its maximum.
 const FLIGHT_STEPS: usize = 20;
 /// Lowest scale of growth and reaction near the window of the last congestion, …
 const LOWEST_SCALE: f64 = 0.1;
@@ -259,7 +259,7 @@ impl RefWindow {
         self.idle
     }
 
-    /// Sets the window to so many bytes, or to two packets if that is more.
+    /// Sets the window to `bytes`, or to two packets if that is more.
     pub(super) fn set(&mut self, mss: f64, bytes: f64) {
         self.ref_wnd = bytes.max(LEAST_PACKETS * mss);
     }

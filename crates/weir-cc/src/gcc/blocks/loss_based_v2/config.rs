@@ -13,7 +13,7 @@ pub(super) const MOST_OBSERVATIONS: usize = 32;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct LossV2Config {
-    /// An observation spans at least so much time of sending. (`ObservationDurationLowerBound`)
+    /// Shortest span of sending of an observation. (`ObservationDurationLowerBound`)
     pub observation: TimeDelta,
     /// Observations kept, from 2 to 32. (`ObservationWindowSize`)
     pub window: u32,
@@ -73,8 +73,7 @@ pub struct LossV2Config {
     pub hold_threshold: f64,
     /// The time of hold grows by this with each; 0 for no hold. (`HoldDurationFactor`)
     pub hold_factor: f64,
-    /// While the estimate grows under loss, padding fills up to it for so long at a time; 0 for never.
-    /// (`PaddingDuration`)
+    /// Duration of a period of padding while the estimate grows under loss; 0 for none. (`PaddingDuration`)
     pub padding: TimeDelta,
     /// Whether the controller decides within the first two seconds too. (`UseInStartPhase`)
     pub in_start_phase: bool,
@@ -136,7 +135,7 @@ impl LossV2Config {
         }
     }
 
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 25] {
         let share = |v: f64| (0.0..1.0).contains(&v);
         let offset =

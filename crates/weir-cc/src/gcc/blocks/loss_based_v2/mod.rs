@@ -4,8 +4,8 @@
 //! candidates for `b` the controller takes the one under which the observations are likeliest. Bounds by loss, by
 //! the acknowledged rate and by the delay-based estimate then apply.
 //!
-//! Left out are options that are off in both dated sets: acceleration of the ramp-up, smoothing of the sending rate, a
-//! candidate at the bound in application-limited regions.
+//! Options that are off in both dated sets are left out. They are acceleration of the ramp-up, smoothing of the
+//! sending rate, and a candidate at the bound in application-limited regions.
 
 mod config;
 mod model;
@@ -27,7 +27,7 @@ use crate::time::SendTime;
 /// Duration of the first hold, and the longest one.
 const FIRST_HOLD: TimeDelta = TimeDelta::from_millis(300);
 const LONGEST_HOLD: TimeDelta = TimeDelta::from_secs(60);
-/// The bound of growth within a window is at least so many bit/s.
+/// Least bound of growth within a window, in bit/s.
 const LEAST_WINDOW_BOUND: f64 = 5000.0;
 
 /// Whether loss limits the rate, and the direction of the estimate.
@@ -133,7 +133,7 @@ impl LossBasedV2 {
         self.acknowledged = Some(rate);
     }
 
-    /// Scales each rate by `factor` for coupling, the bounds of the flow's own growth included: neither the hold
+    /// Scales each rate by `factor` for coupling, the bounds of the flow's own growth included. So neither the hold
     /// nor the window of growth pulls the allocation back.
     pub fn scale(&mut self, factor: f64) {
         self.estimate *= factor;

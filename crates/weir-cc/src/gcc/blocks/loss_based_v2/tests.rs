@@ -342,7 +342,7 @@ fn departures_two_seconds_back_are_late_and_further_back_the_clock_was_set() {
     };
     assert_eq!(after(-2000), Some(0));
     assert_eq!(after(-2001), Some(-2001));
-    // 249 ms later nothing is complete yet; 250 ms later the last two packets are.
+    // 249 ms later no observation is complete yet; 250 ms later the last two packets are.
     assert_eq!(after(-1752), Some(-2001));
     assert_eq!(after(-1751), Some(-1751));
     let observations: Vec<_> = path.loss.observations.weighted().collect();
@@ -383,7 +383,7 @@ fn limits_the_end_of_a_growth_window_and_the_acknowledged_rate_bound_what_they_s
     loss.growth = GrowthWindow { since: Some(at(0)), bound: 600e3 };
     assert_eq!(loss.bound_growth(500e3, 700e3, at(299)), 600e3);
     assert_eq!(loss.bound_growth(500e3, 700e3, at(300)), 700e3);
-    // In 2025 the model's bandwidth is no lower than what is acknowledged.
+    // In 2025 the model's bandwidth is no lower than the acknowledged rate.
     loss.set_acknowledged(800e3);
     let best = Channel { bandwidth: 500e3, inherent_loss: 0.01 };
     assert_eq!(loss.settle(best, 800e3).bandwidth, 800e3);

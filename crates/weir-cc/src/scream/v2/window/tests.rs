@@ -70,7 +70,7 @@ fn marked(bytes: u64) -> AckOutcome {
     AckOutcome { acked, ..CLEAN }
 }
 
-/// The window's update by feedback at `at` ms with so many bytes in flight before it.
+/// The window's update by feedback at `at` ms.
 fn feed(window: &mut RefWindow, at: i64, path: &Path, standing: &Standing, outcome: &AckOutcome) -> Update {
     window.on_feedback(ms(at), &config(), path, standing, outcome, 20_000)
 }
@@ -176,7 +176,7 @@ fn what_was_marked_since_the_last_update_does_not_grow_the_window() {
         assert_eq!(feed(&mut window, 60_025, &path, &STANDING, &CLEAN), Update::Grown);
         window.ref_wnd() - 20_000.0
     };
-    // Both reports, less what was marked, times a share of 0.05, and 1 + 0.02·20·26 ms/10 s of it.
+    // Both reports, less the marked bytes, times a share of 0.05, and 1 + 0.02·20·26 ms/10 s of it.
     near(grown(0), libm::floor(1000.0 * 1.00104 + 0.5));
     near(grown(4000), libm::floor(800.0 * 1.00104 + 0.5));
 }
