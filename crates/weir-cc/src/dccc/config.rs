@@ -76,14 +76,14 @@ pub struct Config {
     pub smoothing: f64,
     /// Whether delay below `T` is free, as in eq. (16). Otherwise it has a negative price, as eq. (25) is printed.
     pub clamp_delay_price: bool,
-    /// By what the delay above `T` is divided for its price; longer than 0. With `None` it is the round-trip time,
-    /// as in eq. (16). Divergence 14.
+    /// Divisor of the delay above `T` in its price; longer than 0. With `None` it is the round-trip time, as in eq.
+    /// (16). Divergence 14.
     pub price_time: Option<TimeDelta>,
-    /// `g` counts at most so much, above 0: one bad window then takes away at most the share `η·g_max` of the rate.
+    /// Upper bound of `g`, above 0: one bad window then takes away at most the share `η·g_max` of the rate.
     /// Unbounded if `None`, as in the paper.
     pub g_max: Option<f64>,
-    /// So many intervals without a packet are a pause, and so many without a report a feedback timeout; 2 to 10.
-    /// Divergences 7 and 8.
+    /// Number of intervals without a packet that are a pause, and of intervals without a report that are a feedback
+    /// timeout; 2 to 10. Divergences 7 and 8.
     pub silence_intervals: u32,
     /// Time without a report after which the base delay is measured anew; longer than 0. Divergence 6.
     pub relearn_after: TimeDelta,

@@ -150,9 +150,12 @@ impl WindowRule {
     ) -> Option<(ChangeReason, Option<LimitingFactor>)> {
         let (rtt, off_target) = (self.rtt?, self.off_target()?);
         let mss = self.mss();
+        // `cwnd += GAIN · off_target · bytes_newly_acked · MSS / cwnd`. RFC 6817 §2.4.2.
         let grown = self.cwnd + self.config.gain * off_target * acked * mss / self.cwnd;
         let flight = self.flight.most(now, rtt.smoothed()).max(state.in_flight.bytes_f64());
+        // `max_allowed_cwnd`: an application-limited flow must not build up an unused window. Divergence 3.
         let allowed = self.config.flight_headroom * flight + self.config.allowed_increase * mss;
+        // Divergence 8: the bytes in flight at the maximum rate, and one packet.
         let most = self.window_of(frame.limits().max().bps_f64(), &rtt) + mss;
         self.cwnd = grown.min(allowed).min(most).max(self.config.min_window * mss);
         let limited_by = (off_target < 0.0).then_some(LimitingFactor::Delay);
@@ -252,6 +255,7 @@ impl Rule for WindowRule {
     /// `CTO`. RFC 6817 §2.4.2.
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
         if let Some(rtt) = self.rtt {
+            // A window beyond the maximum rate is not in use: the half is of the window in use.
             let used = self.cwnd.min(self.window_of(frame.limits().max().bps_f64(), &rtt));
             self.cwnd = (used * DECREASE).min(self.mss()).max(1.0);
         }

@@ -106,6 +106,7 @@ impl NadaObserver {
     fn smooth(&mut self, ratios: Ratios) {
         let loss = self.config.smoothed(self.p_loss, ratios.loss);
         let mark = self.config.smoothed(self.p_mark, ratios.mark);
+        // With few packets in the window no ratio rises (divergence 5).
         let few = ratios.packets < self.config.min_packets as usize;
         self.p_loss = if few { loss.min(self.p_loss) } else { loss };
         self.p_mark = if few { mark.min(self.p_mark) } else { mark };

@@ -198,6 +198,7 @@ impl GapRule {
         let srtt = self.rtt.srtt;
         let allowed = self.config.packet_size.bytes_f64() * srtt / self.gap;
         if self.heard && self.sent >= self.config.usage_threshold * allowed {
+            // The rate 1/ipg grows by alpha/SRTT: alpha packets per round trip.
             self.set_gap(self.gap * srtt / (self.config.alpha * self.gap + srtt), limits);
             self.heard = false;
         }

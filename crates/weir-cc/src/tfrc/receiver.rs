@@ -109,6 +109,7 @@ impl Observer for TfrcObserver {
         self.received.on_arrival(packet.at, packet.size);
         let new_event = self.count(packet);
         self.heard = true;
+        // §6.1: a report at once when `p` has risen.
         let worse = new_event && self.losses.loss_event_rate() > self.reported;
         let timer = match (self.due, self.rtt) {
             // RFC 5348 §6.1: an expiry without anything to report is made up for; §6.3: no round-trip time, a
@@ -125,6 +126,7 @@ impl Observer for TfrcObserver {
 
     fn report(&mut self, now: ArrivalTime) -> Option<NativeReport> {
         self.due.filter(|&due| due <= now)?;
+        // §6.2: no report without packets since the last one.
         if !core::mem::take(&mut self.heard) {
             self.due = None;
             return None;

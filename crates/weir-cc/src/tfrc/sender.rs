@@ -120,11 +120,13 @@ impl EquationRule {
     fn recv_limit(&mut self, now: SendTime, received: f64, rtt: &RoundTrip, worse: bool) -> f64 {
         let covered = now - rtt.latest;
         let limited = self.data_limited.on_report(now, covered, rtt.smoothed()) && received > 0.0;
+        // §4.3 step 4: the whole interval was data-limited, and `p` has risen.
         if limited && worse {
             self.receive_set.halve();
             self.receive_set.maximize(DATA_LIMITED_LOSS * received, now);
             return self.receive_set.max();
         }
+        // A data-limited receive rate must not lower the limit: only the greatest one counts.
         if limited {
             self.receive_set.maximize(received, now);
         } else {
@@ -200,10 +202,14 @@ impl EquationRule {
         }
         let x_recv = self.receive_set.max().min(x);
         match (self.rtt, self.x_bps) {
+            // §4.4: an idle sender keeps its rate before the first round-trip time, and while the rate is small beside
+            // the recovery rate `W_init/R`.
             (None, _) if idle => x,
             (Some(rtt), Some(_)) if idle && x_recv < self.initial_rate(&rtt) => x,
             (Some(rtt), None) if idle && x < 2.0 * self.initial_rate(&rtt) => x,
+            // Without a round-trip time or a loss event `X` is halved.
             (None, _) | (Some(_), None) => (x / 2.0).max(self.least()),
+            // The receive rate was the limit already: `X_recv` is halved, else `X_Bps`.
             (Some(_), Some(x_bps)) if x_bps > 2.0 * x_recv => self.update_limits(now, x_recv, x_bps, x),
             (Some(_), Some(x_bps)) => self.update_limits(now, x_bps.min(x) / 2.0, x_bps, x),
         }

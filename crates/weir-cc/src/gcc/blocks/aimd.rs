@@ -283,6 +283,7 @@ impl Aimd {
 
     fn increase(&mut self, elapsed: Option<TimeDelta>) {
         let received = self.received.bps_f64();
+        // R above C̄ + 3σ: the capacity has grown, and is estimated anew (draft-ietf-rmcat-gcc-02 §5.5).
         if self.capacity.is_exceeded_by(self.received) {
             self.capacity.clear();
         }
@@ -299,9 +300,11 @@ impl Aimd {
     /// Growth of `A` in bit/s, `elapsed` after the update before (`None` at the first).
     fn increment(&self, elapsed: Option<TimeDelta>) -> f64 {
         let near = !self.config.additive_only_near || !self.capacity.is_undercut_by(self.received);
+        // Near C̄ growth is additive, elsewhere multiplicative (draft-ietf-rmcat-gcc-02 §5.5).
         if self.capacity.mean().is_some() && near {
             return self.additive(elapsed.unwrap_or(TimeDelta::ZERO).max(TimeDelta::ZERO));
         }
+        // Growth of at most a second, however late the update is.
         let seconds = elapsed.map_or(1.0, |elapsed| elapsed.secs_f64().clamp(0.0, 1.0));
         let factor = libm::pow(self.config.increase, seconds);
         (self.rate * (factor - 1.0)).max(self.config.least_increase)
@@ -331,6 +334,7 @@ impl Aimd {
             lowered = self.capacity.mean().map_or(lowered, |capacity| decrease * capacity);
         }
         self.rate = self.rate.min(lowered);
+        // R below C̄ − 3σ: the capacity has fallen, and is estimated anew.
         if self.capacity.is_undercut_by(self.received) {
             self.capacity.clear();
         }

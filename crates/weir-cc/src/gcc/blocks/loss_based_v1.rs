@@ -206,6 +206,7 @@ impl LossBasedV1 {
         while self.lowest.front().is_some_and(|&(at, _)| now - at + RESOLUTION > self.config.memory) {
             self.lowest.pop_front();
         }
+        // Later and lower rates replace earlier ones: the front stays the lowest.
         while self.lowest.back().is_some_and(|&(_, lowest)| rate <= lowest) {
             self.lowest.pop_back();
         }
@@ -224,6 +225,7 @@ impl LossBasedV1 {
         let (lowered, verdict) = self.law.update(rate, self.loss_ratio());
         match verdict {
             LossVerdict::Increase => {
+                // Growth from the lowest rate of the last second is 8 % per second, however often it is computed.
                 let lowest = self.lowest.front().map_or(rate, |&(_, lowest)| lowest);
                 (self.config.increase * lowest + self.config.increase_step, verdict)
             }

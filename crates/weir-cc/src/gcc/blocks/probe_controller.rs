@@ -238,6 +238,7 @@ impl ProbeController {
             self.dropped = Some((now, self.estimate));
         }
         self.estimate = rate;
+        // The path carried most of the last probe: a further one tests more.
         if let State::Waiting(further) = self.state
             && rate > further
         {
@@ -303,6 +304,7 @@ impl ProbeController {
         }
         let bound = self.estimate.scale(self.config.allocation_estimate_bound);
         let [first, second] = self.config.allocation.map(|factor| rate.scale(factor));
+        // The second probe is left out where the bound or the first one covers it.
         if bound < first {
             self.probe(now, &[bound], true);
         } else if second.min(bound) > first {
@@ -383,6 +385,7 @@ impl ProbeController {
         if let Some(allocated) = self.allocated.filter(|rate| !rate.is_zero()) {
             bound = bound.min(allocated.scale(self.config.allocation_bound));
         }
+        // Under congestion a probe would add to the queue or to the losses.
         match self.limited {
             Limited::DelayIncreased | Limited::Loss | Limited::Rtt => {
                 self.retry = Some(now + RETRY);
@@ -400,6 +403,7 @@ impl ProbeController {
         self.pending = [None; MOST];
         let mut last = DataRate::ZERO;
         for (pending, &rate) in self.pending.iter_mut().zip(rates) {
+            // A probe at the bound leads to no further one.
             further &= rate < bound;
             last = rate.min(bound);
             let id = self.next_id;

@@ -148,6 +148,7 @@ impl DelayBased {
             }
             return Outcome { rate: Some(aimd.rate()), ..nothing };
         }
+        // Without over-use a probe's result replaces the rate.
         if let Some(probe) = probe {
             aimd.set_rate(probe.bps_f64(), now);
             return Outcome { rate: Some(aimd.rate()), probe: true, ..nothing };

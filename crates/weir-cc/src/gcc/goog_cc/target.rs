@@ -203,6 +203,7 @@ impl TargetRate {
 
     /// Computes the target; to be called with each feedback and tick.
     pub(super) fn update(&mut self, now: SendTime) {
+        // While the round-trip time is above its limit only the back-off changes the rate.
         if self.backoff.is_above_limit() {
             self.back_off(now);
             return;
@@ -210,6 +211,7 @@ impl TargetRate {
         self.limited_by = None;
         let loss_decides = self.v2.as_ref().is_some_and(|v2| v2.result().is_some() && self.in_start_phase);
         let trusted = self.delay_based.is_finite() && self.v1.is_starting(now) && !loss_decides;
+        // Start phase without losses: the delay-based estimate, which probes raise, is taken at once.
         if trusted && self.delay_based > self.rate {
             self.v1.forget_rates();
             self.v1.remember(self.rate, now);

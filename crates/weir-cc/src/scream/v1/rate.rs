@@ -169,12 +169,14 @@ impl Config {
     /// The target after an interval, without its limit. RFC 8298 §4.1.3.
     fn adjust(&self, target: f64, last_max: f64, measured: &Measured, seen: &Seen) -> f64 {
         let step = self.ramp_up_speed.bps_f64().min(target / 2.0) * self.rate_adjust_interval.secs_f64();
+        // Near `target_bitrate_last_max` growth is slower.
         let distance = 4.0 * (target - last_max) / last_max;
         let scale = (distance * distance).clamp(0.2, 1.0);
         if seen.in_fast_increase {
             return target + step * scale;
         }
         let current = measured.current_rate;
+        // The trend of the queue delay and the RTP queue lower the rate that the path has shown.
         let shown = current * (1.0 - self.pre_congestion_guard * seen.qdelay_trend)
             - self.tx_queue_size_factor * measured.rtp_queue_size;
         let mut increment = match self.increment {

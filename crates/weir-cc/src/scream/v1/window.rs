@@ -73,6 +73,7 @@ impl Window {
             self.cwnd + fast_increment(self.cwnd, acked, seen)
         } else {
             let grown = self.cwnd + config.increment(self.cwnd, acked, seen);
+            // `MAX_BYTES_IN_FLIGHT_HEAD_ROOM`: the window must not outgrow the bytes in flight.
             let limit = config.bytes_in_flight_head_room * self.max_bytes_in_flight.max() as f64;
             grown.min(limit).max(config.min_cwnd.bytes_f64())
         };
@@ -125,6 +126,7 @@ impl Config {
     fn increment(&self, cwnd: f64, acked: u64, seen: &Seen) -> f64 {
         let off_target = (seen.qdelay_target - seen.qdelay) / seen.qdelay_target;
         let used = SLOW_USE * seen.bytes_in_flight as f64 + acked as f64;
+        // An unused window does not grow.
         if off_target > 0.0 && used <= cwnd {
             return 0.0;
         }

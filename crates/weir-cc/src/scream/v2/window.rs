@@ -162,6 +162,7 @@ impl RefWindow {
         why: ChangeReason,
         scale: f64,
     ) {
+        // `ref_wnd_i` is the window at the first reaction after growth.
         if !self.ref_wnd_i_kept {
             (self.ref_wnd_i, self.ref_wnd_i_kept) = (self.ref_wnd, true);
         }
@@ -203,6 +204,8 @@ impl RefWindow {
     /// Grows by a packet per round trip, and by a share of itself.
     fn grow(&mut self, now: SendTime, config: &Config, path: &Path, standing: &Standing, scale: f64) {
         let mss = path.mss();
+        // Marked bytes add no growth. Short round trips, an uneven queue delay and nearness to the last congestion
+        // slow growth down.
         let clean = self.acked.saturating_sub(self.marked) as f64;
         (self.acked, self.marked) = (0, 0);
         let short = (standing.s_rtt / config.virtual_rtt.secs_f64()).min(1.0);
@@ -211,6 +214,7 @@ impl RefWindow {
         let share =
             config.mul_increase_factor * windows * self.post_congestion(now, config, standing.s_rtt) * scale;
         let increment = clean * self.mss_share * scale.max(LEAST_SHARE) * short * even * (1.0 + share);
+        // The window must not outgrow the bytes in flight.
         let recent = self.bytes_in_flight.max_of(2) as f64;
         let room = mss + config.bytes_in_flight_head_room * recent;
         self.idle = room < self.ref_wnd;

@@ -172,6 +172,7 @@ impl LossBasedV2 {
         }
         self.average_loss = self.observations.average_loss(&self.config);
         let Some(now) = self.observations.last() else { return };
+        // Without a delay-based estimate there is no bandwidth to start from.
         if self.best.is_none() && !delay_based.is_finite() {
             return;
         }
@@ -199,12 +200,14 @@ impl LossBasedV2 {
 
     /// The likeliest of the candidates.
     fn likeliest(&self, present: &Channel, now: SendTime, in_limited_region: bool) -> Channel {
+        // While loss limits the rate, candidates stay within the window of growth.
         let bound = if self.is_loss_limited() && self.growth.bound.is_finite() {
             self.growth.bound
         } else {
             self.limits.max().bps_f64()
         };
         let padded = self.padding.lasts(now, self.config.padding);
+        // An application-limited region shows nothing about the bandwidth, unless padding filled up.
         let acknowledged = self.acknowledged.filter(|_| !in_limited_region || padded);
         let delay_based = Some(self.delay_based).filter(|&rate| rate > present.bandwidth);
         let multiples = self.config.candidates.map(|factor| Some(factor * present.bandwidth));
@@ -230,6 +233,7 @@ impl LossBasedV2 {
         if let Some(acknowledged) = self.acknowledged
             && self.is_growing(present, grown)
         {
+            // Near the rate of the last hold, where losses began, growth is slower.
             let near_hold = acknowledged < self.config.hold_threshold * self.hold.rate;
             let near_hold = near_hold && self.hold.rate.is_finite();
             let factor = if near_hold { self.config.ramp_up_in_hold } else { self.config.ramp_up };
@@ -290,6 +294,7 @@ impl LossBasedV2 {
             }
             self.state = if with_padding { LossState::IncreasingWithPadding } else { LossState::Increasing };
         } else if limited {
+            // Each hold lasts longer than the one before.
             if self.state != LossState::Decreasing && self.config.hold_factor > 0.0 {
                 self.hold = Hold {
                     until: Some(now + self.hold.duration),
