@@ -246,9 +246,9 @@ impl Config {
     }
 
     /// NADA as its authors compute it in C++ (cisco/ns3-rmcat, commit adb3f8e of 2020): losses never expire (2),
-    /// the equilibrium has no bound (1), no queue drains (13). Its `x_curr` ends at 500 ms, as the default's. Other
-    /// differences of that code are not imitated: it begins anew after a feedback timeout (6), and its shaping
-    /// buffer is off.
+    /// the equilibrium has no bound (1), and there are no drains (13). Its `x_curr` ends at 500 ms, as the
+    /// default's. Other differences of that code are not imitated: it begins anew after a gap in the arrivals (6),
+    /// and its shaping buffer is off.
     pub fn ns3_rmcat() -> Self {
         Self {
             equilibrium_bound: None,

@@ -48,7 +48,7 @@ mod tests {
             least.on_sent(size(frame));
         }
         assert_eq!((least.on_report(size(5000)).bytes(), least.get().bytes()), (0, 0));
-        // A backlog at all times is the queue.
+        // A backlog that is there at all times is the queue.
         for frame in [5000, 2500, 1200, 5000] {
             least.on_sent(size(frame));
         }

@@ -37,8 +37,8 @@ impl LossIntervals {
     }
 
     /// No loss event yet. While the open interval is longer than twice the average of the closed ones, these count
-    /// for less. Their weight falls to a `threshold` (`THRESHOLD`, 0.25) share at least (RFC 5348 §5.5); 1 switches
-    /// that off.
+    /// for less (RFC 5348 §5.5). Their weight falls to the share `threshold` (`THRESHOLD`, 0.25) at least; 1
+    /// switches that off.
     pub fn discounting(threshold: f64) -> Self {
         Self { open: 0, closed: [0; HISTORY], discounts: [1.0; HISTORY], known: 0, threshold }
     }

@@ -25,7 +25,7 @@ pub(crate) struct Fall {
     /// fall by them while its own rate is far below that.
     pub(crate) pays_back: bool,
     /// Factor by which coupling has scaled the flow since the packets left on which the cut depends. Above 1 it
-    /// remains of the factor.
+    /// stays as the factor after the cut.
     pub(crate) rescaled: f64,
 }
 

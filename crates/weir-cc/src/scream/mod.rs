@@ -68,7 +68,7 @@
 //! tenth minute on a flow alone has 1.3 to 2.9 of 3 Mbit/s by the minute (2.4 in the last two of an hour). A slow
 //! clock costs nothing.
 //!
-//! Version 2 alone. Its oracle is the C++'s reaction to 36 minutes of feedback (`data/scream-2026`):
+//! Divergences of version 2 alone. Its oracle is the C++'s reaction to 36 minutes of feedback (`data/scream-2026`):
 //!
 //! 14. Before the first round-trip time there is no reference window: packets leave at 1.5 times the start rate.
 //!     The first round-trip time makes it the window of the start rate. The C++ begins with a window of given size and

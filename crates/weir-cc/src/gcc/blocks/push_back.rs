@@ -104,7 +104,7 @@ impl PushBack {
         self.config.enabled && self.ratio < 1.0
     }
 
-    /// Share of `rate` (bit/s) that the encoder should use, in bit/s, where it may not use less than `min`.
+    /// Rate in bit/s that the encoder should use of `rate` (bit/s), where it may not use less than `min`.
     pub fn allowed(&self, rate: f64, min: f64) -> f64 {
         if !self.holds_back() {
             return rate;

@@ -56,7 +56,7 @@ pub enum IncreasePer {
 pub struct RateControlConfig {
     /// `η`, the increase factor.
     pub increase: f64,
-    /// Unit of `η`.
+    /// Period to which `η` applies.
     pub increase_per: IncreasePer,
     /// `α`, the share of the receive rate after over-use.
     pub decrease: f64,

@@ -14,7 +14,7 @@ use crate::time::SendTime;
 /// Number of samples before the detector's first verdict.
 const FIRST_VERDICT: u32 = 2;
 
-/// The estimate's changes by a feedback.
+/// Changes of the estimate by a feedback.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outcome {
     /// The estimate in bit/s, if it was computed.
@@ -38,7 +38,7 @@ pub(super) struct DelayBased {
     trend: Trend,
     /// Time of the last feedback with arrivals.
     heard: Option<SendTime>,
-    /// Whether over-use lowered the rate and [`Self::take_cut`] has not been called since.
+    /// Whether over-use lowered the rate and `take_cut` has not been called since.
     cut: bool,
 }
 

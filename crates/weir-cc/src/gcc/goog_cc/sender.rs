@@ -129,8 +129,7 @@ impl GoogCc {
         self.delay.usage() != Usage::Normal || self.delay.aimd().capacity().mean().is_some()
     }
 
-    /// The share of the target that push-back holds back: the encoder should save it, and padding does not replace
-    /// it.
+    /// Share of the target that push-back holds back: the encoder saves it, and padding does not replace it.
     fn held_back(&self) -> f64 {
         // Called with each packet, and mostly push-back is inactive.
         if !self.push_back.holds_back() {

@@ -59,7 +59,7 @@ pub struct Config {
     pub overuse_time: TimeDelta,
     /// `η`, increase factor, above 1. gcc-2016 §3.3.
     pub increase: f64,
-    /// Unit of `η`. gcc-2016 eq. (3) reads per frame.
+    /// Period to which `η` applies. gcc-2016 eq. (3) reads per frame.
     pub increase_per: IncreasePer,
     /// `α`, decrease factor, in (0, 1). gcc-2016 §3.3.
     pub decrease: f64,

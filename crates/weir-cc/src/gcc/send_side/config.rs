@@ -16,7 +16,7 @@ use crate::gcc::blocks::noise::{Averaging, ByTime, NoiseConfig, Outliers};
 use crate::gcc::blocks::threshold::{AdaptiveThreshold, Threshold, gains};
 use crate::gcc::blocks::two_state::TwoStateConfig;
 
-/// Unit of a sample of the gradient.
+/// Packets that form a sample of the gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -101,7 +101,7 @@ pub struct Config {
     pub feedback_interval: TimeDelta,
     /// Delay whose gradient is estimated.
     pub delay_of: DelayOf,
-    /// Unit of a sample.
+    /// Packets that form a sample.
     pub grouping: Grouping,
     /// `burst_time` of a burst. draft-ietf-rmcat-gcc-02 table 1.
     pub burst_time: TimeDelta,
@@ -127,7 +127,7 @@ pub struct Config {
     pub chi_start: f64,
     /// `χ` from then on, in [0.001, 0.1]. draft-ietf-rmcat-gcc-02 table 1; the value from libwebrtc.
     pub chi: f64,
-    /// Number of the first samples. libwebrtc.
+    /// Number of samples that count as the first ones. libwebrtc.
     pub chi_start_samples: u32,
     /// `K`, samples over which `f_max` is sought, 1 to 1000. libwebrtc; the draft has none.
     pub noise_window: u32,

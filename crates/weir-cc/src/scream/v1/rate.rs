@@ -11,8 +11,7 @@ use crate::time::SendTime;
 
 /// Updates over which the median of the encoder's rate is taken: just more than 10 s. RFC 8298 §4.1.1.2.
 const MEDIAN_LENGTH: usize = 51;
-/// Number of rates under congestion of which `target_bitrate_last_max` is the largest; reference implementation of
-/// 2018.
+/// Number of rates under congestion whose largest is `target_bitrate_last_max`; reference implementation of 2018.
 const MAXIMA: usize = 3;
 /// Shortest interval of its updates; reference implementation of 2018.
 const LAST_MAX_INTERVAL: TimeDelta = TimeDelta::from_secs(2);
