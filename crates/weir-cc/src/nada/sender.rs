@@ -24,7 +24,7 @@ pub trait Variant: Send + Sync + Debug {
     /// A packet has left.
     fn on_sent(&mut self, _at: SendTime) {}
 
-    /// The rate in bit/s after `report`, not yet within the limits, and its limit; `None` if the report is of
+    /// The rate in bit/s after `report`, not yet within the limits, and its limit, or `None` for a report of
     /// another variant.
     fn on_report(&mut self, now: SendTime, report: &NativeReport, present: &Present) -> Option<RateUpdate>;
 
