@@ -1,7 +1,8 @@
-//! What an update of one flow costs the Flow State Exchange, with its orders to all: in nanoseconds, and in allocations.
+//! Cost of one flow's update in the Flow State Exchange, its allocations to all flows included: nanoseconds and
+//! heap allocations.
 //!
-//! Printed is the minimum over 15 rounds: a round can only be slowed by others, never hurried. The bars are for 10 and for
-//! 1000 flows.
+//! Printed is the minimum over 15 rounds: a round can only be slowed by others, never hurried. The limits are for
+//! 10 and for 1000 flows.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 mod counting;
@@ -17,7 +18,7 @@ use weir_cc::{ChangeReason, DataRate, Decision, SendTime, TimeDelta};
 const ROUNDS: usize = 15;
 const UPDATES: u32 = 20_000;
 
-/// Flows that take their orders at once, and tell updates in turn.
+/// Flows that apply their allocations at once, and report updates in turn.
 struct Flows {
     fse: Fse,
     taken: Vec<(DataRate, u32)>,
@@ -25,7 +26,7 @@ struct Flows {
 }
 
 impl Flows {
-    /// Every third wants no more than it has; weights are 1 to 4.
+    /// Every third flow is application-limited at its present rate; weights are 1 to 4.
     fn new(config: Config, flows: u32) -> Self {
         let mut fse = Fse::new(config, Grouping::Together).expect("valid");
         let rate = DataRate::from_mbps(1);
@@ -59,7 +60,7 @@ impl Flows {
     }
 }
 
-/// The least nanoseconds per update, and the allocations of all updates once each flow has told one.
+/// Minimum of nanoseconds per update, and the heap allocations of one update of each flow.
 fn cost(config: Config, flows: u32) -> (f64, usize) {
     let mut all = Flows::new(config, flows);
     (0..2 * flows).for_each(|_| all.update());

@@ -1,6 +1,6 @@
-//! What a word to a coupler of windows costs, in nanoseconds: an acknowledgement of each of so many flows in turn, and the
-//! orders it brings; and the same while a newcomer's share is clocked out. What it costs to make the words is in it, and
-//! printed first.
+//! Cost of a message to a coupler of congestion windows, in nanoseconds: an acknowledgement of each flow in turn,
+//! with the allocations that follow. The same is measured while a newcomer's share is clocked out. The cost of
+//! making the messages is included, and printed first.
 //!
 //! Printed is the minimum over 15 rounds: a round can only be slowed by others, never hurried.
 
@@ -51,7 +51,7 @@ fn acknowledgement(before: Window) -> CouplingMessage {
     })
 }
 
-/// Flows that have come to their shares, and the windows that they have.
+/// Flows that have reached their shares, and their congestion windows.
 struct Group {
     coupler: CtrlTcp,
     windows: Vec<Window>,
@@ -71,7 +71,7 @@ impl Group {
     }
 
     fn tell(&mut self, flow: u32, word: &CouplingMessage) {
-        // A round trip is as long as all windows take at a word each 100 µs.
+        // A round trip is as long as all windows take at one message each 100 µs.
         self.words += 1;
         let now = SendTime::from_nanos((self.words * 100_000) as i64);
         let _ = self.coupler.on_word(now, FlowId(flow), word);
@@ -87,7 +87,7 @@ impl Group {
         self.tell(flow, &word);
     }
 
-    /// Every so often the aggregate is halved, so that it stays what it was.
+    /// Halves the aggregate at intervals, so that it stays constant on average.
     fn halve(&mut self) {
         let before = self.windows[0];
         let half = before.cwnd / 2.0;
@@ -125,7 +125,7 @@ fn round(flows: u32, joins_every: Option<u32>) -> f64 {
     group.windows[0].cwnd
 }
 
-/// Words that nobody hears.
+/// Cost of making the messages, without a coupler.
 fn words_alone(flows: u32) -> f64 {
     let mut window = Window { cwnd: WINDOW, ssthresh: 2.0 };
     for _ in 0..WORDS {

@@ -1,5 +1,5 @@
-//! What shared bottleneck detection costs: a packet, and an interval of ten flows with their grouping. Printed are the
-//! minimum and the median of 15 rounds, and the heap allocations of all of them; the bars are those of
+//! Cost of shared bottleneck detection: of a packet, and of an interval of ten flows with their grouping. Printed
+//! are the minimum and the median of 15 rounds, and the heap allocations of all of them; the limits are those of
 //! `docs/performance.md`.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -40,7 +40,8 @@ fn packets(flow: &mut FlowStatistics, at_ms: i64) -> f64 {
     begun.elapsed().as_nanos() as f64 / PACKETS as f64
 }
 
-/// Nanoseconds an interval of ten flows: one packet each, so that its statistics, grouping and groups are what is left.
+/// Nanoseconds an interval of ten flows. Each flow has one packet, so that mainly its statistics, the grouping and
+/// the groups are measured.
 fn intervals(flows: &mut [FlowStatistics], detector: &mut Detector, at: i64) -> f64 {
     let begun = Instant::now();
     for interval in at..at + INTERVALS as i64 {
@@ -59,7 +60,7 @@ fn intervals(flows: &mut [FlowStatistics], detector: &mut Detector, at: i64) -> 
     begun.elapsed().as_nanos() as f64 / INTERVALS
 }
 
-/// Says the figures of `what`, and whether they hold.
+/// Prints the figures of `what`, and whether they are within the limits.
 fn say(what: &str, bar: f64, mut round: impl FnMut(i64) -> f64) -> bool {
     round(0);
     round(1);

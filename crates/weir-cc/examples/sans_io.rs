@@ -1,5 +1,5 @@
-//! A controller in a media stack of your own: no socket, no clock, no runtime. A simulated link stands where your sockets
-//! would be, and a loop over milliseconds where your timers would: `cargo run --release -p weir-cc --example sans_io`.
+//! A controller in a media stack of your own: no socket, no clock, no runtime. A simulated link replaces your
+//! sockets, and a loop over milliseconds your timers: `cargo run --release -p weir-cc --example sans_io`.
 
 use std::collections::VecDeque;
 
@@ -22,13 +22,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })
 }
 
-/// A call of 30 s; tells the capacity, the target and the queuing delay each second.
+/// A call of 30 s; reports the capacity, the target and the queuing delay each second.
 pub(crate) fn call(
     mut tell: impl FnMut(i64, DataRate, Target, TimeDelta),
 ) -> Result<(), Box<dyn std::error::Error>> {
-    // What your stack owns for each path: a law, what was sent, and when the next packet may leave.
+    // State that your stack owns for each path: a controller, the send history, and when the next packet may leave.
     let limits = RateLimits::new(DataRate::from_kbps(50), DataRate::from_kbps(300), DataRate::from_mbps(10))?;
-    // Receiver reports of your RTCP go in as `Feedback::Reception`. None come here: losses and round-trip times are those of feedback.
+    // Receiver reports of your RTCP go in as `Feedback::Reception`. None come here: losses and round-trip times are
+    // those of the feedback.
     let config = Config { report_patience: TimeDelta::ZERO, ..Config::default() };
     let mut controller = GoogCc::new(config, limits)?;
     let mut history = SendHistory::new(TimeDelta::from_secs(2));
@@ -36,11 +37,12 @@ pub(crate) fn call(
     let mut prober = Prober::new();
     let mut queued: VecDeque<DataSize> = VecDeque::new();
     let mut saved = 0.0;
-    // The far end tells which packets arrived when.
+    // The far end reports which packets arrived when.
     let mut receiver = PacketFeedback::new(TimeDelta::from_millis(50));
     let (mut on_the_way, mut link_free) = (VecDeque::<Arrival>::new(), SendTime::ZERO);
 
-    // What the streams can use bounds the probes; the first of them are asked for before the first frame leaves.
+    // The usable rate of the streams bounds the probes; the first probes are requested before the first frame
+    // leaves.
     controller.on_streams(SendTime::ZERO, StreamsConfig::camera(limits.max()));
     while let Some(probe) = controller.poll_probe() {
         prober.push(SendTime::ZERO, probe);
@@ -51,7 +53,8 @@ pub(crate) fn call(
         let now = SendTime::from_millis(ms);
         let capacity = DataRate::from_mbps(if ms <= 15_000 { 3 } else { 1 });
 
-        // 1. A frame, 30 times a second, as large as the target allows; whole frames are left out where the law asks for it.
+        // 1. A frame, 30 times a second, as large as the target allows; whole frames are left out where the
+        //    controller asks for it.
         let due = ms * 30 / 1000 != (ms - 1) * 30 / 1000;
         saved += if due { controller.target().frame_drop.min(0.5) } else { 0.0 };
         if due && saved >= 1.0 {
@@ -66,7 +69,8 @@ pub(crate) fn call(
             prober.on_queued(DataSize::from_bytes(frame));
         }
 
-        // 2. Packets leave: media when the pacer lets it, a probe's when they are due, padded where media lacks.
+        // 2. Packets leave: media when the pacer allows it, probe packets when they are due, padded where media
+        //    is short.
         let waiting = queued.iter().copied().sum();
         let state = SendState { in_flight: history.in_flight(), queued: waiting, application_limited: false };
         pacer.apply(now, &controller.target());
@@ -79,7 +83,8 @@ pub(crate) fn call(
             pacer.on_sent(now, size);
             prober.on_sent(now, size);
             controller.on_sent(&sent, &state);
-            // Your socket would take it here. This one is a link with a queue that drops what would wait too long.
+            // Your socket would take it here. This one is a link with a queue that drops packets that would wait
+            // too long.
             let begin = link_free.max(now);
             if begin - now <= QUEUE {
                 link_free = begin + sent.size / capacity;
@@ -100,7 +105,7 @@ pub(crate) fn call(
             }
         }
 
-        // 4. Timers, and the probes that the law asks for.
+        // 4. Timers, and the probes that the controller asks for.
         if controller.next_timeout().is_some_and(|due| due <= now) {
             controller.on_timeout(now, &state);
         }

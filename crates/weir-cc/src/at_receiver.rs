@@ -6,13 +6,13 @@ use crate::parts::number_gate::NumberGate;
 use crate::report::{Echo, Report};
 use crate::time::ArrivalTime;
 
-/// An [`Observer`] mounted at the receiver. It follows the packet numbers that go on arriving (RFC 3550 A.1): a number far
-/// from the others counts when the next one goes on from there.
+/// An [`Observer`] mounted at the receiver. Follows the packet numbers that go on arriving (RFC 3550 A.1): a number
+/// far from the others counts when the next one goes on from there.
 #[derive(Debug)]
 pub struct AtReceiver<O> {
     observer: O,
     numbers: NumberGate,
-    /// When the newest packet arrived.
+    /// Arrival time of the newest packet.
     newest_at: Option<ArrivalTime>,
 }
 

@@ -1,20 +1,22 @@
-//! An [`Observer`] mounted at the sender: the same eye, the same law, and a receiver that tells single packets.
+//! An [`Observer`] mounted at the sender: the same observer, the same controller, and a receiver that reports
+//! single packets.
 //!
-//! The receiver half is [`PacketFeedback`](crate::packet_feedback::PacketFeedback). Of each report the mount rebuilds
-//! the arrivals, shows them to the observer in the order in which they came, lets it make its reports at the
-//! receiver's times, and hands these to the law as if they had crossed the network. The observer cannot tell the
-//! difference, but for what per-packet feedback does not carry:
+//! The receiver half is [`PacketFeedback`](crate::packet_feedback::PacketFeedback). The mount rebuilds the arrivals
+//! of each report and passes them to the observer in order of arrival. The observer makes its reports at the
+//! receiver's times, and the controller gets them as if they had crossed the network. The observer cannot tell the
+//! difference, except for information that per-packet feedback does not carry:
 //!
-//! 1. `media_time` and `marker` are not known at the sender, and neither are duplicates: both fields are as in a
+//! 1. `media_time` and `marker` are not known at the sender, and neither are duplicates. Both fields are as in a
 //!    packet without media, and of two copies the first one counts.
-//! 2. A report that is lost takes the news of its packets with it. The observer is told that there is a gap
-//!    ([`Observer::on_unreported`]): what it does not know it takes neither for lost nor for received, and the time of it
+//! 2. A lost report takes the information on its packets with it. The observer is informed of the gap
+//!    ([`Observer::on_unreported`]): unreported packets count neither as lost nor as received, and their time
 //!    counts for no rate. If the report was only late, its packets are late ones to the observer.
 //! 3. Departures are exact; those that travel with the packet have the resolution of the wire.
 //! 4. A report of the observer waits for the next feedback, up to one interval of it.
-//! 5. Of a packet whose arrival time no report tells the delay is taken for that of the packet before it
-//!    ([`Observer::on_untimed`]). Before the first time is told there is none, and such packets are left out.
-//! 6. Of a packet that comes more than half a second after what left half a second after it, or 1024 numbers late, nobody tells.
+//! 5. A packet whose arrival time is not reported gets the delay of the packet before it
+//!    ([`Observer::on_untimed`]). Before the first reported time there is no delay, and such packets are left out.
+//! 6. Packets that come more than half a second after packets sent half a second later, or 1024 numbers late,
+//!    are not reported.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -27,37 +29,38 @@ use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Sta
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
-/// Changes of the stamp that are remembered. A law changes it with its reports: seconds of them.
+/// Number of remembered changes of the stamp. A controller changes it with its reports: this covers seconds of
+/// them.
 const STAMPS: usize = 128;
-/// Results for which room is made at the beginning.
+/// Initial capacity for results.
 const ROOM: usize = 256;
-/// Between two arrivals so many reports are made at most, the last one late: a clock that leaps owes no more.
+/// Most reports between two arrivals, the last one late: a clock jump causes no more.
 const MOST_REPORTS: usize = 256;
 /// Signals that an observer can show here.
 const MOST_SIGNALS: usize = 32;
 
-/// A law `L` with its [`Observer`] `O`, both at the sender.
+/// A controller `L` with its [`Observer`] `O`, both at the sender.
 #[derive(Debug)]
 pub struct AtSender<O, L> {
     observer: O,
     law: L,
-    /// Those of the law, then those of the observer that `shown` counts up.
+    /// Signals of the controller, then the observer's that `shown` indexes.
     signals: &'static [Signal],
-    /// Places in the observer's list.
+    /// Indices into the observer's list of signals.
     shown: Vec<usize>,
     stamps: Stamps,
-    /// The arrivals of the feedback at hand, in order of arrival, and whether their times were told.
+    /// Arrivals of the present feedback, in order of arrival, each with whether its time was reported.
     arrivals: Vec<(Arrival, bool)>,
-    /// When the newest packet arrived whose time was told, and its delay; none that came late.
+    /// Arrival time and delay of the newest packet whose time was reported; late packets do not count.
     timed: Option<(ArrivalTime, ApparentDelay)>,
     newest_sent: Option<u64>,
-    /// The newest packet whose fate was told.
+    /// Newest packet whose fate was reported.
     told: Option<u64>,
 }
 
 impl<O: Observer, L: Controller> AtSender<O, L> {
-    /// Mounts `observer` beside `law`. `signals` is the list to show: the law's, then of the observer's those that
-    /// are wanted, in their order ([`join_signals`] makes it).
+    /// Mounts `observer` beside the controller `law`. `signals` is the list to show: those of the controller, then
+    /// the selected ones of the observer, in its order ([`join_signals`] makes it).
     pub fn new(observer: O, law: L, signals: &'static [Signal]) -> Self {
         let extra = signals.get(law.signals().len()..).unwrap_or_default();
         let place = |wanted: &Signal| observer.signals().iter().position(|own| own.name == wanted.name);
@@ -75,8 +78,7 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
         }
     }
 
-    /// The arrivals that `results` tell, in order of arrival. What was not sent here has not
-    /// arrived either.
+    /// The arrivals that `results` report, in order of arrival. Packets that were not sent here are left out.
     fn rebuild(&mut self, results: &[PacketResult]) {
         self.arrivals.clear();
         for PacketResult { sent, fate } in results {
@@ -94,7 +96,8 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
         self.arrivals.sort_unstable_by_key(|(packet, _)| (packet.at, packet.id));
     }
 
-    /// Tells the observer where reports are missing: a report begins with the first packet that none before it told of.
+    /// Informs the observer of missing reports: a report begins with the first packet that no report before it
+    /// covered.
     fn find_gap(&mut self, results: &[PacketResult]) {
         let (Some(first), Some(last)) = (results.first(), results.last()) else { return };
         if self.told.is_some_and(|told| first.sent.id.checked_sub(1).is_some_and(|before| before > told)) {
@@ -103,7 +106,7 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
         self.told = self.told.max(Some(last.sent.id));
     }
 
-    /// The reports due before `end`, or at it where `inclusive`, each handed to the law.
+    /// Makes the reports due before `end`, or at it where `inclusive`, and hands each to the controller.
     fn report(&mut self, end: ArrivalTime, inclusive: bool, told: &Told<'_>) -> Option<Decision> {
         let mut decided = None;
         for made in 1..=MOST_REPORTS {
@@ -118,14 +121,14 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
     }
 }
 
-/// What every report of one feedback shares.
+/// Context shared by all reports of one feedback.
 struct Told<'a> {
     now: SendTime,
     feedback: &'a Feedback<'a>,
     state: &'a SendState,
 }
 
-/// A packet as it arrived, as far as its sender knows.
+/// A packet as it arrived, with the fields known to its sender.
 fn arrival(sent: &SentPacket, at: ArrivalTime, ecn: Ecn, stamp: Stamp) -> Arrival {
     Arrival { ecn, stamp, ..Arrival::new(sent.id, sent.at, at, sent.payload) }
 }
@@ -145,7 +148,8 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
         }
     }
 
-    /// A law's own report is none here: it would be the same news twice. The other kinds go on to the law.
+    /// The controller's own reports are ignored here: they would repeat the observer's. Reports of other kinds go
+    /// on to the controller.
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
         let (results, at) = match *feedback {
             Feedback::Packets { results, at, .. } => (results, at),
@@ -196,7 +200,7 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
         self.law.on_streams(now, streams);
     }
 
-    // No stamp: it need not travel, it is remembered.
+    // No stamp: the sender remembers it, so it need not travel.
 
     fn poll_probe(&mut self) -> Option<Probe> {
         self.law.poll_probe()
@@ -226,8 +230,8 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
     }
 }
 
-/// The signals of a law, then those of its observer whose names the law does not use itself. For constants: `N` that
-/// is not the length of the list is an error at compile time.
+/// The signals of a controller, then those of its observer whose names the controller does not use itself. For
+/// constants: `N` that is not the length of the list is an error at compile time.
 ///
 /// # Panics
 /// If `N` is not that length.
@@ -268,7 +272,7 @@ const fn same(left: &[u8], right: &[u8]) -> bool {
     next == left.len() && next == right.len()
 }
 
-/// The stamps of one's own packets: each with the first packet that bore it.
+/// The stamps of one's own packets, each with the first packet that carried it.
 #[derive(Debug)]
 struct Stamps(VecDeque<(u64, Stamp)>);
 
@@ -287,7 +291,7 @@ impl Stamps {
         self.0.push_back((id, stamp));
     }
 
-    /// The stamp of packet `id`; nothing in it if it left too long ago.
+    /// The stamp of packet `id`, empty if it left too long ago.
     fn of(&self, id: u64) -> Stamp {
         self.0.iter().rev().find(|&&(first, _)| first <= id).map_or(Stamp::default(), |&(_, stamp)| stamp)
     }

@@ -1,4 +1,4 @@
-//! Why a law's constants are not acceptable.
+//! Errors of constants out of range.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use weir_units::TimeDelta;
 /// A constant out of its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// Of what part it is, with a dot; empty if the law has no parts.
+    /// Part of the configuration, with a dot; empty if the controller has no parts.
     group: &'static str,
     field: &'static str,
     expected: &'static str,

@@ -1,4 +1,4 @@
-//! The interface every law speaks: a sender half, a receiver half, and the observer that a receiver half may be.
+//! The interface of every controller: a sender half, a receiver half, and the observer that a receiver half may be.
 
 use core::fmt::Debug;
 
@@ -9,19 +9,19 @@ use crate::packet::{Arrival, ProbeId, SendState, SentPacket, Stamp};
 use crate::report::{Feedback, NativeReport, Report, ReportKind};
 use crate::time::{ArrivalTime, SendTime};
 
-/// The sender half of a law. It is told the time; it never asks. No call blocks, allocates in steady state or
-/// panics, whatever the input.
+/// The sender half of a controller. The caller passes the time; a controller reads no clock. No call blocks,
+/// allocates in steady state or panics, whatever the input.
 pub trait Controller: Send + Sync + Debug {
     /// A packet has left the pacer.
     fn on_sent(&mut self, _packet: &SentPacket, _state: &SendState) {}
 
-    /// Whether the law goes by reports of this kind. Whoever drives it shows it no others, and lets them change nothing of
-    /// what it reads: anybody may send them. A law that does not say hears all.
+    /// Whether the controller uses reports of this kind. The embedder passes it no others, and lets no others
+    /// change the state it reads: off-path attackers may send them. By default a controller accepts all kinds.
     fn accepts(&self, _kind: ReportKind) -> bool {
         true
     }
 
-    /// Feedback has come. Returns a decision if a rate was computed, even if the number did not change.
+    /// Takes feedback in. Returns a decision if a rate was computed, even if the number did not change.
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision>;
 
     /// The time of [`Self::next_timeout`] has come; early or twice is harmless.
@@ -29,38 +29,39 @@ pub trait Controller: Send + Sync + Debug {
         None
     }
 
-    /// Something changed outside the law. Before [`PathEvent::RouteChanged`] the embedder calls
+    /// A change outside the controller. Before [`PathEvent::RouteChanged`] the embedder calls
     /// [`SendHistory::change_route`](crate::history::SendHistory::change_route).
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision>;
 
-    /// When [`Self::on_timeout`] wants to be called; after `on_timeout(t)` later than `t`.
+    /// Time of the next call of [`Self::on_timeout`]; after `on_timeout(t)` later than `t`.
     fn next_timeout(&self) -> Option<SendTime> {
         None
     }
 
-    /// What to send now.
+    /// Rates, pacing and window to send with now.
     fn target(&self) -> Target;
 
-    /// What the application sends from now on. Told before the first packet leaves, and when it changes; a law that is
-    /// never told assumes a camera without a highest rate.
+    /// Streams that the application sends from now on. Called before the first packet leaves, and when they change;
+    /// without a call a controller assumes a camera without a highest rate.
     fn on_streams(&mut self, _now: SendTime, _streams: StreamsConfig) {}
 
-    /// What goes into the header of each packet, for laws whose receiver half needs it.
+    /// Values for the header of each packet, for controllers whose receiver half needs them.
     fn stamp(&self) -> Option<Stamp> {
         None
     }
 
-    /// A probe to send, if the law wants one: a command, read once and sent once. Asked after each call that can
-    /// change the target.
+    /// A probe to send, if the controller wants one: a command, read once and sent once. Poll it after each call
+    /// that can change the target.
     fn poll_probe(&mut self) -> Option<Probe> {
         None
     }
 
-    /// Coupling's word becomes the law's own state: from now on the law continues from this rate, or from the nearest one
-    /// within its limits. Returns the rate taken. Never a decision ([`AllocatedRate`] says what a law scales, and what not).
+    /// Replaces the controller's own state by coupling's allocation: the controller continues from this rate, or
+    /// from the nearest one within its limits. Returns the rate taken. Never makes a decision ([`AllocatedRate`]
+    /// lists the state that is scaled).
     fn apply_allocation(&mut self, now: SendTime, share: AllocatedRate) -> DataRate;
 
-    /// The inner quantities that [`Self::read_signals`] shows, by the names of the law's paper.
+    /// The internal quantities that [`Self::read_signals`] shows, by the names of the controller's paper.
     fn signals(&self) -> &'static [Signal] {
         &[]
     }
@@ -68,35 +69,35 @@ pub trait Controller: Send + Sync + Debug {
     /// Writes the present value of each signal; `out` has the length of [`Self::signals`]. NaN where unknown.
     fn read_signals(&self, _out: &mut [f64]) {}
 
-    /// The signals that a decision for the reason `why` goes by, with their present thresholds. Asked for reasons that
-    /// [measurements decide](ChangeReason::is_measured) alone.
+    /// The signals that a decision for the reason `why` depends on, with their present thresholds. Called only for
+    /// reasons that [measurements decide](ChangeReason::is_measured).
     fn evidence(&self, _why: ChangeReason) -> [Option<Evidence>; 3] {
         [None; 3]
     }
 }
 
-/// The receiver half of a law: arrivals in, reports out.
+/// The receiver half of a controller: arrivals in, reports out.
 pub trait Receiver: Send + Sync + Debug {
     /// A packet has arrived.
     fn on_arrival(&mut self, packet: &Arrival);
 
-    /// When [`Self::poll_report`] wants to be called next.
+    /// Time of the next call of [`Self::poll_report`].
     fn next_timeout(&self) -> Option<ArrivalTime>;
 
     /// The report that is due at `now`, if any; call until `None`.
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>>;
 
-    /// Whether its reports tell of single packets ([`Report::Packets`]).
+    /// Whether its reports cover single packets ([`Report::Packets`]).
     fn reports_packets(&self) -> bool {
         false
     }
 
-    /// The path is another one, and the receiving end knows it ([`PathEvent::RouteChanged`] at the other): what was
-    /// learnt of delay, loss and capacity does not hold any more. Call it when the first packet by the new route comes,
-    /// before showing it: what is still on its way by the old one belongs to what is forgotten.
+    /// The path is another one, and the receiving end knows it ([`PathEvent::RouteChanged`] at the other end).
+    /// Estimates of delay, loss and capacity do not hold any more. Call it when the first packet by the new route
+    /// comes, before passing that packet. Packets still on their way by the old route are then forgotten.
     fn on_route_changed(&mut self);
 
-    /// The inner quantities that [`Self::read_signals`] shows.
+    /// The internal quantities that [`Self::read_signals`] shows.
     fn signals(&self) -> &'static [Signal] {
         &[]
     }
@@ -105,33 +106,33 @@ pub trait Receiver: Send + Sync + Debug {
     fn read_signals(&self, _out: &mut [f64]) {}
 }
 
-/// A law's eye: turns arrivals into the law's own report. It knows arrivals and nothing else, so that it fits at
-/// either end: at the receiver ([`AtReceiver`](crate::AtReceiver)) or at the sender ([`AtSender`](crate::AtSender)).
+/// Measures arrivals and makes the controller's own report. Depends on arrivals alone, so that it fits at either
+/// end: at the receiver ([`AtReceiver`](crate::AtReceiver)) or at the sender ([`AtSender`](crate::AtSender)).
 pub trait Observer: Send + Sync + Debug {
     /// A packet has arrived.
     fn on_arrival(&mut self, packet: &Arrival);
 
-    /// A packet has arrived, and no report told when: [`Arrival::at`] is when it would have with the delay of the packet before
-    /// it, which is no sample of delay. An observer that goes by samples leaves it out of them, and counts the packet and its
-    /// mark.
+    /// A packet has arrived, and its arrival time was not reported. [`Arrival::at`] is the time it would have with
+    /// the delay of the packet before it; this is no sample of delay. An observer of samples leaves it out of them,
+    /// and counts the packet and its mark.
     fn on_untimed(&mut self, packet: &Arrival) {
         self.on_arrival(packet);
     }
 
-    /// Between the last packet shown and the next one packets left of which no report told: they are not lost, and the time
-    /// in between tells nothing of rates.
+    /// Packets that left between the last packet shown and the next one were not reported. They are not lost, and
+    /// the time in between counts for no rate.
     fn on_unreported(&mut self) {}
 
     /// When the next report is due.
     fn next_report(&self) -> Option<ArrivalTime>;
 
-    /// The report at `now`; `None` if none is due or nothing is known yet.
+    /// The report at `now`, or `None` if none is due or there was no arrival yet.
     fn report(&mut self, now: ArrivalTime) -> Option<NativeReport>;
 
-    /// The path is another one: what was learnt of delay, loss and capacity does not hold any more.
+    /// The path is another one: estimates of delay, loss and capacity do not hold any more.
     fn on_route_changed(&mut self);
 
-    /// The inner quantities that [`Self::read_signals`] shows.
+    /// The internal quantities that [`Self::read_signals`] shows.
     fn signals(&self) -> &'static [Signal] {
         &[]
     }
@@ -140,30 +141,30 @@ pub trait Observer: Send + Sync + Debug {
     fn read_signals(&self, _out: &mut [f64]) {}
 }
 
-/// What a sender should do now.
+/// Rates, pacing and window that a sender should use now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
     /// For the encoder.
     pub media_rate: DataRate,
-    /// What the law wants on the wire; differs from the media rate where a buffer is being shaped.
+    /// Target rate on the wire; differs from the media rate where a buffer is being shaped.
     pub sending_rate: DataRate,
     /// How packets leave the pacer.
     pub pacing: Pacing,
     /// How far packets may leave ahead of that pace.
     pub burst: Burst,
-    /// Bytes that may be in flight, for laws with a window.
+    /// Congestion window in bytes, for controllers with a window.
     pub window: Option<DataSize>,
-    /// Fill up to this rate with padding when the encoder produces less; zero for none.
+    /// Target rate up to which padding fills up when the encoder produces less; zero for none.
     pub padding: DataRate,
-    /// The share of the media rate, in [0, 1), that the encoder should save by leaving out whole frames; zero for none. The
-    /// media rate is that of the frames that are left.
+    /// The share of the media rate, in [0, 1), that the encoder should save by leaving out whole frames; zero for
+    /// none. The media rate is that of the remaining frames.
     pub frame_drop: f64,
-    /// What keeps the rate from rising over the next second.
+    /// Reason that keeps the rate from rising over the next second.
     pub limiting_factor: LimitingFactor,
 }
 
 impl Target {
-    /// `rate` for media and on the wire, unpaced, and nothing limits it; else as [`Self::at`].
+    /// `rate` for media and on the wire, unpaced, limited by nothing; else as [`Self::at`].
     pub const fn rate(rate: DataRate) -> Self {
         Self::at(rate, Pacing::Unpaced, LimitingFactor::RampUp)
     }
@@ -183,8 +184,8 @@ impl Target {
     }
 }
 
-/// How far packets may leave ahead of the pace: at once until they have used up so much time of it, but none of more than so
-/// many bytes together; then none before all is paid for.
+/// How far packets may leave ahead of the pace: at once until their bytes have used up `time` of it, but no more
+/// than `size` together. Then no packet leaves before all bytes are paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
     /// Time at the pacing rate.
@@ -198,10 +199,10 @@ impl Burst {
     pub const NONE: Self = Self { time: TimeDelta::ZERO, size: DataSize::ZERO };
 }
 
-/// What the application sends, as far as a law may want to know.
+/// Streams that the application sends, as far as a controller needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamsConfig {
-    /// The highest rate that they can use together; zero where it is unknown.
+    /// The highest rate that the streams can use together; zero where it is unknown.
     pub usable: DataRate,
     /// Whether a screen is shared: little most of the time, and now and then much.
     pub screen: bool,
@@ -230,11 +231,11 @@ pub enum Pacing {
     Exact(DataRate),
 }
 
-/// What keeps the sending rate from rising over the next second.
+/// Reason that keeps the sending rate from rising over the next second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LimitingFactor {
-    /// Nothing but the controller's own rule of growth: the rate rises by more than 5 % in a second, and has done so until a second brings
-    /// less than 2 %.
+    /// Only the controller's own rule of growth. The rate rises by more than 5 % in a second, and has done so until
+    /// a second brings less than 2 %.
     RampUp,
     /// Queuing delay or its gradient.
     Delay,
@@ -244,11 +245,11 @@ pub enum LimitingFactor {
     Receiver,
     /// Missing feedback.
     Silence,
-    /// The controller lets the queue drain, so that it sees the path without one.
+    /// The controller lets the queue drain, to measure the path without one.
     Drain,
-    /// The source offers less.
+    /// The source offers less: the flow is application-limited.
     Application,
-    /// The share that coupling gave: it is below what the law itself computed last.
+    /// Coupling's allocation, which is below the rate that the controller itself computed last.
     Coupling,
     /// The configured minimum, at which the controller would go lower.
     Minimum,
@@ -271,7 +272,7 @@ impl LimitingFactor {
         Self::Maximum,
     ];
 
-    /// The factor in a word, for tables and files.
+    /// The factor's name, for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::RampUp => "ramp-up",
@@ -287,7 +288,7 @@ impl LimitingFactor {
         }
     }
 
-    /// What limits the rate, in words that a sentence can have.
+    /// The limit as part of a sentence.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::RampUp => {
@@ -306,7 +307,7 @@ impl LimitingFactor {
     }
 }
 
-/// A signal that a decision went by.
+/// A signal that a decision depended on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
     /// Its name among [`Controller::signals`].
@@ -327,21 +328,21 @@ impl Evidence {
     }
 }
 
-/// A command to send a cluster of packets at a rate above the target, to see whether the path carries it. Media goes
-/// first, padding fills up; each packet of the cluster carries the id ([`SentPacket::probe`]).
+/// A command to send a cluster of packets at a rate above the target rate, to test whether the path carries it.
+/// Media goes first, padding fills up; each packet of the cluster carries the id ([`SentPacket::probe`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// Its id, told again by each packet of it.
+    /// Its id, repeated by each packet of it.
     pub id: ProbeId,
     /// The rate to send it at.
     pub rate: DataRate,
-    /// It ends when so many packets have left …
+    /// Number of packets that must have left before it ends …
     pub packets: u32,
-    /// … and so many bytes.
+    /// … and number of bytes.
     pub size: DataSize,
 }
 
-/// Something changed outside the law.
+/// A change outside the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathEvent {
     /// New bounds for the rate.
@@ -350,14 +351,14 @@ pub enum PathEvent {
     Paused,
     /// The application sends again.
     Resumed,
-    /// The path is another one: what was learnt of delay, loss and capacity does not hold any more. Nothing is in flight
-    /// on it, and feedback from now on tells of packets that left after this event only:
-    /// [`SendHistory::change_route`](crate::history::SendHistory::change_route), called before, sees to both. At the
-    /// other end belongs [`Receiver::on_route_changed`].
+    /// The path is another one: estimates of delay, loss and capacity do not hold any more. No packet is in flight
+    /// on it, and later feedback covers only packets that left after this event.
+    /// [`SendHistory::change_route`](crate::history::SendHistory::change_route), called before, ensures both. The
+    /// event at the other end is [`Receiver::on_route_changed`].
     RouteChanged,
-    /// An arrival that was reported before the round trip was known cannot have been at its time
-    /// ([`SendHistory::take_refuted_delay`](crate::history::SendHistory::take_refuted_delay)): a base delay learnt by then does not
-    /// hold. The rate stays.
+    /// An arrival reported before the round trip was known cannot have been at its time
+    /// ([`SendHistory::take_refuted_delay`](crate::history::SendHistory::take_refuted_delay)). A base delay
+    /// measured by then does not hold. The rate stays.
     DelayRefuted,
 }
 
@@ -369,7 +370,7 @@ pub struct RateLimits {
     max: DataRate,
 }
 
-/// Why rate limits are not acceptable.
+/// Error of rate limits that are out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitsOutOfOrder;
 
@@ -418,21 +419,21 @@ impl RateLimits {
         bps.max(self.min.bps_f64()).min(self.max.bps_f64())
     }
 
-    /// The whole bit/s nearest to `bps`, within the bounds: where those are so high that an `f64` does not tell them, rounding
-    /// leads out of them.
+    /// The whole bit/s nearest to `bps`, within the bounds: above the precision of an `f64`, rounding alone leads
+    /// out of them.
     pub fn round(&self, bps: f64) -> DataRate {
         self.clamp(DataRate::from_bps_f64(bps))
     }
 }
 
-/// A quantity inside a law that is worth watching.
+/// A quantity inside a controller that is worth watching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
-    /// Its name in the law's paper.
+    /// Its name in the controller's paper.
     pub name: &'static str,
     /// Its unit; empty for a pure number.
     pub unit: &'static str,
-    /// What it means, in a sentence.
+    /// Its meaning, in a sentence.
     pub meaning: &'static str,
 }
 

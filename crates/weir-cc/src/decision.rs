@@ -1,28 +1,29 @@
-//! What a law decided, and what coupling says to it.
+//! Decisions of a controller, and allocations of coupling.
 
 use weir_units::{DataRate, TimeDelta};
 
-/// A rate was computed. A coupler needs to know even if the number did not change.
+/// A computed rate. A coupler needs it even if the number did not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The rate the law computed for itself.
+    /// The rate that the controller computed for itself.
     pub rate: DataRate,
-    /// The rate it started from: that of the decision before, or the share that it took since.
+    /// The rate it started from: that of the decision before, or the allocation taken since.
     pub base: DataRate,
-    /// What changed the rate. What limits it now is said by [`Target::limiting_factor`](crate::Target::limiting_factor).
+    /// Reason of the change. The present limit is [`Target::limiting_factor`](crate::Target::limiting_factor).
     pub why: ChangeReason,
-    /// The law's round-trip time, if it knows one.
+    /// The controller's round-trip time, if it knows one.
     pub rtt: Option<TimeDelta>,
 }
 
 impl Decision {
-    /// One decision for two: from where this one began to where `later` came, by the reason that explains the way.
+    /// Merges two decisions into one: from this one's base to the rate of `later`, with the reason that explains
+    /// the difference.
     #[must_use]
     pub fn then(self, later: Self) -> Self {
         let undone = later.why == ChangeReason::Growth && later.rate >= self.base;
         let (fell, fell_last) = (later.rate < self.base, later.rate < later.base);
         let why = match (self.why.is_congestion(), later.why.is_congestion()) {
-            // No other reason hides congestion, unless what it took is back.
+            // No other reason hides congestion, unless the rate is back at its base.
             (true, false) if !undone || later.rate == self.rate => self.why,
             (false, false) if fell && !fell_last => self.why,
             _ => later.why,
@@ -39,12 +40,12 @@ impl Decision {
     }
 }
 
-/// What changed a rate.
+/// Reason of a changed rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChangeReason {
-    /// The law begins: its first rate by what it has heard of the path.
+    /// The controller begins: its first rate by the feedback on the path.
     Start,
-    /// Nothing told against it: the rate grew, or stays.
+    /// No sign of congestion: the rate grew, or stays.
     Growth,
     /// A probe's result.
     Probe,
@@ -56,9 +57,9 @@ pub enum ChangeReason {
     Mark,
     /// Feedback is missing.
     Timeout,
-    /// What the receiver allows, or what it received, without a sign of congestion.
+    /// The rate that the receiver allows or received, without a sign of congestion.
     Ceiling,
-    /// The source offered less than the law allowed.
+    /// The source offered less than the controller allowed: application-limited.
     Application,
     /// New bounds.
     Limits,
@@ -87,7 +88,7 @@ impl ChangeReason {
         Self::Route,
     ];
 
-    /// The reason in a word, for tables and files.
+    /// The reason's name, for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -104,12 +105,12 @@ impl ChangeReason {
         }
     }
 
-    /// Whether it tells of congestion on the path: flows that share it should yield together.
+    /// Whether it is a sign of congestion on the path: flows that share the path should yield together.
     pub const fn is_congestion(self) -> bool {
         matches!(self, Self::Delay | Self::Loss | Self::Mark | Self::Timeout)
     }
 
-    /// Whether the law's own rule changed the rate, and neither a probe, nor bounds, nor another path.
+    /// Whether the controller's own rule changed the rate, and neither a probe, nor bounds, nor another path.
     pub(crate) const fn is_own_rule(self) -> bool {
         !matches!(self, Self::Probe | Self::Limits | Self::Route)
     }
@@ -119,7 +120,7 @@ impl ChangeReason {
         self.is_congestion() || matches!(self, Self::Ceiling | Self::Application)
     }
 
-    /// What explains that a rate computed for this reason came out `lower` than before, or not.
+    /// Reason of a rate that was computed for `self` and came out `lower` than before, or not.
     pub(crate) const fn of(self, lower: bool) -> Self {
         if !lower && self.is_cut() { Self::Growth } else { self }
     }
@@ -127,9 +128,9 @@ impl ChangeReason {
 
 /// The rate that coupling assigns to a flow.
 ///
-/// The word is relative: a law scales each of its rates and windows by this rate over that of its last decision (before
-/// the first, its start rate) and touches no clock, phase, history or estimate of the path. The present rate as a share
-/// changes nothing.
+/// The allocation is relative: a controller scales each of its rates and windows by this rate over that of its last
+/// decision (before the first, its start rate). Clocks, phases, histories and estimates of the path stay. An
+/// allocation of the present rate changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocatedRate {
     /// The flow's new sending rate.

@@ -1,8 +1,8 @@
 //! Real-time congestion controllers to embed in a media stack.
 //!
-//! A law has two halves behind one interface: a [`Controller`] at the sender and a [`Receiver`] at the
-//! receiver. Both are sans-IO: they are told the time and what happened, and they answer with values. They know
-//! no clock, socket, randomness, file or runtime, allocate nothing in steady state and panic on no input. The crate
+//! A controller has two halves behind one interface: a [`Controller`] at the sender and a [`Receiver`] at the
+//! receiver. Both are sans-IO: they take the time and events as arguments, and they answer with values. They use no
+//! clock, socket, randomness, file or runtime, allocate nothing in steady state and panic on no input. The crate
 //! builds without the standard library, with `alloc`; only the feature `testing`, by proptest, needs std.
 //!
 //! ```
@@ -35,9 +35,10 @@
 //! }
 //! ```
 //!
-//! What a call needs besides, a [`pacer`], a [`prober`], timers and a [receiver that reports](packet_feedback), is shown by
-//! `crates/weir-cc/examples/sans_io.rs`. RTCP bytes become reports in the crate `weir-media` (`weir_media::feedback`, with an
-//! example of its own), and `crates/weir-oracle/examples/webrtc_rs.rs` puts a controller behind webrtc-rs's interceptors.
+//! `crates/weir-cc/examples/sans_io.rs` shows the other parts of a call: a [`pacer`], a [`prober`], timers and a
+//! [receiver that reports](packet_feedback). RTCP bytes become reports in the crate `weir-media`
+//! (`weir_media::feedback`, with an example of its own), and `crates/weir-oracle/examples/webrtc_rs.rs` puts a
+//! controller behind webrtc-rs's interceptors.
 
 #![cfg_attr(not(test), no_std)]
 

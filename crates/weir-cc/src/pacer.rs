@@ -1,31 +1,31 @@
-//! The pacer: when the next bytes may leave. It owns no packets.
+//! The pacer, which computes when the next bytes may leave. Packets stay with the embedder.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::{Burst, Pacing, Target};
 use crate::time::SendTime;
 
-/// Padding makes up for at most so much time of sending too little.
+/// Longest time of underuse that padding makes up for.
 const PADDING_MEMORY: TimeDelta = TimeDelta::from_millis(100);
-/// Media sent above the padding rate counts against padding for at most so long.
+/// Longest time for which media sent above the padding rate counts against padding.
 const PADDING_DEBT: TimeDelta = TimeDelta::from_secs(1);
 
 /// Spaces packets so that they leave at a rate.
 ///
-/// A packet may leave when the one before it has been paid for at the pacing rate. Idle time earns nothing, except
-/// for the configured lateness: after a pause the first packet leaves at once and the next after its time.
+/// A packet may leave when the one before it has been paid for at the pacing rate. Idle time earns no credit,
+/// except for the configured lateness: after a pause the first packet leaves at once and the next after its time.
 ///
-/// A target may allow a [`Burst`] ahead of that: packets then leave at once until so much is unpaid for, and the next when
-/// all of it is paid, as libwebrtc's pacer has it. What comes when nothing waits begins another burst
+/// A target may allow a [`Burst`] ahead of that. Packets then leave at once until so much is unpaid for, and the
+/// next when all of it is paid, as in libwebrtc's pacer. A packet that comes when none waits begins another burst
 /// ([`Self::on_queued`]).
 #[derive(Clone, Debug)]
 pub struct Pacer {
     rate: Option<DataRate>,
     lateness: TimeDelta,
     burst: Burst,
-    /// When all that has left is paid for.
+    /// When all departed bytes are paid for.
     paid: SendTime,
-    /// Whether a burst has ended, and nothing may leave until then.
+    /// Whether a burst has ended, and no packet may leave until then.
     drains: bool,
     padding: Padding,
 }
@@ -40,15 +40,15 @@ struct Padding {
 }
 
 impl Pacer {
-    /// A pacer that lets everything leave at once until [`Self::apply`] gives a rate. Being late by up to `lateness`
-    /// is caught up with: real timers are late, simulated ones are not.
+    /// A pacer that lets packets leave at once until [`Self::apply`] gives a rate. Lateness of up to `lateness` is
+    /// caught up with: real timers are late, simulated ones are not.
     pub fn new(lateness: TimeDelta) -> Self {
         let padding = Padding { rate: DataRate::ZERO, owed: 0.0, since: None };
         let paid = SendTime::from_nanos(i64::MIN);
         Self { rate: None, lateness, burst: Burst::NONE, paid, drains: true, padding }
     }
 
-    /// Takes over a controller's target at `now`. What is still to be paid for is paid at the new rate.
+    /// Takes over a controller's target at `now`. Unpaid bytes are paid at the new rate.
     pub fn apply(&mut self, now: SendTime, target: &Target) {
         let rate = match target.pacing {
             Pacing::Unpaced => None,
@@ -73,7 +73,7 @@ impl Pacer {
         self.padding.rate = target.padding;
     }
 
-    /// A packet waits where none did: what is left of the burst before is no reason to hold it.
+    /// A packet waits where none did: the rest of the burst before does not hold it back.
     pub fn on_queued(&mut self, now: SendTime) {
         self.drains &= !self.is_within_burst(now);
     }
@@ -93,7 +93,7 @@ impl Pacer {
         self.padding.pay(size);
     }
 
-    /// When a padding packet of `size` bytes is due, if nothing else is sent; `None` without padding.
+    /// When a padding packet of `size` bytes is due, if nothing else is sent, or `None` without padding.
     pub fn next_padding(&self, size: DataSize) -> Option<SendTime> {
         let padding = &self.padding;
         let since = padding.since.filter(|_| !padding.rate.is_zero())?;
@@ -102,7 +102,7 @@ impl Pacer {
         Some(due.max(self.paid))
     }
 
-    /// Whether less is unpaid for than may leave at once.
+    /// Whether the unpaid bytes are fewer than may leave at once.
     fn is_within_burst(&self, now: SendTime) -> bool {
         let Some(rate) = self.rate else { return true };
         self.burst.time > TimeDelta::ZERO && self.paid - now < self.burst.time.min(self.burst.size / rate)
@@ -220,7 +220,7 @@ mod tests {
         // 63 000 bytes are 5 ms at 100 Mbit/s.
         pacer.apply(at(0), &Target { burst: BURST, ..target(100_000, Pacing::Factor(1.0), 0) });
         assert_eq!(leaving(&mut pacer, at(0)), 63);
-        // What is unpaid for of a burst is waited for at any rate.
+        // The unpaid bytes of a burst are waited for at any rate.
         pacer.apply(at(0), &Target { burst: BURST, ..target(200_000, Pacing::Factor(1.0), 0) });
         assert_eq!(pacer.next_departure(), SendTime::from_nanos(2_520_000));
         pacer.apply(at(0), &target(200_000, Pacing::Unpaced, 0));

@@ -1,4 +1,4 @@
-//! What a law is told about packets: as they are sent, as they arrive, and what became of them.
+//! Packets as a controller sees them: as they are sent, as they arrive, and their fates.
 
 use core::num::NonZeroU16;
 
@@ -13,9 +13,9 @@ pub struct SentPacket {
     pub id: u64,
     /// When it left.
     pub at: SendTime,
-    /// RTP header and payload: what counts as in flight.
+    /// RTP header and payload: the size that counts as in flight.
     pub size: DataSize,
-    /// The payload alone: what the receiver counts ([`Arrival::size`]) and targets mean.
+    /// The payload alone: the size that the receiver counts ([`Arrival::size`]) and targets mean.
     pub payload: DataSize,
     /// Whether it carries no media, only padding.
     pub padding: bool,
@@ -33,14 +33,14 @@ impl SentPacket {
 /// Names a [`Probe`](crate::controller::Probe) among those of a controller under way.
 pub type ProbeId = NonZeroU16;
 
-/// The state of the sending endpoint that a law may want to know.
+/// The state of the sending endpoint that a controller may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendState {
     /// Bytes sent and neither acknowledged nor known to be lost nor too old to matter.
     pub in_flight: DataSize,
     /// Bytes waiting in the pacer.
     pub queued: DataSize,
-    /// Whether the source offers less than the target, so that sending says nothing about capacity.
+    /// Whether the source offers less than the target, so that the sending rate shows nothing about capacity.
     pub application_limited: bool,
 }
 
@@ -58,12 +58,13 @@ pub enum Ecn {
     Ce,
 }
 
-/// What a law puts into the header of each packet it sends: some laws' receivers need the sender's view.
+/// Values that a controller puts into the header of each packet: some controllers' receiver halves need the
+/// sender's state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// The sender's round-trip time, zero while unknown.
     pub rtt: TimeDelta,
-    /// The rate it sends at, zero while unknown.
+    /// The sending rate, zero while unknown.
     pub rate: DataRate,
 }
 
@@ -89,29 +90,30 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    /// A packet of `size` bytes of payload: without a mark, a stamp, a media time and a marker, which are the fields that only
-    /// some laws' receiver halves ask for.
+    /// A packet of `size` bytes of payload, without mark, stamp, media time and marker: only some controllers'
+    /// receiver halves read these fields.
     pub const fn new(id: u64, departure: SendTime, at: ArrivalTime, size: DataSize) -> Self {
         let stamp = Stamp { rtt: TimeDelta::ZERO, rate: DataRate::ZERO };
         Self { id, departure, at, size, ecn: Ecn::NotEct, media_time: 0, marker: false, stamp }
     }
 }
 
-/// What became of a sent packet, once feedback told.
+/// Fate of a sent packet, by feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It arrived.
+    /// The packet arrived.
     Arrived {
-        /// When, by the receiver's clock; `None` if the report does not tell. It measures no delay then.
+        /// Arrival time by the receiver's clock, or `None` if the report does not carry it; the packet then gives
+        /// no delay sample.
         at: Option<ArrivalTime>,
         /// ECN field on arrival.
         ecn: Ecn,
     },
-    /// A report covers it and has not seen it.
+    /// The packet is missing in a report that covers it.
     Missing,
-    /// It was reported missing before and has arrived after all.
+    /// The packet was reported missing before and has arrived after all.
     Recovered {
-        /// When, by the receiver's clock; `None` if the report does not tell.
+        /// Arrival time by the receiver's clock, or `None` if the report does not carry it.
         at: Option<ArrivalTime>,
         /// ECN field on arrival.
         ecn: Ecn,
@@ -123,6 +125,6 @@ pub enum Fate {
 pub struct PacketResult {
     /// The packet.
     pub sent: SentPacket,
-    /// What became of it.
+    /// Fate of the packet.
     pub fate: Fate,
 }

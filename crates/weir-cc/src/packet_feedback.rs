@@ -1,4 +1,5 @@
-//! The receiver half of every law that works at the sender: the fate of single packets, told at an interval.
+//! The receiver half of every controller that works at the sender: fates of single packets, reported at an
+//! interval.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -12,35 +13,35 @@ use crate::parts::room::make_room;
 use crate::report::{Reception, Record, Report};
 use crate::time::ArrivalTime;
 
-/// So many packets at most are remembered behind the highest that has arrived, and one report covers at most so many.
+/// Most packets remembered behind the highest that has arrived, and most records of one report.
 pub const MOST_RECORDS: u64 = 1024;
-/// What was told is remembered for at least so long after it came, until a higher number comes. libwebrtc: `kBackWindow` of its
-/// transport-wide feedback.
+/// Shortest time for which reported packets are remembered, until a higher number comes. libwebrtc: `kBackWindow`
+/// of its transport-wide feedback.
 const REMEMBERED: TimeDelta = TimeDelta::from_millis(500);
-/// The same, as what is held.
+/// Capacity of the memory.
 const ROOM: usize = MOST_RECORDS as usize;
-/// Of one report; grows where reports tell more.
+/// Initial capacity for the records of one report.
 const FIRST_RECORDS: usize = 16;
 
-/// Tells which packets arrived and when, at an interval while packets come.
+/// Reports which packets arrived and when, at an interval while packets come.
 ///
-/// A report covers the numbers from the first that no report has covered to the highest that has arrived. A packet that
-/// comes late, below the numbers already covered, is told by the next report, which then begins with it. What such a
-/// report repeats it repeats truthfully: a packet told to have arrived stays so, with the same time (RFC 8888 §3.1
-/// demands it; the [history](crate::history::SendHistory) tells each fate once, and transport-wide feedback tells no
-/// arrival twice, which is up to its writer).
+/// A report covers the numbers from the first that no report has covered to the highest that has arrived. A late
+/// packet, below the numbers already covered, is reported by the next report, which then begins with it. Repeated
+/// records repeat the truth: a packet reported as arrived stays so, with the same time. RFC 8888 §3.1 demands it;
+/// the [history](crate::history::SendHistory) counts each fate once. Transport-wide feedback reports no arrival
+/// twice, which is up to its writer.
 ///
 /// * Of several copies the first one counts, and a mark (CE) on any of them that comes before the report.
 /// * A packet more than [`MOST_RECORDS`] behind the highest is left out. If the next number follows it, numbers have
 ///   begun anew, and so do the reports.
-/// * What was told is forgotten half a second after it came, and with it what was missed before: a packet that comes later still is
-///   left out. libwebrtc tells of it, and that what it has forgotten since is missing.
+/// * Reported packets are forgotten half a second after they came, and with them the missing ones before: a
+///   packet that comes later still is left out. libwebrtc reports it, and the packets forgotten since as missing.
 #[derive(Debug)]
 pub struct PacketFeedback {
     pace: Pace,
     interval: TimeDelta,
     memory: Memory,
-    /// What the next report covers.
+    /// Numbers that the next report covers.
     open: Option<Open>,
     /// The last packet that was too far behind.
     stray: Option<u64>,
@@ -58,12 +59,12 @@ struct Open {
     end: u64,
 }
 
-/// What is known of a number.
+/// State of a number.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// When its packet arrived; of one that has not, when it was first missed.
+    /// Arrival time of its packet, or when a missing one was first missed.
     at: ArrivalTime,
-    /// `None` for a packet that has not arrived.
+    /// ECN field, or `None` for a packet that has not arrived.
     ecn: Option<Ecn>,
 }
 
@@ -73,7 +74,7 @@ impl Seen {
     }
 }
 
-/// The numbers below the end of what is open: what has been told, as long as it is remembered, and what has not.
+/// The numbers below the end of the open ones: reported ones as long as they are remembered, and open ones.
 #[derive(Debug, Default)]
 struct Memory {
     seen: VecDeque<Seen>,
@@ -82,13 +83,13 @@ struct Memory {
 }
 
 impl Memory {
-    /// The first number that is known.
+    /// The first remembered number.
     fn first(&self, open: Open) -> u64 {
         open.end - self.seen.len() as u64
     }
 
-    /// What is known of number `id`, below the end of what is open; `None` if it is forgotten. Before the first packet came others
-    /// may have left.
+    /// State of number `id`, below the end of the open numbers, or `None` if it is forgotten. Packets may have left
+    /// before the first one came.
     fn below(&mut self, open: Open, id: u64, now: ArrivalTime) -> Option<&mut Seen> {
         let first = self.first(open);
         if id < first {
@@ -103,8 +104,8 @@ impl Memory {
         self.seen.get_mut((id - id.min(first)) as usize)
     }
 
-    /// Number `id` has arrived, the first beyond what is open; those in between have not. What is then too far behind is forgotten, and
-    /// what was told and is old.
+    /// Number `id` has arrived, the first beyond the open numbers; those in between have not. Numbers then too far
+    /// behind are forgotten, and old reported ones.
     fn push(&mut self, open: Open, id: u64, seen: Seen) {
         let missing = (id - open.end).min(MOST_RECORDS - 1) as usize;
         let over = (self.seen.len() + missing + 1).saturating_sub(ROOM);
@@ -134,27 +135,27 @@ impl Memory {
     }
 }
 
-/// How the interval comes about.
+/// Rule of the interval.
 #[derive(Debug)]
 enum Pace {
     Fixed,
     Adaptive(ReceiveRate),
 }
 
-/// What a report takes on the wire in libwebrtc's estimate: 20 bytes for IPv4, 8 for UDP, 10 for SRTP and 30 on average
-/// for the feedback.
+/// Size of a report on the wire in libwebrtc's estimate: 20 bytes for IPv4, 8 for UDP, 10 for SRTP and 30 on
+/// average for the feedback.
 const REPORT_LEN: u64 = 20 + 8 + 10 + 30;
-/// Of so many bytes received one may go back as a report: 5 %.
+/// Bytes received per byte of reports: reports take 5 %.
 const RECEIVED_PER_REPORTED: u64 = 20;
 const SHORTEST: TimeDelta = TimeDelta::from_millis(50);
 const LONGEST: TimeDelta = TimeDelta::from_millis(250);
-/// While no rate is known.
+/// Interval while no rate is known.
 const DEFAULT: TimeDelta = TimeDelta::from_millis(100);
-/// The receive rate is measured over so long.
+/// Window of the receive rate.
 const RATE_WINDOW: TimeDelta = TimeDelta::from_millis(500);
 
-/// How often to report what comes at `rate`: reports take 5 % of it, within 50 and 250 ms, as in libwebrtc (which
-/// takes the rate of the way back).
+/// Report interval at a receive rate of `rate`: reports take 5 % of it, within 50 and 250 ms, as in libwebrtc
+/// (which takes the rate of the reverse path).
 fn adaptive_interval(rate: Option<DataRate>) -> TimeDelta {
     let received_per_report = DataSize::from_bytes(REPORT_LEN * RECEIVED_PER_REPORTED);
     rate.map_or(DEFAULT, |rate| (received_per_report / rate).clamp(SHORTEST, LONGEST))
@@ -166,9 +167,9 @@ impl PacketFeedback {
         Self::paced(Pace::Fixed, interval.max(TimeDelta::from_millis(1)))
     }
 
-    /// Reports as often as 5 % of the receive rate allow, in reports of 68 bytes: 217.6 ms at 50 kbit/s, 108.8 ms at
-    /// 100 kbit/s; at least each 250 ms, at most each 50 ms, each 100 ms while the rate is not known. The rate is that
-    /// of payload over the last 500 ms.
+    /// Reports as often as 5 % of the receive rate allow, in reports of 68 bytes: 217.6 ms at 50 kbit/s, 108.8 ms
+    /// at 100 kbit/s. The interval is 50 to 250 ms, and 100 ms while the rate is not known. The rate is that of
+    /// payload over the last 500 ms.
     pub fn adaptive() -> Self {
         Self::paced(Pace::Adaptive(ReceiveRate::new(RATE_WINDOW)), DEFAULT)
     }
@@ -193,7 +194,7 @@ impl PacketFeedback {
         self.interval = interval.max(TimeDelta::from_millis(1));
     }
 
-    /// What has arrived is reported at `now`, the interval notwithstanding.
+    /// Makes a report on the packets so far due at `now`, the interval notwithstanding.
     pub fn hurry(&mut self, now: ArrivalTime) {
         if self.open.is_some_and(|open| open.begin < open.end) {
             self.due = Some(now);
@@ -203,7 +204,7 @@ impl PacketFeedback {
     /// Remembers a packet and opens the numbers up to it, or from it on, for the next report.
     fn see(&mut self, packet: &Arrival) {
         let Arrival { at, ecn, .. } = *packet;
-        // There is a number after it.
+        // The end of the numbers lies one above: leave space for it.
         let id = packet.id.min(u64::MAX - 1);
         let anew = Open { begin: id, end: id };
         let open = self.open.get_or_insert(anew);
@@ -248,7 +249,7 @@ impl PacketFeedback {
 }
 
 impl Receiver for PacketFeedback {
-    /// It tells of packets and learns nothing of the path.
+    /// Reports cover single packets and estimate nothing about the path.
     fn reports_packets(&self) -> bool {
         true
     }
@@ -260,7 +261,7 @@ impl Receiver for PacketFeedback {
         if let Pace::Adaptive(rate) = &mut self.pace {
             rate.on_arrival(packet.at, packet.size);
         }
-        // Never further off than an interval, even if the clock was set back.
+        // The next report is never further off than an interval, even if the clock was set back.
         let latest = packet.at + self.interval;
         let regular = self.reported.map_or(latest, |reported| reported + self.interval);
         self.due = Some(self.due.unwrap_or(regular).min(latest).max(packet.at));

@@ -1,7 +1,7 @@
-//! The prober: when the packets of a probe leave. It owns no packets.
+//! The prober, which computes when the packets of a probe leave. Packets stay with the embedder.
 //!
-//! A cluster leaves at the probe's rate, whatever the pacer would say: the next packet is due when the bytes before
-//! it are paid for at that rate since the cluster began. The rules of beginning and giving up are libwebrtc's
+//! A cluster leaves at the probe's rate, whatever the pacing rate. The next packet is due when the cluster's bytes
+//! before it are paid for at the probe's rate. The rules of beginning and giving up are libwebrtc's
 //! (`BitrateProber`, June 2025).
 
 use alloc::collections::VecDeque;
@@ -12,13 +12,13 @@ use crate::controller::Probe;
 use crate::packet::ProbeId;
 use crate::time::SendTime;
 
-/// Clusters that may wait; libwebrtc's probe controller asks for two at a time.
+/// Most waiting clusters; libwebrtc's probe controller requests two at a time.
 const ROOM: usize = 8;
-/// A packet that comes later than so long after its time makes the cluster worthless.
+/// Lateness of a packet that makes the cluster worthless.
 const LATEST: TimeDelta = TimeDelta::from_millis(10);
-/// A cluster waits at most so long for another one to be asked for after it, without having begun.
+/// Age above which the first waiting cluster is dropped when another one is requested.
 const LONGEST_WAIT: TimeDelta = TimeDelta::from_secs(5);
-/// Probing begins with a packet of at least so many bytes, or of as much as leaves in [`SPACING`], whichever is less.
+/// Smallest packet with which probing begins, unless less leaves in [`SPACING`].
 const SMALLEST_START: DataSize = DataSize::from_bytes(200);
 const SPACING: TimeDelta = TimeDelta::from_millis(2);
 
@@ -32,38 +32,38 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// When what was sent is paid for.
+    /// When the bytes sent are paid for.
     fn paid(&self) -> Option<SendTime> {
         self.began.map(|began| began + self.sent / self.probe.rate)
     }
 }
 
-/// Sends the probes that a controller asks for, one after the other.
+/// Sends the probes that a controller requests, one after the other.
 ///
-/// While it is active ([`Self::next_departure`] is `Some`), packets leave when it says and not when the pacer says,
-/// media first and padding where there is none, and each is told to [`Self::on_sent`].
+/// While it is active ([`Self::next_departure`] is `Some`), it sets the departures in place of the pacer. Media
+/// packets leave first, padding where there is none, and each is passed to [`Self::on_sent`].
 #[derive(Clone, Debug, Default)]
 pub struct Prober {
     clusters: VecDeque<Cluster>,
     active: bool,
-    /// When the next packet is due; `None` for at once.
+    /// When the next packet is due, or `None` for at once.
     due: Option<SendTime>,
 }
 
 impl Prober {
-    /// A prober with nothing to do.
+    /// A prober without probes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Drops what waits and what is under way.
+    /// Drops waiting clusters and the present one.
     pub fn clear(&mut self) {
         self.clusters.clear();
         (self.active, self.due) = (false, None);
     }
 
-    /// The controller asks for `probe`. It waits its turn, and for the first packet that is large enough
-    /// ([`Self::on_queued`]). Without effect if the rate is zero or too many wait.
+    /// Queues `probe`, requested by the controller. Its cluster waits its turn, and for the first packet that is
+    /// large enough ([`Self::on_queued`]). Without effect if the rate is zero or too many wait.
     pub fn push(&mut self, now: SendTime, probe: Probe) {
         while self.clusters.front().is_some_and(|first| now - first.asked > LONGEST_WAIT) {
             self.drop_first();
@@ -74,7 +74,7 @@ impl Prober {
         }
     }
 
-    /// A media packet of `size` waits to be sent: what waits here may begin.
+    /// A media packet of `size` waits to be sent: a waiting cluster may begin.
     pub fn on_queued(&mut self, size: DataSize) {
         if let Some(first) = self.clusters.front()
             && !self.active
@@ -85,16 +85,16 @@ impl Prober {
         }
     }
 
-    /// Time passes: a cluster whose next packet should have left too long ago is given up.
+    /// Gives a cluster up whose next packet should have left too long ago.
     pub fn expire(&mut self, now: SendTime) {
         if self.active && self.due.is_some_and(|due| now - due > LATEST) {
             self.drop_first();
-            // The next one, if any, has not begun: it is not late.
+            // The next cluster, if any, has not begun: it is not late.
             self.due = None;
         }
     }
 
-    /// When the next packet of a probe is due, if one is under way; a time long past stands for at once.
+    /// When the next packet of a probe is due, if one is under way; a time long past means at once.
     pub fn next_departure(&self) -> Option<SendTime> {
         self.active.then(|| self.due.unwrap_or(SendTime::from_nanos(i64::MIN)))
     }

@@ -1,4 +1,5 @@
-//! The laws of this crate by the kit of [`crate::testing`], a line each in [`LAWS`], and what holds of their lines.
+//! The controllers of this crate under the tests of [`crate::testing`], a line each in [`LAWS`], and properties of
+//! their lines.
 
 mod course;
 mod exceptions;

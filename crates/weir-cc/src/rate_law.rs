@@ -1,7 +1,8 @@
-//! What every law that computes a rate does besides computing it: limits, what limits the rate now, why it changed,
-//! missing feedback, events, decisions, and coupling's word.
+//! The shell of every controller that computes a rate: limits, the limiting factor, reasons of changes, missing
+//! feedback, events, decisions, and coupling's allocations.
 //!
-//! A law is a [`Rule`]; a [`RateController`] makes a [`Controller`] of it. What both know of the flow is its [`Frame`].
+//! A controller's computation is a [`Rule`]; a [`RateController`] makes a [`Controller`] of it. Both share the
+//! flow's [`Frame`].
 
 mod climb;
 mod extremes;
@@ -24,12 +25,13 @@ use crate::parts::least_queued::LeastQueued;
 use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
-/// How a law computes its rate. Its state is what it remembers of the path; the rate itself is the [`Frame`]'s.
+/// Computation of a controller's rate. Its state is what it remembers of the path; the rate itself is the
+/// [`Frame`]'s.
 pub trait Rule: Send + Sync + Debug {
     /// A packet has left.
     fn on_sent(&mut self, _packet: &SentPacket, _state: &SendState, _frame: &Frame) {}
 
-    /// Whether the law goes by reports of this kind ([`Controller::accepts`]).
+    /// Whether the controller accepts reports of this kind ([`Controller::accepts`]).
     fn accepts(&self, _kind: ReportKind) -> bool {
         true
     }
@@ -43,17 +45,17 @@ pub trait Rule: Send + Sync + Debug {
         frame: &mut Frame,
     ) -> FeedbackOutcome;
 
-    /// The time of [`Self::next_timeout`] may have come; `None` where nothing was computed.
+    /// The time of [`Self::next_timeout`] may have come. Returns the rate, if one was computed.
     fn on_timeout(&mut self, _now: SendTime, _state: &SendState, _frame: &mut Frame) -> Option<Computed> {
         None
     }
 
-    /// When the rule itself, apart from the clock of missing feedback, wants [`Self::on_timeout`].
+    /// Time of the next [`Self::on_timeout`] of the rule itself, apart from the clock of missing feedback.
     fn next_timeout(&self) -> Option<SendTime> {
         None
     }
 
-    /// Feedback has been missing for so long that the rate yields: what is left of it, in bit/s.
+    /// Feedback has been missing for so long that the rate falls. Returns the new rate, in bit/s.
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
         frame.rate() * feedback_timeout::FACTOR
     }
@@ -69,44 +71,44 @@ pub trait Rule: Send + Sync + Debug {
     /// The path is another one, on which the frame's rate holds: at most the start rate.
     fn forget_path(&mut self, now: SendTime, frame: &mut Frame);
 
-    /// The base delay does not hold, and is learnt anew.
+    /// Forgets the base delay, which does not hold: it is measured anew.
     fn forget_base_delay(&mut self) {}
 
-    /// Coupling scales the flow: each rate and each window of the rule is to be multiplied by `factor`, above 0. No
-    /// clock, phase, history or estimate of the path is touched.
+    /// Scales the flow for coupling: multiply each rate and each window of the rule by `factor`, above 0. Clocks,
+    /// phases, histories and estimates of the path stay.
     fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame);
 
-    /// The frame's rate as the last round trip bends it, for rules that do so.
+    /// The frame's rate adjusted by the last round trip, for rules that do so.
     fn instantaneous_rate(&self, frame: &Frame) -> DataRate {
         frame.data_rate()
     }
 
-    /// What goes to encoder and pacer at the frame's rate.
+    /// Rates and window for encoder and pacer at the frame's rate.
     fn send_rates(&self, frame: &Frame) -> SendRates;
 
-    /// What goes into the header of each packet.
+    /// Values for the header of each packet.
     fn stamp(&self, _frame: &Frame) -> Option<Stamp> {
         None
     }
 
-    /// The inner quantities.
+    /// The internal quantities.
     fn signals(&self) -> &'static [Signal];
 
     /// Their values.
     fn read_signals(&self, frame: &Frame, out: &mut [f64]);
 
-    /// The signals that a decision goes by ([`Controller::evidence`]).
+    /// The signals that a decision depends on ([`Controller::evidence`]).
     fn evidence(&self, _why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
         [None; 3]
     }
 }
 
-/// What feedback was to a rule.
+/// Result of feedback to a rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FeedbackOutcome {
-    /// None of its kind.
+    /// The feedback is of a kind that the rule does not use.
     Ignored,
-    /// It was taken in; no rate was computed.
+    /// The feedback was taken in; no rate was computed.
     NoUpdate,
     /// A rate was computed.
     Rate(Computed),
@@ -117,14 +119,14 @@ pub enum FeedbackOutcome {
 pub struct Computed {
     /// In bit/s, not yet within the limits.
     pub rate: f64,
-    /// What lowered it, if it is lower now.
+    /// Reason of the change, if the rate is lower now.
     pub why: ChangeReason,
-    /// What limits it where it does not rise: delay, loss or the receiver; `None` where the rule knows of nothing. Whether the rate
-    /// rises is the frame's to see ([`Target::limiting_factor`]).
+    /// Limit of the rate where it does not rise: delay, loss or the receiver, or `None` without one. The frame
+    /// finds out whether the rate rises ([`Target::limiting_factor`]).
     pub limited_by: Option<LimitingFactor>,
 }
 
-/// What goes to encoder and pacer.
+/// Rates and window for encoder and pacer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SendRates {
     /// For the encoder.
@@ -133,9 +135,9 @@ pub struct SendRates {
     pub sending_rate: DataRate,
     /// How packets leave.
     pub pacing: Pacing,
-    /// Bytes that may be in flight.
+    /// Congestion window in bytes.
     pub window: Option<DataSize>,
-    /// The rate up to which padding fills what the encoder leaves; zero for none.
+    /// Target rate up to which padding fills up what the encoder leaves free; zero for none.
     pub padding: DataRate,
     /// Whether the rule lets the queue drain.
     pub draining: bool,
@@ -149,7 +151,7 @@ impl SendRates {
     }
 }
 
-/// What a law knows of its flow besides what its rule computes by.
+/// State of a flow that the rule does not compute.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     standing: RateInForce,
@@ -162,8 +164,8 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// At the start rate. Without feedback for `feedback_timeout` the rate yields, and so it does each second after;
-    /// `None` for a rule that has a clock of its own for that.
+    /// At the start rate. Without feedback for `feedback_timeout` the rate is halved, and again each second after.
+    /// A rule that has its own clock of missing feedback passes `None`.
     pub fn new(limits: RateLimits, feedback_timeout: Option<TimeDelta>) -> Self {
         Self::with_silence(limits, feedback_timeout.map(FeedbackTimeout::new))
     }
@@ -189,24 +191,23 @@ impl Frame {
         self.rate
     }
 
-    /// The rate in whole bit/s: that of the last decision, or coupling's later word.
+    /// The rate in whole bit/s: that of the last decision, or coupling's later allocation.
     pub fn data_rate(&self) -> DataRate {
         self.standing.decided()
     }
 
-    /// The share that a coupler gave last, within the limits; `None` for a flow that no coupler has steered. The rate in force may
-    /// have left it since.
+    /// The last allocation of a coupler, within the limits, or `None` for a flow that was never coupled. The rate
+    /// in force may have left it since.
     pub const fn share(&self) -> Option<DataRate> {
         self.standing.share()
     }
 
-    /// What waits in front of the pacer, as of the last feedback or timeout, a frame just captured included.
+    /// Backlog in front of the pacer, as of the last feedback or timeout, a frame just captured included.
     pub const fn queued(&self) -> DataSize {
         self.queued
     }
 
-    /// The least that waited there since the feedback or timeout before: what is about to leave within a frame does not
-    /// count.
+    /// The least backlog since the feedback or timeout before: packets about to leave within a frame do not count.
     pub const fn least_queued(&self) -> DataSize {
         self.least_queued.get()
     }
@@ -216,7 +217,7 @@ impl Frame {
         self.rtt
     }
 
-    /// Decisions tell this round-trip time from now on.
+    /// Sets the round-trip time that decisions carry from now on.
     pub fn set_rtt(&mut self, rtt: Option<TimeDelta>) {
         self.rtt = rtt;
     }
@@ -226,7 +227,7 @@ impl Frame {
         self.least_queued.on_report(queued);
     }
 
-    /// The rule begins at this rate (bit/s) and not at the start rate, before anything was sent.
+    /// Begins at this rate (bit/s) and not at the start rate, before any packet was sent.
     pub(crate) fn begin_at(&mut self, rate: f64) {
         self.rate = self.standing.limits.clamp_bps(rate);
         self.standing = RateInForce::at(self.standing.limits, self.standing.limits.round(self.rate));
@@ -237,7 +238,7 @@ impl Frame {
         self.silence.as_mut()
     }
 
-    /// Feedback has come: the next packet begins the wait for more. A source without data is not punished.
+    /// Feedback has come: the next packet begins the wait for more, so that a source without data is not punished.
     pub fn end_silence(&mut self) {
         if let Some(silence) = &mut self.silence {
             silence.end();
@@ -278,7 +279,7 @@ impl<R: Rule> RateController<R> {
         &mut self.rule
     }
 
-    /// What the rule found last to limit its rate.
+    /// Limit of the rate that the rule found last.
     #[cfg(test)]
     pub(crate) fn found(&self) -> LimitingFactor {
         self.frame.standing.found()

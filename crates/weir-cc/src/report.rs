@@ -1,4 +1,4 @@
-//! Two vocabularies: what crosses the network ([`Report`]) and what a law consumes ([`Feedback`]).
+//! Two vocabularies: messages that cross the network ([`Report`]) and input of a controller ([`Feedback`]).
 //!
 //! The [send history](crate::history::SendHistory) turns the one into the other.
 
@@ -7,17 +7,17 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use crate::packet::{Ecn, PacketResult};
 use crate::time::{ApparentDelay, ArrivalTime};
 
-/// What a receiver half has to say to the sender half.
+/// A message of a receiver half to the sender half.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Report<'a> {
     /// The fate of single packets (transport-wide feedback, RFC 8888).
     Packets {
-        /// One record per packet number that the report covers, in order of number.
+        /// Records in order of number, a record per packet number that the report covers.
         records: &'a [Record],
         /// The report's own number, modulo 256, by which lost reports are counted. Where the format carries none (RFC
         /// 8888) the reader counts, and none is missed.
         number: u8,
-        /// When the report was made; `None` where the format does not carry it.
+        /// When the report was made, or `None` where the format does not carry it.
         at: Option<ArrivalTime>,
     },
     /// An upper bound for the sending rate (REMB).
@@ -44,7 +44,8 @@ pub enum PacketFormat {
     Rfc8888,
 }
 
-/// The kinds of reports there are, by which a law says what it hears ([`Controller::accepts`](crate::Controller::accepts)).
+/// Kinds of reports, by which a controller selects the ones it uses
+/// ([`Controller::accepts`](crate::Controller::accepts)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReportKind {
@@ -67,7 +68,7 @@ pub enum ReportKind {
 }
 
 impl Report<'_> {
-    /// What kind of report it is.
+    /// The kind of the report.
     pub const fn kind(&self) -> ReportKind {
         match self {
             Self::Packets { .. } => ReportKind::Packets,
@@ -85,13 +86,13 @@ impl Report<'_> {
 }
 
 impl<'a> Report<'a> {
-    /// The fate of single packets in a format that does not say when the report was made.
+    /// The fates of single packets in a format that does not carry the time of the report.
     pub const fn packets(records: &'a [Record], number: u8) -> Self {
         Self::Packets { records, number, at: None }
     }
 }
 
-/// One packet of a per-packet report.
+/// Record of one packet in a per-packet report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The lower 16 bits of the packet's number.
@@ -102,21 +103,21 @@ pub struct Record {
     pub ecn: Ecn,
 }
 
-/// What a report says of the arrival of a packet.
+/// Arrival of a packet, as reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reception {
-    /// It has not been seen.
+    /// The packet has not been seen.
     #[default]
     Missing,
-    /// It arrived, and the report does not tell when (RFC 8888 §3.1, arrival time offsets 0x1FFE and 0x1FFF; transport-wide
-    /// feedback without a receive delta).
+    /// The packet arrived, at a time that the report does not carry (RFC 8888 §3.1, arrival time offsets 0x1FFE and
+    /// 0x1FFF; transport-wide feedback without a receive delta).
     Untimed,
-    /// It arrived at this time.
+    /// The packet arrived at this time.
     At(ArrivalTime),
 }
 
 impl Reception {
-    /// When the packet arrived; `None` if it has not been seen, or its time is not told.
+    /// When the packet arrived, or `None` if it has not been seen, or its time is not reported.
     pub const fn time(self) -> Option<ArrivalTime> {
         match self {
             Self::At(at) => Some(at),
@@ -141,12 +142,12 @@ impl Record {
     }
 }
 
-/// The newest packet a report knows of and how long the receiver held it before reporting.
+/// The newest packet covered by a report, and how long the receiver held it before reporting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
     /// The lower 16 bits of the packet's number.
     pub sequence: u16,
-    /// From its arrival to the making of the report.
+    /// Time from its arrival to the report.
     pub held: TimeDelta,
 }
 
@@ -174,7 +175,7 @@ impl ReceptionReport {
     }
 }
 
-/// The values of a law's own report.
+/// The values of a controller's own report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum NativeReport {
@@ -186,7 +187,7 @@ pub enum NativeReport {
     Tfrc(TfrcReport),
     /// NADA's first drafts (draft-zhu-rmcat-nada-03 §5).
     NadaDelay(NadaDelayReport),
-    /// A law that is none of these.
+    /// A report of any other controller.
     Own(OwnReport),
 }
 
@@ -217,8 +218,8 @@ pub struct DcccReport {
 }
 
 impl DcccReport {
-    /// `x_recv`, the rate in bit/s at which the packets arrived (dccc-2017 eq. (20)); `None` if the report does not
-    /// say it, or not how fast they were sent.
+    /// `x_recv`, the rate in bit/s at which the packets arrived (dccc-2017 eq. (20)), or `None` if the report
+    /// carries no such rate or no sending rate.
     pub fn receive_rate(&self) -> Option<f64> {
         let known = self.interarrival > TimeDelta::ZERO
             && !self.packet_size.is_zero()
@@ -245,8 +246,9 @@ pub struct NadaDelayReport {
     pub reference: TimeDelta,
 }
 
-/// The report of a law that is not one of this crate: a name, and bytes that its observer fills and its sender half reads.
-/// The endpoints carry it as it is, with the [`Echo`] beside it; a law passes over reports of other names.
+/// The report of a controller outside this crate: a name, and bytes that its observer fills and its sender half
+/// reads. The endpoints carry it unchanged, with the [`Echo`] beside it; a controller ignores reports of other
+/// names.
 ///
 /// ```
 /// use weir_cc::OwnReport;
@@ -272,7 +274,8 @@ impl OwnReport {
     /// The most bytes that it holds.
     pub const MAX_LEN: usize = 64;
 
-    /// A report of `bytes` under `name`, four letters that no other law has (as of RTCP APP packets, RFC 3550 §6.7).
+    /// A report of `bytes` under `name`, four letters that no other controller has (as of RTCP APP packets, RFC
+    /// 3550 §6.7).
     ///
     /// # Errors
     /// [`OwnReportTooLong`] if there are more than [`Self::MAX_LEN`] of them.
@@ -283,17 +286,17 @@ impl OwnReport {
         Ok(report)
     }
 
-    /// Whose report it is.
+    /// Name of the controller whose report it is.
     pub const fn name(&self) -> [u8; 4] {
         self.name
     }
 
-    /// What it says.
+    /// Contents of the report.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
     }
 
-    /// What it says, if it is one of `name`.
+    /// Contents of the report, if its name is `name`.
     pub fn bytes_of(&self, name: [u8; 4]) -> Option<&[u8]> {
         (self.name == name).then(|| self.bytes())
     }
@@ -305,10 +308,10 @@ impl core::fmt::Debug for OwnReport {
     }
 }
 
-/// A report of a law's own has more bytes than it may.
+/// Error of a controller's own report with too many bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnReportTooLong {
-    /// How many it has.
+    /// Its number of bytes.
     pub length: usize,
 }
 
@@ -320,17 +323,17 @@ impl core::fmt::Display for OwnReportTooLong {
 
 impl core::error::Error for OwnReportTooLong {}
 
-/// What a law's sender half consumes.
+/// Input of a controller's sender half.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Feedback<'a> {
-    /// Fates of packets in order of number; only news, never the same fate twice.
+    /// Fates of packets in order of number; only new ones, never the same fate twice.
     Packets {
-        /// The packets whose fate the report told for the first time, or changed.
+        /// The packets whose fate was reported for the first time, or changed.
         results: &'a [PacketResult],
-        /// When the report was made, by the receiver's clock; `None` where the format does not carry it.
+        /// When the report was made, by the receiver's clock, or `None` where the format does not carry it.
         at: Option<ArrivalTime>,
-        /// Round-trip time by the newest packet whose arrival time is told, without the time the receiver held it where the report tells when it
-        /// was made.
+        /// Round-trip time by the newest packet with a reported arrival time. The time the receiver held it is left
+        /// out where the report carries its own time.
         rtt: Option<TimeDelta>,
         /// How many reports were lost since the one before.
         missed_reports: u8,
@@ -344,9 +347,9 @@ pub enum Feedback<'a> {
         /// Round-trip time by the last sender report (RFC 3550 §6.4.1).
         rtt: Option<TimeDelta>,
     },
-    /// A law's own report.
+    /// A controller's own report.
     Native {
-        /// The law's own values.
+        /// The controller's own values.
         report: NativeReport,
         /// Round-trip time by the echoed packet.
         rtt: Option<TimeDelta>,
@@ -354,7 +357,8 @@ pub enum Feedback<'a> {
 }
 
 impl<'a> Feedback<'a> {
-    /// Fates of packets, with the round-trip time by the newest: no report went missing, and when this one was made is not known.
+    /// Fates of packets, with the round-trip time by the newest. No report went missing, and the time of this one
+    /// is unknown.
     pub const fn packets(results: &'a [PacketResult], rtt: Option<TimeDelta>) -> Self {
         Self::Packets { results, at: None, rtt, missed_reports: 0 }
     }

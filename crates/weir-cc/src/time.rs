@@ -1,4 +1,4 @@
-//! Two clocks, two types: what the sender's clock reads and what the receiver's clock reads.
+//! Two clocks, two types: readings of the sender's clock and readings of the receiver's clock.
 //!
 //! The two never mix by accident. An arrival minus a departure is an [`ApparentDelay`]: the true one-way delay
 //! plus an unknown constant, the offset between the clocks. Only differences of apparent delays are times.
@@ -14,9 +14,9 @@ macro_rules! clock {
         pub struct $clock(i64);
 
         impl $clock {
-            /// The clock's zero; says nothing about any other clock.
+            /// The clock's zero, unrelated to that of any other clock.
             pub const ZERO: Self = Self(0);
-            /// Later than any reading; stands for "never".
+            /// Later than any reading; means "never".
             pub const MAX: Self = Self(i64::MAX);
 
             /// The reading `ns` nanoseconds after the clock's zero.
@@ -80,7 +80,7 @@ clock! {
 
 /// An arrival minus its departure: the one-way delay plus the unknown offset between two clocks.
 ///
-/// Ordering and differences mean something; the value itself does not.
+/// Ordering and differences are meaningful; the value itself is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ApparentDelay(i64);
 
@@ -95,8 +95,8 @@ impl ApparentDelay {
         ArrivalTime(departure.0.saturating_add(self.0))
     }
 
-    /// The value as a true one-way delay. The one door for laws that need absolute delays (DCCC, the NADA of
-    /// dccc-2017): right only where both hosts' clocks are synchronised.
+    /// The value as a true one-way delay. The only conversion for controllers that need absolute delays (DCCC, the
+    /// NADA of dccc-2017): right only where both hosts' clocks are synchronised.
     pub const fn assuming_synchronised_clocks(self) -> TimeDelta {
         TimeDelta::from_nanos(self.0)
     }

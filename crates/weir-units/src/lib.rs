@@ -1,9 +1,9 @@
 //! Units of congestion control as types: [`DataRate`], [`DataSize`] and [`TimeDelta`].
 //!
-//! All three hold whole numbers (bit/s, bytes, nanoseconds), so that values that cross an interface compare
-//! exactly and runs repeat to the byte. Arithmetic saturates instead of overflowing: a controller fed with
-//! nonsense must still answer. Every unit parses from and prints as text with its unit (`"2.5Mbps"`,
-//! `"1500B"`, `"25ms"`); with the feature `serde` that text is also its serialised form.
+//! All three hold whole numbers (bit/s, bytes, nanoseconds), so that values that cross an interface compare exactly
+//! and runs repeat to the byte. Arithmetic saturates instead of overflowing: a controller must answer even with
+//! impossible input. Every unit parses from and prints as text with its unit (`"2.5Mbps"`, `"1500B"`, `"25ms"`);
+//! with the feature `serde` that text is also its serialised form.
 //!
 //! ```
 //! use weir_units::{DataRate, DataSize, ParseUnitError, TimeDelta};

@@ -20,7 +20,7 @@ pub struct TimeDelta(i64);
 impl DataRate {
     /// No data at all.
     pub const ZERO: Self = Self(0);
-    /// The largest rate that can be written; stands for "unlimited".
+    /// The largest rate that can be written; means "unlimited".
     pub const MAX: Self = Self(u64::MAX);
 
     /// A rate of `bps` bit/s.
@@ -48,7 +48,7 @@ impl DataRate {
         self.0
     }
 
-    /// The rate in bit/s, for the inside of a law.
+    /// The rate in bit/s, for the inside of a controller.
     pub const fn bps_f64(self) -> f64 {
         self.0 as f64
     }
@@ -72,7 +72,7 @@ impl DataRate {
 impl DataSize {
     /// No data.
     pub const ZERO: Self = Self(0);
-    /// The largest amount; stands for "unlimited".
+    /// The largest amount; means "unlimited".
     pub const MAX: Self = Self(u64::MAX);
 
     /// An amount of `bytes` bytes.
@@ -90,7 +90,7 @@ impl DataSize {
         self.0
     }
 
-    /// The amount in bytes, for the inside of a law.
+    /// The amount in bytes, for the inside of a controller.
     pub const fn bytes_f64(self) -> f64 {
         self.0 as f64
     }
@@ -114,7 +114,7 @@ impl DataSize {
 impl TimeDelta {
     /// No time.
     pub const ZERO: Self = Self(0);
-    /// The longest span; stands for "never".
+    /// The longest span; means "never".
     pub const MAX: Self = Self(i64::MAX);
 
     /// A span of `ns` nanoseconds.
@@ -157,12 +157,12 @@ impl TimeDelta {
         self.0 / 1000
     }
 
-    /// The span in seconds, for the inside of a law.
+    /// The span in seconds, for the inside of a controller.
     pub const fn secs_f64(self) -> f64 {
         self.0 as f64 / NANOS as f64
     }
 
-    /// The span in milliseconds, for the inside of a law.
+    /// The span in milliseconds, for the inside of a controller.
     pub const fn millis_f64(self) -> f64 {
         self.0 as f64 / 1e6
     }
@@ -188,9 +188,11 @@ fn round_u64(value: f64) -> u64 {
     nearest(value) as u64
 }
 
-/// What `as` an integer is the nearest whole number to `value`, halves away from zero, as the `round` of std, which core lacks.
+/// Whole number nearest to `value`, halves away from zero: the `round` of std, which core lacks, for a conversion
+/// by `as`.
 ///
-/// Less than a half by the last bit: so nothing below a half reaches the next whole number by the rounding of the sum.
+/// The half added is smaller by its last bit, so that the rounded sum of a value below a half stays below the next
+/// whole number.
 pub(crate) fn nearest(value: f64) -> f64 {
     value + (0.5 - f64::EPSILON / 4.0).copysign(value)
 }
@@ -288,7 +290,7 @@ impl Div<TimeDelta> for DataSize {
 
 impl Mul<TimeDelta> for DataRate {
     type Output = DataSize;
-    /// What this rate carries in `span`, in whole bytes rounded down; nothing for a negative span.
+    /// Amount carried at this rate in `span`, in whole bytes rounded down; zero for a negative span.
     fn mul(self, span: TimeDelta) -> DataSize {
         let size = u128::from(self.0) * span.0.max(0) as u128 / (8 * NANOS as u128);
         DataSize(u64::try_from(size).unwrap_or(u64::MAX))

@@ -9,7 +9,7 @@ use core::str::FromStr;
 use crate::quantity::nearest;
 use crate::{DataRate, DataSize, TimeDelta};
 
-/// Why a text is no quantity; its message says what would be right.
+/// Error of a text that is no quantity; its message names the right form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseUnitError {
     text: String,

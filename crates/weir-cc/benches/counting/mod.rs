@@ -1,4 +1,4 @@
-//! A global allocator that counts what it is asked for.
+//! A global allocator that counts allocations.
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -25,7 +25,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often memory was asked for since the program began.
+/// Number of allocations since the program began.
 pub(crate) fn allocations() -> usize {
     ALLOCATIONS.load(Relaxed)
 }

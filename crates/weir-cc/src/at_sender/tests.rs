@@ -18,7 +18,7 @@ use crate::packet_feedback::PacketFeedback;
 use crate::report::{NadaReport, NativeReport, Report};
 use crate::tfrc::{self, TfrcObserver};
 
-/// Between the clocks of the hosts.
+/// Difference between the clocks of the hosts.
 const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 
 fn kbps(rate: u64) -> DataRate {
@@ -29,7 +29,7 @@ fn ms(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
 
-/// A law that writes down what it is told; its rate is the number of reports in kbit/s.
+/// A controller that records its input; its rate is the number of reports in kbit/s.
 #[derive(Debug)]
 struct Clerk {
     reports: Vec<NativeReport>,
@@ -174,8 +174,8 @@ fn mount<O: Observer>(observer: O) -> AtSender<O, Clerk> {
     AtSender::new(observer, Clerk::new(), &SHOWN)
 }
 
-/// A packet of an open-loop path: when it leaves after the one before, how long it takes, its size, whether it is
-/// marked and whether it arrives.
+/// A packet of an open-loop path: the gap before it, its one-way delay and its size, whether it is marked, and
+/// whether it arrives.
 #[derive(Clone, Copy, Debug)]
 struct Trip {
     gap: i64,
@@ -212,8 +212,8 @@ fn arrivals(trips: &[Trip], stamp: impl Fn(u64) -> Stamp) -> Vec<Arrival> {
     arrivals
 }
 
-/// What `receiver` reports of `arrivals` until `end`, each report made when it is due: after all arrivals before that
-/// time and at it.
+/// Reports of `receiver` on `arrivals` until `end`, each made when it is due: after all arrivals before that time
+/// and at it.
 fn polled(
     receiver: &mut dyn Receiver,
     arrivals: &[Arrival],
@@ -245,7 +245,7 @@ fn both<O: Observer>(
     trips: &[Trip],
     interval: TimeDelta,
 ) -> (Vec<NativeReport>, Vec<NativeReport>) {
-    // The law changes its stamp with every fifth packet.
+    // The controller changes its stamp with every fifth packet.
     let stamp = |id: u64| Stamp { rate: kbps(100 + id / 5), ..Stamp::default() };
     let arrivals = arrivals(trips, stamp);
     let mut sender = mount(build());
@@ -316,7 +316,7 @@ fn came(id: u64, sent_at: i64, at: i64) -> PacketResult {
     }
 }
 
-/// Tells `sender` the `results` in a report made `at`.
+/// Passes `results` to `sender` in a report made `at`.
 fn tell<O: Observer>(
     sender: &mut AtSender<O, Clerk>,
     results: &[PacketResult],

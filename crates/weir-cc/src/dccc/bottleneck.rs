@@ -15,7 +15,7 @@ use crate::time::{ArrivalTime, SendTime};
 const PACKET: DataSize = DataSize::from_bytes(1094);
 const CONSTANT_PACKET: DataSize = DataSize::from_bytes(1054);
 
-/// What happens next; the number is a flow's.
+/// Next event; the number is a flow's.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Start(usize),
@@ -60,7 +60,7 @@ pub(super) struct Bottleneck {
 }
 
 impl Bottleneck {
-    /// One flow per `(start, stop)` in seconds; they take `configs` in turn.
+    /// Flows with `(start, stop)` in seconds, which take `configs` in turn.
     pub(super) fn new(configs: &[Config], path: Path, flows: &[(f64, f64)]) -> Self {
         let kbps = DataRate::from_kbps;
         let limits = RateLimits::new(kbps(10), kbps(200), kbps(20_000)).unwrap();
@@ -90,7 +90,7 @@ impl Bottleneck {
         bottleneck
     }
 
-    /// Until `end` seconds; what `watch` sees each 10 ms.
+    /// Runs until `end` seconds; returns the values of `watch` each 10 ms.
     pub(super) fn run<T>(&mut self, end: f64, watch: impl Fn(&Self) -> T) -> Vec<T> {
         let mut seen = Vec::new();
         let mut look = self.now;
@@ -184,7 +184,7 @@ impl Bottleneck {
         }
     }
 
-    /// When a packet leaves the buffer; `None` if it is lost.
+    /// Time when a packet leaves the buffer, or `None` if it is lost.
     fn transmit(&mut self, size: DataSize) -> Option<SendTime> {
         while self.buffer.front().is_some_and(|&leaves| leaves <= self.now) {
             self.buffer.pop_front();

@@ -41,9 +41,9 @@ fn near(value: f64, expected: f64, share: f64) -> bool {
 fn one_flow_climbs_to_the_capacity_and_settles_at_the_delay_of_equation_18() {
     let mut bottleneck = Bottleneck::new(&[exact()], path(1500, 10_000, 0), &[(0.0, NEVER)]);
     let rates = bottleneck.run(40.0, |b| b.rate(0));
-    // 8 kbit/s with each of 163 round trips of 50 ms and a packet's 5.8 ms: 9.1 s; over a fluid, without packets, the
-    // sampled law takes 8.2 s. A packet's stamp is one packet ahead of the gap before it: while the rate rises that
-    // looks like a growing queue, most of all at low rates.
+    // 8 kbit/s with each of 163 round trips of 50 ms and a packet's 5.8 ms: 9.1 s; over a fluid, without packets,
+    // the sampled control law takes 8.2 s. A packet's stamp is one packet ahead of the gap before it. While the
+    // rate rises that looks like a growing queue, most of all at low rates.
     let reached = rates.iter().position(|&rate| rate >= 1500.0).unwrap() as f64 / 100.0;
     assert!((9.1..10.5).contains(&reached), "{reached} s");
     // The fluid's peak is 1523.9 kbit/s.
@@ -98,7 +98,7 @@ fn three_flows_share_a_long_queue_and_a_latecomer_gets_its_part() {
     // Eq. (18) at 1000 kbit/s.
     assert!((delay - 131.25).abs() < 3.0, "{delay} ms");
     assert_eq!(bottleneck.lost, 0);
-    // They inherit what the third flow leaves.
+    // The two flows inherit the capacity of the third.
     bottleneck.run(265.0, |_| ());
     let (again, _) = means(&mut bottleneck, 300.0, 2);
     assert!(again.iter().all(|&rate| near(rate, 1500.0, 0.03)), "{again:?}");
@@ -159,13 +159,13 @@ fn with_clocks_two_hours_apart_the_queue_settles_above_the_margin() {
     let rate = mean(&seen.iter().map(|&(rate, _)| rate).collect::<Vec<_>>());
     let queue = mean(&seen.iter().map(|&(_, queue)| queue).collect::<Vec<_>>());
     assert!(near(rate, 1e6, 0.02), "{rate} bit/s");
-    // Propagation of 50 ms there, nothing back: (q − 50)/(50 + q) = a = 0.2 gives q = 75.
+    // Propagation of 50 ms on the forward path, 0 on the reverse path: (q − 50)/(50 + q) = a = 0.2 gives q = 75.
     assert!((queue - 75.0).abs() < 10.0, "{queue} ms");
 }
 
 #[test]
 fn a_fixed_threshold_with_clocks_two_hours_apart_is_no_controller() {
-    // The receiver's clock is ahead: delay seems two hours, and the flow stands at h/β.
+    // The receiver's clock is ahead: the delay seems to be two hours, and the flow stands at h/β.
     let mut path = one_flow(exact(), DataRate::from_mbps(1));
     path.run(TimeDelta::from_secs(60), Loop::target_rate);
     assert!(near(path.target_rate(), 200e3, 0.02), "{}", path.target_rate());

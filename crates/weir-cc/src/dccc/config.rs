@@ -12,12 +12,12 @@ use crate::time::ArrivalTime;
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum DelayThreshold {
-    /// This one-way delay, the application's wish; longer than 0. Needs synchronised clocks. Appendix B, 1 and 2.
+    /// This one-way delay, set by the application; longer than 0. Needs synchronised clocks. Appendix B, 1 and 2.
     Fixed(TimeDelta),
     /// This one-way delay, but at least the smallest one observed; longer than 0. Needs synchronised clocks.
     /// Appendix B, 1: a `T` below the propagation delay leaves the path unused.
     AtLeastMinimum(TimeDelta),
-    /// So much above the smallest one-way delay observed; 0 or longer. Appendix B, 2 and 3, with a margin.
+    /// Margin above the smallest one-way delay observed; 0 or longer. Appendix B, 2 and 3, with a margin.
     AboveMinimum(TimeDelta),
 }
 
@@ -30,19 +30,20 @@ pub enum Interarrival {
     /// From the last packet of the window before to the last of this one, over the packets in between.
     Timestamps,
     /// The length of the window over the packets in it. dccc-2017 appendix C-A. With few packets in a window this
-    /// takes the rate for too low on average, and a flow may not leave a low rate.
+    /// underestimates the rate on average, and a flow may not leave a low rate.
     Count,
 }
 
-/// How the receiver knows at what rate the packets of a window were sent. Divergence 12.
+/// How the receiver learns the sending rate of the packets of a window. Divergence 12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum SendingRate {
-    /// By their departures and numbers, lost ones included: what was sent.
+    /// By their departures and numbers, lost ones included: the rate that was sent.
     Departures,
-    /// By the rates stamped on them: what the law allowed. dccc-2017 appendix C-A, whose source always sends that.
+    /// By the rates stamped on them: the rate that the controller allowed. dccc-2017 appendix C-A, whose source
+    /// always sends that.
     Stamped,
 }
 
@@ -69,31 +70,31 @@ pub struct Config {
     pub interarrival: Interarrival,
     /// How the sending rate is known. Divergence 12.
     pub sending_rate: SendingRate,
-    /// Time stamps are whole multiples of this; `None` for as they are. dccc-2017 appendix C-A uses 1 ms.
+    /// Time stamps are whole multiples of this; left as they are if `None`. dccc-2017 appendix C-A uses 1 ms.
     pub clock_resolution: Option<TimeDelta>,
     /// `α`, share of the old value in the smoothed rates, in [0, 1); 0 for none. Eq. (49), which uses 0.5.
     pub smoothing: f64,
     /// Whether delay below `T` is free, as in eq. (16). Otherwise it has a negative price, as eq. (25) is printed.
     pub clamp_delay_price: bool,
-    /// By what the delay above `T` is divided for its price; longer than 0. `None` for the round-trip time, as in eq. (16).
-    /// Divergence 14.
+    /// Divisor of the delay above `T` in its price; longer than 0. With `None` it is the round-trip time, as in eq.
+    /// (16). Divergence 14.
     pub price_time: Option<TimeDelta>,
-    /// `g` counts at most so much, above 0: one bad window then takes away at most the share `η·g_max` of the rate.
-    /// `None` for no bound, as in the paper.
+    /// Upper bound of `g`, above 0: one bad window then takes away at most the share `η·g_max` of the rate.
+    /// Unbounded if `None`, as in the paper.
     pub g_max: Option<f64>,
-    /// So many intervals without a packet are a pause, and so many without a report a silence; 2 to 10. Divergences 7
-    /// and 8.
+    /// Number of intervals without a packet that are a pause, and of intervals without a report that are a feedback
+    /// timeout; 2 to 10. Divergences 7 and 8.
     pub silence_intervals: u32,
-    /// After so long without a report the smallest delay is learnt anew; longer than 0. Divergence 6.
+    /// Time without a report after which the base delay is measured anew; longer than 0. Divergence 6.
     pub relearn_after: TimeDelta,
-    /// The encoder yields by so much that what waits at the sender is gone after this time; longer than 0. `None`: it gets
-    /// the rate as it is. Divergence 13.
+    /// The encoder's rate is lowered so that the backlog at the sender is gone after this time; longer than 0. With
+    /// `None` the encoder gets the rate unchanged. Divergence 13.
     pub drain_time: Option<TimeDelta>,
-    /// Where the round-trip time has not come near its least for so long, the sender lets the queue drain, and the
-    /// smallest delay is that of two minutes more; longer than 0, at most 8 min. `None`: it never does, and the smallest
-    /// delay is that of the whole session. Without effect where the threshold is fixed. Divergence 6.
+    /// Time without a round-trip time near its minimum after which the sender lets the queue drain; longer than 0,
+    /// at most 8 min. The base delay is then the minimum of two minutes more. With `None` it never drains, and the
+    /// base delay is that of the whole session. Without effect where the threshold is fixed. Divergence 6.
     pub drain_after: Option<TimeDelta>,
-    /// A delay so much above the smallest one is a clock that was set; longer than 0. Divergence 6.
+    /// Distance of a delay from the smallest one that means that a clock was set; longer than 0. Divergence 6.
     pub clock_step: TimeDelta,
 }
 
@@ -127,9 +128,9 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The controller of the paper's simulations: a fixed threshold on the one-way delay, which needs synchronised
-    /// clocks, time stamps of 1 ms, and rates by the stamps of an ideal source, which keeps no backlog. dccc-2017 §V-A,
-    /// appendix C-A.
+    /// The controller of the paper's simulations. The threshold on the one-way delay is fixed, which needs
+    /// synchronised clocks. Time stamps have 1 ms, and rates go by the stamps of an ideal source, which keeps no
+    /// backlog. dccc-2017 §V-A, appendix C-A.
     pub fn dccc_2017(threshold: TimeDelta) -> Self {
         let ms = TimeDelta::from_millis;
         Self {
@@ -143,8 +144,9 @@ impl Config {
         }
     }
 
-    /// For rates of up to 50 Mbit/s where the paper has 2.5: `h` grows by 20 as they do, so that the price `h/x`, and
-    /// with it the delay at rest (eq. 17) and the time of a climb, are those of the paper.
+    /// For rates of up to 50 Mbit/s where the paper has 2.5. `h` is larger by the same factor of 20, so that the
+    /// price `h/x` is that of the paper. The delay at equilibrium (eq. 17) and the time of a climb are then the
+    /// paper's, too.
     pub fn gaming() -> Self {
         Self { utility_weight: DataRate::from_kbps(20 * 20), ..Self::default() }
     }
@@ -186,22 +188,22 @@ impl Config {
         rtt.clamp(self.min_interval, self.max_interval)
     }
 
-    /// Whether a source is the paper's, which always sends what the law allows.
+    /// Whether the source is the paper's, which always sends at the controller's rate.
     pub(super) fn source_is_ideal(&self) -> bool {
         self.sending_rate == SendingRate::Stamped
     }
 
-    /// After how long without an empty path the queue drains; a threshold that is fixed needs no smallest delay.
+    /// Time without an empty path after which the queue drains; a fixed threshold needs no base delay.
     pub(super) fn drains(&self) -> Option<TimeDelta> {
         self.drain_after.filter(|_| !matches!(self.threshold, DelayThreshold::Fixed(_)))
     }
 
-    /// What the smallest delay is that of.
+    /// The base delay's estimator.
     pub(super) fn base_delay(&self) -> BaseDelay {
         self.drains().map_or(BaseDelay::for_ever(), BaseDelay::between_drains)
     }
 
-    /// The time without packets or reports that is a silence, at an interval of `T_s`.
+    /// The time without packets or reports that is a feedback timeout, at an interval of `T_s`.
     pub(super) fn silence(&self, interval: TimeDelta) -> TimeDelta {
         interval * i64::from(self.silence_intervals)
     }

@@ -1,4 +1,4 @@
-//! The equations of the law, without state.
+//! The equations of the control law, without state.
 
 use weir_units::TimeDelta;
 
@@ -18,7 +18,7 @@ impl Config {
         self.price_scale * ratio.clamp(least, 1.0)
     }
 
-    /// `U'(x)` of the rate `x` in bit/s: the price at which it stands. Eq. (10).
+    /// `U'(x)` of the rate `x` in bit/s: the price at equilibrium. Eq. (10).
     pub fn marginal_utility(&self, x: f64) -> f64 {
         self.utility_weight.bps_f64() / x
     }
@@ -98,7 +98,7 @@ mod tests {
         assert!(close(config.step(1e6, 0.03, 0.05), 976e3));
         // A draining queue raises the rate: 1000 · (1 + 0.04) + 8.
         assert!(close(config.step(1e6, 0.0, -0.1), 1.048e6));
-        // At v = h/x the rate stands.
+        // At v = h/x the rate is at equilibrium.
         assert!(close(config.step(1e6, 0.02, 0.0), 1e6));
         // g = 3: 1000 · (1 − 1.2) + 8 < 0, which the limits raise to the minimum; with g_max = 1: 608.
         assert!(config.step(1e6, 0.0, 3.0) < 0.0);

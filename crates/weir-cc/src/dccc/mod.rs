@@ -1,21 +1,22 @@
 //! DCCC, delay-constrained congestion control: dccc-2017.
 //!
-//! The sender moves its rate `x` until the marginal utility `h/x` equals the price of the path. The price is that of
-//! delay, `β·(e − T)/RTT` while the one-way delay `e` is above the threshold `T`, plus `g`, by how much more was sent
-//! than received: while the queue moves that is the delay's gradient, while it is full it is the loss. The delay price
-//! never exceeds `β`, so that a queue filled by others cannot push a flow below `h/β`.
+//! The sender moves its rate `x` until the marginal utility `h/x` equals the price of the path. The price is that
+//! of delay, `β·(e − T)/RTT` while the one-way delay `e` is above the threshold `T`, plus `g`. `g` is the relative
+//! excess of the sent over the received rate: the delay's gradient while the queue moves, the loss while it is
+//! full. The delay price never exceeds `β`, so that a queue filled by others cannot push a flow below `h/β`.
 //!
 //! Source: D'Aronco, Toni, Mena, Zhu, Frossard, "Improved Utility-based Congestion Control for Delay-Constrained
 //! Communication", 2017 ("dccc-2017"). Blocks: [`DcccObserver`] (appendix C-A, media packets to feedback, mounted with
 //! [`AtReceiver`](crate::AtReceiver) or, over per-packet feedback, at the sender ([`at_sender()`])) and [`Dccc`]
 //! (feedback to rate, eq. (25)); the equations stand apart from the state. Every constant is in [`Config`].
 //!
-//! Variants are the three ways to choose `T` (appendix B, [`DelayThreshold`]):
+//! Variants are the three methods of choosing `T` (appendix B, [`DelayThreshold`]):
 //!
-//! * [`Config::default`]: `T` is the smallest delay observed plus a margin. It needs differences of delays only and
-//!   works with clocks that are hours apart, as they usually are. A latecomer takes the queue it finds for propagation.
-//! * [`Config::dccc_2017`]: a fixed `T`, as in the paper's simulations. It needs synchronised clocks.
-//! * [`DelayThreshold::AtLeastMinimum`]: a fixed `T`, but never below the smallest delay observed. It needs
+//! * [`Config::default`]: `T` is the smallest delay observed plus a margin. This needs differences of delays only
+//!   and works with clocks that are hours apart, as they usually are. A latecomer mistakes the standing queue for
+//!   propagation delay.
+//! * [`Config::dccc_2017`]: a fixed `T`, as in the paper's simulations. This needs synchronised clocks.
+//! * [`DelayThreshold::AtLeastMinimum`]: a fixed `T`, but never below the smallest delay observed. This needs
 //!   synchronised clocks as well.
 //!
 //! Deliberate divergences and readings of what the paper leaves open:
@@ -69,8 +70,8 @@
 //! 14. The paper says that the price is divided by the round-trip time for the sake of fairness and stability.
 //!     [`Config::price_time`] takes one time for all paths in its place, to see what that is worth.
 //!
-//! A consequence of the law's own rule: with no price the rate rises by `η·h`, 8 kbit/s, per round trip whatever the
-//! rate is. There is no faster start.
+//! A consequence of the paper's control law: with no price the rate rises by `η·h`, 8 kbit/s, per round trip
+//! whatever the rate is. There is no slow start.
 
 mod config;
 mod law;
@@ -94,8 +95,9 @@ pub use observer::DcccObserver;
 pub use sender::{Dccc, PriceRule};
 
 /// DCCC with both its parts at the sender, over per-packet feedback; the receiver half is
-/// [`PacketFeedback`](crate::packet_feedback::PacketFeedback). It reports at least as often as the law's shortest
-/// interval, [`Config::min_interval`], so that no interval is longer than `T_s` and none looks like a silence.
+/// [`PacketFeedback`](crate::packet_feedback::PacketFeedback). Reports come at least as often as the controller's
+/// shortest interval, [`Config::min_interval`]. So no interval is longer than `T_s`, and none looks like a feedback
+/// timeout.
 ///
 /// # Errors
 /// The first constant of `config` out of its range.

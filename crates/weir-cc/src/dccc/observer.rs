@@ -9,13 +9,13 @@ use crate::packet::Arrival;
 use crate::report::{DcccReport, NativeReport};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
-/// DCCC's view of a path, by the packets that arrive. dccc-2017 appendix C-A.
+/// DCCC's measurements of a path, from the packets that arrive. dccc-2017 appendix C-A.
 #[derive(Debug)]
 pub struct DcccObserver {
     config: Config,
-    /// The newest packet; of two it is the one that was sent later.
+    /// The newest packet; of two with the same number, the one that was sent later.
     newest: Option<Mark>,
-    /// Reports are missing: what was sent between the newest packet and the next one is not known.
+    /// Reports are missing: the packets sent between the newest packet and the next one are unknown.
     untold: bool,
     /// `T_s` by the newest stamp.
     interval: TimeDelta,
@@ -37,7 +37,7 @@ struct Mark {
 /// Sums over the packets since the last report.
 #[derive(Clone, Copy, Debug)]
 struct Window {
-    /// The newest packet before the window: from there on times count.
+    /// The newest packet before the window: interarrival times count from it.
     begin: Mark,
     packets: u32,
     /// Packets that have an interarrival time, and their bytes: all but the first one of a flow.
@@ -69,7 +69,8 @@ impl Window {
         self.rates += u128::from(rate.bps());
     }
 
-    /// Of so many packets between two nothing is known: they count for nothing, and neither does their share of the time.
+    /// Leaves `packets` between two out, because nothing is known of them; their share of the time does not count
+    /// either.
     fn leave_out(&mut self, last: Mark, next: Mark, packets: u64) {
         let share = packets as f64 / (packets as f64 + 1.0);
         self.begin.id = self.begin.id.saturating_add(packets);
@@ -82,7 +83,7 @@ impl Window {
         self.received += size;
     }
 
-    /// `e_r`, the mean delay; `None` before the first packet.
+    /// `e_r`, the mean delay, or `None` before the first packet.
     fn delay(&self) -> Option<ApparentDelay> {
         let above_first = self.delays / i128::from(self.packets.max(1));
         self.first_delay.map(|first| first + TimeDelta::from_nanos(above_first as i64))
@@ -108,7 +109,7 @@ impl DcccObserver {
         Signal { name: "T_s", unit: "ms", meaning: "interval between reports" },
     ];
 
-    /// An observer that knows nothing of the path yet.
+    /// An observer without any measurement of the path.
     ///
     /// # Errors
     /// The first constant of `config` out of its range.
@@ -130,8 +131,8 @@ impl DcccObserver {
         }
     }
 
-    /// Brings the sequence up to `packet`. Whether it begins anew: it is the first one, or the first after an outage or a
-    /// pause, or a clock was set.
+    /// Advances the sequence to `packet`. Returns whether it begins anew: at the first packet, at the first one
+    /// after an outage or a pause, or when a clock was set.
     fn advance(&mut self, packet: Mark) -> bool {
         let Some(newest) = self.newest else {
             self.newest = Some(packet);
@@ -139,7 +140,7 @@ impl DcccObserver {
         };
         let between = packet.at - newest.at;
         let beyond = match self.config.sending_rate {
-            // While the source pauses nothing departs either: that time is no price.
+            // While the source pauses no packet departs either: that time adds no price.
             SendingRate::Departures => between - (packet.departure - newest.departure),
             SendingRate::Stamped => between,
         };
@@ -180,7 +181,7 @@ impl DcccObserver {
         DataRate::from_bps_f64(sent * packet_size.bits_f64() / span.secs_f64())
     }
 
-    /// A packet has arrived, of which it is known when where it is `timed`.
+    /// Takes in an arrival; its time is known where it is `timed`.
     fn arrive(&mut self, packet: &Arrival, timed: bool) {
         let departure = SendTime::from_nanos(self.config.stamped(packet.departure.nanos()));
         let mark = Mark { id: packet.id, departure, at: packet.at };
@@ -195,8 +196,8 @@ impl DcccObserver {
             let delay = ApparentDelay::between(departure, self.config.read(packet.at));
             self.window.add(delay, packet.stamp.rate);
         }
-        // A first packet is told at once. The next report is never further off than an interval, even if the clock was
-        // set back.
+        // A first packet is reported at once. The next report is never further off than an interval, even if the
+        // clock was set back.
         let latest = if begins { packet.at } else { packet.at + self.interval };
         let regular = (self.reported + self.interval).max(packet.at);
         self.due = Some(self.due.unwrap_or(regular).min(latest));
@@ -230,7 +231,7 @@ impl Observer for DcccObserver {
         let by_departures = self.config.sending_rate == SendingRate::Departures;
         let unknown = interarrival <= TimeDelta::ZERO || (by_departures && sending_rate.is_zero());
         if self.window.spaced > 0 && unknown {
-            // Packets that came or left at once have no rate: with the next ones they will.
+            // Packets that arrived or left all at once have no rate; together with the next ones they will.
             self.due = Some(now + self.interval);
             return None;
         }

@@ -1,4 +1,4 @@
-//! What holds of DCCC's variants beyond what holds of every law.
+//! Properties of DCCC's variants beyond those of every controller.
 
 use proptest::prelude::*;
 use weir_units::TimeDelta;

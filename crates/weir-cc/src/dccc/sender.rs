@@ -17,19 +17,20 @@ use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, Se
 use crate::report::{DcccReport, Feedback, NativeReport, ReportKind};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
-/// Without a report for so long is a silence while the RTT is unknown.
+/// Time without a report that is a feedback timeout while the RTT is unknown.
 const FIRST_SILENCE: TimeDelta = TimeDelta::from_secs(1);
 const FIRST_CLOCK: FeedbackTimeout = FeedbackTimeout::with_step(FIRST_SILENCE, FIRST_SILENCE);
 /// From this share of the marginal utility on, prices limit the rate.
 const LIMITING_PRICE: f64 = 0.5;
-/// Weight of the newest window in what `g` tells beyond the growth of the delay. Over some 16 windows the jitter of single
-/// packets cancels out, and losses do not.
+/// Weight of the newest window in the part of `g` that exceeds the growth of the delay. Over some 16 windows the
+/// jitter of single packets cancels out, and losses do not.
 const LOST_WEIGHT: f64 = 1.0 / 16.0;
-/// Share of the rate before a longer path at which it is believed: two flows that join leave more, and the queue as it was.
+/// Largest share of the earlier rate at which a longer path is believed: two joining flows leave more, and the
+/// queue unchanged.
 const LESS: f64 = 0.3;
 /// Share of packets lost above which a rise of the delay is a queue.
 const MOST_OF_A_STEP: f64 = 0.05;
-/// While the source offers less, the rate grows to at most so many times what was sent.
+/// Upper bound of the rate over the rate that was sent, while the source is application-limited.
 const MOST_OVER_SENT: f64 = 2.0;
 
 /// The sender half of DCCC.
@@ -43,15 +44,15 @@ pub struct PriceRule {
     minimum: BaseDelay,
     /// The delay of the last report, and when it was made.
     delay: Option<(ApparentDelay, ArrivalTime)>,
-    /// By how much `g` exceeds the growth of the delay, smoothed: what was lost.
+    /// Smoothed difference of `g` and the growth of the delay: the share that was lost.
     lost: Option<f64>,
-    /// What was sent and received, smoothed by eq. (49).
+    /// Sent and received rates, smoothed by eq. (49).
     smoothed: Option<Rates>,
     prices: Option<Prices>,
-    /// When the last report came.
+    /// Time of the last report's arrival.
     heard: Option<SendTime>,
     drains: Drains,
-    /// Where the queue is drained.
+    /// Drains the queue and detects longer paths.
     steps: Option<PathSteps>,
     /// The payload of the last packet.
     packet: DataSize,
@@ -92,7 +93,7 @@ struct Rates {
     received: f64,
 }
 
-/// What went into the last update.
+/// Inputs of the last update.
 #[derive(Clone, Copy, Debug)]
 struct Prices {
     /// `e − T`.
@@ -135,7 +136,7 @@ impl PriceRule {
         Signal { name: "x", unit: "bit/s", meaning: "sending rate" },
     ];
 
-    /// dccc-2017 appendix C-A, on feedback packet received. `None` if the report says nothing of rates.
+    /// dccc-2017 appendix C-A, on feedback packet received. Returns `None` if the report carries no rates.
     fn on_report(
         &mut self,
         now: SendTime,
@@ -145,7 +146,7 @@ impl PriceRule {
         frame: &mut Frame,
     ) -> Option<Computed> {
         let now = SendTime::from_nanos(self.config.stamped(now.nanos()));
-        // RTT = e + e_b, e_b from the making of the report until now: the clocks' offset cancels. Eq. (9).
+        // RTT = e + e_b, e_b from the time of the report until now: the clocks' offset cancels. Eq. (9).
         let rtt = rtt.unwrap_or_else(|| report.delay - ApparentDelay::between(now, report.at));
         if rtt <= TimeDelta::ZERO {
             return None;
@@ -176,12 +177,12 @@ impl PriceRule {
         self.find_step(report, received, g - growth.unwrap_or_default().per_second);
         let why = match is_loss {
             false => ChangeReason::Delay,
-            // The stamps tell what the law allowed, not what was sent of it.
+            // The stamps carry the rate that the controller allowed, not the rate that was sent.
             true if limited && self.config.source_is_ideal() => ChangeReason::Application,
             true => ChangeReason::Loss,
         };
         let present = frame.rate();
-        // Nothing limits it while the prices are far below the utility.
+        // The rate is not limited while the prices are far below the utility.
         let limits = v + g >= LIMITING_PRICE * self.config.marginal_utility(present);
         let limited_by = limits.then_some(if is_loss { LimitingFactor::Loss } else { LimitingFactor::Delay });
         let most = match drained {
@@ -192,7 +193,7 @@ impl PriceRule {
         Some(Computed { rate: self.config.step(present, v, g).min(most), why, limited_by })
     }
 
-    /// The base delay is forgotten where the path has become longer; `lost` is the share that was lost.
+    /// Forgets the base delay where the path has become longer; `lost` is the share that was lost.
     fn find_step(&mut self, report: &DcccReport, received: f64, lost: f64) {
         if let Some(steps) = &mut self.steps {
             steps.on_delay(report.delay);
@@ -202,8 +203,8 @@ impl PriceRule {
         }
     }
 
-    /// Whether `g` stands for losses: neither for a queue that grows, as fast as the delay does, nor for the jitter of a
-    /// window.
+    /// Whether `g` stands for losses: neither for a growing queue, which the delay would show as fast, nor for the
+    /// jitter of a window.
     fn is_loss(&mut self, v: f64, g: f64, growth: Option<Growth>, rate: f64) -> bool {
         let growth = growth.unwrap_or_default();
         let lost = g - growth.per_second;
@@ -239,7 +240,7 @@ impl PriceRule {
         rates
     }
 
-    /// The path is another one, or its queues may have drained since: what was learnt of its delay does not hold.
+    /// The path is another one, or its queues may have drained since: estimates of its delay do not hold.
     fn forget_delays(&mut self) {
         self.minimum.restart();
         self.steps = self.config.drains().map(|_| PathSteps::new(LESS));
@@ -250,7 +251,7 @@ impl PriceRule {
     }
 }
 
-/// By how much the delay has grown since the report before.
+/// Growth of the delay since the report before.
 #[derive(Clone, Copy, Debug, Default)]
 struct Growth {
     /// Over the round-trip time.
@@ -315,12 +316,12 @@ impl Rule for PriceRule {
         self.forget_delays();
     }
 
-    /// The prices are ratios of what was sent and received.
+    /// The prices are ratios of sent and received rates, which coupling does not change.
     fn scale(&mut self, _now: SendTime, _factor: f64, _frame: &Frame) {}
 
     fn send_rates(&self, frame: &Frame) -> SendRates {
         let (limits, rate) = (frame.limits(), frame.data_rate());
-        // One packet waits for its turn wherever packets are made as fast as they leave.
+        // One packet waits for its turn wherever packets are made as fast as they leave: it is no backlog.
         let backlog = frame.least_queued().saturating_sub(self.packet);
         let media_rate =
             self.config.drain_time.map_or(rate, |drain| media_rate(limits, rate, backlog, drain));

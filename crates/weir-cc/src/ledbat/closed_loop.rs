@@ -32,7 +32,7 @@ fn alone_it_takes_the_link_and_keeps_the_queue_at_the_target() {
         let queue = mean(seen[40_000..].iter().map(|seen| seen.1));
         // Whole packets leave up to one of them of the window empty: 9600 bits per 75 to 150 ms.
         assert!((0.95..1.13).contains(&rate), "{rate} of the capacity at {target} ms");
-        // A packet of 1200 bytes takes 9.6 ms; the smallest of four samples is what is kept at the target.
+        // A packet of 1200 bytes takes 9.6 ms; the smallest of four samples is kept at the target.
         assert!((queue - target).abs() < 15.0, "{queue} ms, not {target}");
     }
 }
@@ -53,7 +53,7 @@ fn an_empty_path_opens_the_window_by_its_gain() {
     let before = path.sender_signal("cwnd");
     path.run(TimeDelta::from_millis(500), |_| ());
     let opened = path.sender_signal("cwnd") - before;
-    // Half a packet of 1094 bytes per round trip of 50 ms, and what feedback is late: 10 · 547 = 5470 bytes.
+    // Half a packet of 1094 bytes per round trip of 50 ms, less the wait for feedback: 10 · 547 = 5470 bytes.
     assert!((4000.0..5600.0).contains(&opened), "{opened} bytes");
 }
 

@@ -4,7 +4,7 @@ use weir_units::{DataSize, TimeDelta};
 
 use crate::config_error::{ConfigError, at_least_one, check, positive, span, weight};
 
-/// `FILTER`, how the current delay comes from the last few samples.
+/// `FILTER`, by which the current delay follows from the last few samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -28,9 +28,9 @@ pub struct Config {
     pub target: TimeDelta,
     /// `GAIN`, packets per round trip by which an empty queue opens the window, in (0, 1]. RFC 6817 §2.4.2.
     pub gain: f64,
-    /// `ALLOWED_INCREASE`, packets that the window may exceed what is in flight, above 0. RFC 6817 §2.4.2.
+    /// `ALLOWED_INCREASE`, packets by which the window may exceed the bytes in flight, above 0. RFC 6817 §2.4.2.
     pub allowed_increase: f64,
-    /// What is in flight counts so many times in that, 1 or more; 1 is RFC 6817. Divergence 3.
+    /// Factor on the bytes in flight in that rule, 1 or more; 1 is RFC 6817. Divergence 3.
     pub flight_headroom: f64,
     /// `INIT_CWND` in packets, 1 to 10. RFC 6817 §2.4.2.
     pub initial_window: f64,
@@ -50,9 +50,9 @@ pub struct Config {
     pub feedback_interval: TimeDelta,
     /// Pacing as a multiple of the sending rate, at least 1. RFC 9002 §7.7; divergence 2.
     pub pacing_factor: f64,
-    /// In this time the encoder makes room for what waits in the pacer. Divergence 2.
+    /// Time in which the encoder's lower rate drains the backlog of the pacer. Divergence 2.
     pub drain_time: TimeDelta,
-    /// A queuing delay from here on is a clock that was set. Divergence 7.
+    /// Queuing delay from which on it means that a clock was set. Divergence 7.
     pub clock_step: TimeDelta,
 }
 

@@ -37,8 +37,8 @@ impl QueuingDelay {
         }
     }
 
-    /// *update_base_delay* and *update_current_delay*: a packet arrived `at` with `delay`. Samples more than `rtt` from
-    /// it do not count any more.
+    /// *update_base_delay* and *update_current_delay*: a packet arrived `at` with `delay`. Samples more than `rtt`
+    /// away from it no longer count.
     pub(super) fn on_sample(&mut self, at: ArrivalTime, delay: ApparentDelay, rtt: TimeDelta) {
         if delay - self.base.on_arrival(at, delay) >= self.clock_step {
             self.restart();
@@ -52,7 +52,7 @@ impl QueuingDelay {
         self.current.push_back(Sample { at, delay });
     }
 
-    /// `FILTER(current_delays) - MIN(base_delays)`; `None` before the first sample.
+    /// `FILTER(current_delays) - MIN(base_delays)`, or `None` before the first sample.
     pub(super) fn get(&self) -> Option<TimeDelta> {
         let base = self.base.get()?;
         let mut above = self.current.iter().map(|sample| sample.delay - base);
@@ -63,7 +63,7 @@ impl QueuingDelay {
                 above.reduce(|average, sample| average.scale(1.0 - weight) + sample.scale(weight))
             }
         };
-        // The newest sample may have taught a lower base than an older minute knew: never negative.
+        // The newest sample may have lowered the base below that of an older minute: never negative.
         filtered.map(|delay| delay.max(TimeDelta::ZERO))
     }
 

@@ -1,4 +1,4 @@
-//! What was in flight of late: the most that was sent within a round trip.
+//! Recent bytes in flight: the most that was sent within a round trip.
 
 use weir_units::{DataSize, TimeDelta};
 
@@ -24,7 +24,7 @@ impl Flight {
         self.present += size.bytes_f64();
     }
 
-    /// Coupling scales the flow by `factor`: so much would have been sent.
+    /// Scales the bytes sent by `factor` for coupling.
     pub(super) fn scale(&mut self, factor: f64) {
         self.present *= factor;
         self.before *= factor;

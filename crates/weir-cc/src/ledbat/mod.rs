@@ -1,17 +1,17 @@
 //! LEDBAT, low extra delay background transport: RFC 6817.
 //!
 //! The sender measures the one-way queuing delay of each packet and moves its window in proportion to the distance
-//! from a target: an empty queue opens it by `GAIN` packets per round trip, a queue of twice the target closes it by as
-//! much, and a loss halves it. Alone it keeps the queue at the target; beside a loss-based flow with a long queue it
-//! gives way.
+//! from a target. An empty queue opens it by `GAIN` packets per round trip, a queue of twice the target closes it
+//! by as much, and a loss halves it. Alone it keeps the queue at the target; beside a loss-based flow with a long
+//! queue it gives way.
 //!
 //! Source: RFC 6817 (December 2012). [`Config::dccc_2017`] has the settings of the comparison in the DCCC paper.
 //! Blocks: the queuing delay with its base history and current filter, the flight, and [`Ledbat`], the window. The
 //! receiver half is [`PacketFeedback`](crate::packet_feedback::PacketFeedback) ([`receiver`]). Every constant is in
 //! [`Config`].
 //!
-//! The window as a media controller: encoder and pacer get `cwnd/SRTT`, of which the payload's share counts, and
-//! [`Target::window`](crate::Target::window) holds what is in flight at `cwnd`.
+//! The window as a media controller: encoder and pacer get `cwnd/SRTT`, of which the payload's share counts.
+//! [`Target::window`](crate::Target::window) bounds the bytes in flight at `cwnd`.
 //!
 //! Deliberate divergences and readings of what the RFC leaves open:
 //!
@@ -40,9 +40,10 @@
 //!     once waited would wait for ever (beside CUBIC in a queue of 1 s, at a least rate of 150 kbit/s, frames 3.5 s late
 //!     in the median instead of 0.9).
 //!
-//! A latecomer takes a standing queue for propagation and starves the flow that keeps it (RFC 6817 §4.4), and a flow alone
-//! forgets the empty path after the ten minutes of `BASE_HISTORY` and puts its target on top of its own queue, again and
-//! again: 99 ms in the fifth minute on 3 Mbit/s, 1177 ms after two hours. Both are the law's own.
+//! A latecomer mistakes a standing queue for propagation delay and starves the flow that keeps it (RFC 6817 §4.4).
+//! A flow alone forgets the empty path after the ten minutes of `BASE_HISTORY` and puts its target on top of its
+//! own queue, again and again. The queue is 99 ms in the fifth minute on 3 Mbit/s, 1177 ms after two hours. Both
+//! follow from the RFC's own rules.
 
 mod config;
 mod delay;

@@ -1,4 +1,4 @@
-//! The window (RFC 6817 §2.4.2), and what it means for encoder and pacer.
+//! The window (RFC 6817 §2.4.2), and its conversion to rates for encoder and pacer.
 
 use weir_units::{DataSize, TimeDelta};
 
@@ -19,9 +19,9 @@ use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, Se
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, SendTime};
 
-/// The round-trip time until one was measured, for what is in flight.
+/// The round-trip time before the first measurement, for the bytes in flight.
 const USUAL_RTT: TimeDelta = TimeDelta::from_millis(100);
-/// What congestion leaves of the window. RFC 6817 §2.4.2.
+/// Share of the window that is left after congestion. RFC 6817 §2.4.2.
 const DECREASE: f64 = 0.5;
 
 /// The sender half of LEDBAT. RFC 6817 §2.4.2.
@@ -31,7 +31,7 @@ pub type Ledbat = RateController<WindowRule>;
 #[derive(Debug)]
 pub struct WindowRule {
     config: Config,
-    /// `cwnd` in bytes; means nothing before the first round-trip time.
+    /// `cwnd` in bytes; meaningless before the first round-trip time.
     cwnd: f64,
     /// The rate in bit/s before the first round-trip time.
     blind_rate: f64,
@@ -43,7 +43,7 @@ pub struct WindowRule {
     halved: Option<SendTime>,
     /// `CTO`.
     cto: TimeDelta,
-    /// The greatest number sent, and the greatest of which a report told.
+    /// The greatest number sent, and the greatest reported one.
     newest_sent: Option<u64>,
     newest_told: Option<u64>,
     /// Share of the last media packet that is payload.
@@ -112,8 +112,8 @@ impl WindowRule {
         self.rtt = Some(rtt);
     }
 
-    /// Takes the samples in; returns how many bytes were newly acknowledged, on the scale that coupling has set since they
-    /// left, and whether one was marked.
+    /// Takes the samples in. Returns the newly acknowledged bytes, on the scale of coupling's allocations since
+    /// they left, and whether a packet was marked.
     fn on_results(&mut self, now: SendTime, results: &[PacketResult]) -> (f64, bool) {
         let rtt = self.smoothed_rtt();
         let (mut acked, mut marked) = (0.0, false);
@@ -140,7 +140,7 @@ impl WindowRule {
         self.delay.get().map(|queue| (target - queue.secs_f64()) / target)
     }
 
-    /// RFC 6817 §2.4.2, `on acknowledgment`. Returns what moved the window, `None` if nothing did.
+    /// RFC 6817 §2.4.2, `on acknowledgment`. Returns the reason of a changed window.
     fn adapt(
         &mut self,
         now: SendTime,
@@ -150,9 +150,12 @@ impl WindowRule {
     ) -> Option<(ChangeReason, Option<LimitingFactor>)> {
         let (rtt, off_target) = (self.rtt?, self.off_target()?);
         let mss = self.mss();
+        // `cwnd += GAIN · off_target · bytes_newly_acked · MSS / cwnd`. RFC 6817 §2.4.2.
         let grown = self.cwnd + self.config.gain * off_target * acked * mss / self.cwnd;
         let flight = self.flight.most(now, rtt.smoothed()).max(state.in_flight.bytes_f64());
+        // `max_allowed_cwnd`: an application-limited flow must not build up an unused window. Divergence 3.
         let allowed = self.config.flight_headroom * flight + self.config.allowed_increase * mss;
+        // Divergence 8: the bytes in flight at the maximum rate, and one packet.
         let most = self.window_of(frame.limits().max().bps_f64(), &rtt) + mss;
         self.cwnd = grown.min(allowed).min(most).max(self.config.min_window * mss);
         let limited_by = (off_target < 0.0).then_some(LimitingFactor::Delay);
@@ -160,7 +163,8 @@ impl WindowRule {
         Some((if unused { ChangeReason::Application } else { ChangeReason::Delay }, limited_by))
     }
 
-    /// At most once per round trip. RFC 6817 §2.4.2, `on data loss`. Whether it counted.
+    /// Halves the window, at most once per round trip. RFC 6817 §2.4.2, `on data loss`. Returns whether the loss
+    /// counted.
     fn on_congestion(&mut self, now: SendTime) -> bool {
         let rtt = self.smoothed_rtt();
         let counts = self.halved.is_none_or(|halved| now - halved >= rtt || now < halved);
@@ -182,8 +186,8 @@ impl WindowRule {
     }
 }
 
-/// How long the packets that arrived at known times were in flight, on average: the round-trip time with the wait for the
-/// report, as the window feels it.
+/// Mean time in flight of the packets that arrived at known times. This is the round-trip time with the wait for
+/// the report, as it counts for the window.
 fn time_in_flight(now: SendTime, results: &[PacketResult]) -> Option<TimeDelta> {
     let arrived = results.iter().filter(|result| matches!(result.fate, Fate::Arrived { at: Some(_), .. }));
     let (total, count) = arrived
@@ -229,7 +233,7 @@ impl Rule for WindowRule {
             moved = self.adapt(now, acked, state, frame);
             let cto = self.rtt.map_or(TimeDelta::ZERO, |rtt| TimeDelta::from_secs_f64(rtt.timeout()));
             self.set_timeout(cto.max(self.config.min_timeout), frame);
-            // RFC 6298 §5.2, §5.3: it runs anew while anything is outstanding.
+            // RFC 6298 §5.2, §5.3: the timer restarts while any packet is outstanding.
             if let Some(silence) = frame.silence() {
                 silence.on_feedback(now, self.newest_sent > self.newest_told);
             }
@@ -251,6 +255,7 @@ impl Rule for WindowRule {
     /// `CTO`. RFC 6817 §2.4.2.
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
         if let Some(rtt) = self.rtt {
+            // A window beyond the maximum rate is not in use: the half is of the window in use.
             let used = self.cwnd.min(self.window_of(frame.limits().max().bps_f64(), &rtt));
             self.cwnd = (used * DECREASE).min(self.mss()).max(1.0);
         }
@@ -279,7 +284,7 @@ impl Rule for WindowRule {
 
     fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame) {
         self.blind_rate = frame.limits().clamp_bps(self.blind_rate * factor);
-        // The window of the rate, and not one that the limits of the rate hid.
+        // Converted from the rate in force: the window before may be beyond the limits of the rate.
         self.cwnd = self.rtt.map_or(self.cwnd * factor, |rtt| self.window_of(frame.rate(), &rtt));
         self.flight.scale(factor);
         self.words.on_word(now, factor);

@@ -110,7 +110,8 @@ fn after_five_seconds_without_feedback_the_rate_is_low_and_comes_back() {
     assert!(after[9999] > 0.85 * before, "{} of {before} bit/s", after[9999]);
 }
 
-/// Mean target of the last minute of two, with a fall of capacity on the way and the observer at either end.
+/// Mean target rate of the last minute of two, with a drop of the capacity in between and the observer at either
+/// end.
 fn settled(mut path: Loop) -> f64 {
     path.run(TimeDelta::from_secs(30), Loop::target_rate);
     path.capacity = DataRate::from_kbps(1200);

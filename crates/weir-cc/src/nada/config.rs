@@ -7,7 +7,7 @@ use crate::config_error::{
 };
 use crate::parts::base_delay::BaseDelay;
 
-/// Where the aggregate congestion signal ends. Divergence 1.
+/// Upper bound of the aggregate congestion signal. Divergence 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -17,7 +17,7 @@ pub enum CongestionBound {
     At(TimeDelta),
     /// At 3276.7 ms, the largest value of the 15-bit field. RFC 8698 §5.3.
     Wire,
-    /// Nowhere, as RFC 8698 eq. (2) is printed.
+    /// No bound, as RFC 8698 eq. (2) is printed.
     Unbounded,
 }
 
@@ -32,7 +32,7 @@ impl CongestionBound {
     }
 }
 
-/// Which loss intervals `loss_int` averages. Divergence 2.
+/// Loss intervals that `loss_int` averages. Divergence 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -40,19 +40,19 @@ impl CongestionBound {
 pub enum LossAverage {
     /// The closed ones: losses expire.
     Closed,
-    /// Those of RFC 5348 §5.4, with the open one if it raises the average: losses never expire.
+    /// The intervals of RFC 5348 §5.4, with the open one if it raises the average: losses never expire.
     WithOpen,
 }
 
-/// What counts as the length of the shaping buffer. Divergence 12.
+/// Length of the shaping buffer. Divergence 12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum ShapingBuffer {
-    /// The least that waited since the report before: what is about to leave within a frame does not count.
+    /// The least backlog since the report before: packets about to leave within a frame do not count.
     Least,
-    /// What waits when the report comes, a frame just captured included. RFC 8698 §5.2.2.
+    /// The backlog when the report comes, a frame just captured included. RFC 8698 §5.2.2.
     Present,
 }
 
@@ -68,7 +68,7 @@ pub enum SmoothedEach {
     Packet,
 }
 
-/// How packets leave and what the encoder is told.
+/// Pacing of packets, and the encoder's rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -110,7 +110,7 @@ pub struct Config {
     pub gamma_max: f64,
     /// `QBOUND`, bound on the queue that ramp-up itself may cause. RFC 8698 §4.3.
     pub queue_bound: TimeDelta,
-    /// `MULTILOSS`, a loss is recent for so many average loss intervals. RFC 8698 §4.2.
+    /// `MULTILOSS`, number of average loss intervals for which a loss is recent. RFC 8698 §4.2.
     pub multiloss: f64,
     /// `QTH`, queuing delay from which warping begins. RFC 8698 §4.2.
     pub warp_threshold: TimeDelta,
@@ -138,26 +138,26 @@ pub struct Config {
     pub media_gain: f64,
     /// Shaping moves a rate by at most this share of `r_ref`, in [0, 1]. RFC 8698 §5.2.2.
     pub shaping_cap: f64,
-    /// `XMAX`, where `x_curr` ends. Divergence 1.
+    /// `XMAX`, upper bound of `x_curr`. Divergence 1.
     pub congestion_bound: CongestionBound,
-    /// The rate stands at an `x_curr` of `PRIO·XREF·RMAX/r_ref`, but of no more than this; longer than 0, `None` for no
-    /// bound. Divergence 1.
+    /// Upper bound of the equilibrium `x_curr = PRIO·XREF·RMAX/r_ref`; longer than 0, unbounded if `None`.
+    /// Divergence 1.
     pub equilibrium_bound: Option<TimeDelta>,
-    /// Which loss intervals count for the expiry of a loss. Divergence 2.
+    /// Loss intervals that count for the expiry of a loss. Divergence 2.
     pub loss_average: LossAverage,
     /// With fewer packets in `LOGWIN` no ratio rises. ns-3 model; divergence 5.
     pub min_packets: u32,
-    /// A raw queuing delay from here on is a clock that was set. Divergence 7.
+    /// Raw queuing delay from which on it means that a clock was set. Divergence 7.
     pub clock_step: TimeDelta,
-    /// Without a report for so long the rate is halved, then each second. Divergence 9.
+    /// Feedback timeout, after which the rate is halved, and then each second. Divergence 9.
     pub feedback_timeout: TimeDelta,
     /// Whether the time since the report before counts for at most `TAU`. Divergence 8.
     pub interval_cap: bool,
-    /// What counts as the length of the shaping buffer. Divergence 12.
+    /// Length of the shaping buffer. Divergence 12.
     pub shaping_buffer: ShapingBuffer,
-    /// Where the round-trip time has not come near its least for so long, the sender lets the queue drain, and the base
-    /// delay is that of two minutes more; longer than 0, at most 8 min. `None`: it never does, and the base delay is that
-    /// of ten minutes. Divergence 13.
+    /// Time without a round-trip time near its minimum after which the sender lets the queue drain; longer than 0,
+    /// at most 8 min. The base delay is then the minimum of two minutes more. With `None` it never drains, and the
+    /// base delay is that of ten minutes. Divergence 13.
     pub drain_after: Option<TimeDelta>,
     /// How packets leave. RFC 8698 §5.2.2.
     pub pacing: NadaPacing,
@@ -206,7 +206,7 @@ impl Default for Config {
     }
 }
 
-/// The rules that every variant's log and silence go by.
+/// The rules of every variant's log and feedback timeout.
 pub(super) fn log_rules([interval, window, clock_step, timeout]: [TimeDelta; 4]) -> [Rule; 4] {
     [
         ("feedback_interval", interval >= TimeDelta::from_millis(1), "at least 1 ms"),
@@ -227,10 +227,10 @@ impl NadaPacing {
 }
 
 impl Config {
-    /// RFC 8698 as it is printed, without the divergences by which the default departs from its text: no bound of
-    /// `x_curr` but the wire's (1), losses that never expire (2), ratios smoothed with each packet (4), however few they
-    /// are (5), no cap of the time between reports (8), the shaping buffer as it is when a report comes (12), no drains
-    /// (13). Readings of what the RFC leaves open stay.
+    /// RFC 8698 as it is printed, without the divergences by which the default departs from its text. `x_curr` has
+    /// no bound but the wire's (1), losses never expire (2), and ratios are smoothed with each packet (4), however
+    /// few they are (5). The time between reports has no cap (8), the shaping buffer counts as it is when a report
+    /// comes (12), and there are no drains (13). Readings of what the RFC leaves open stay.
     pub fn rfc_literal() -> Self {
         Self {
             congestion_bound: CongestionBound::Unbounded,
@@ -245,9 +245,10 @@ impl Config {
         }
     }
 
-    /// As NADA's authors compute it in C++ (cisco/ns3-rmcat, commit adb3f8e of 2020): losses never expire (2), the
-    /// equilibrium has no bound (1), nothing drains (13). Its `x_curr` ends at 500 ms, as the default's. What else that code
-    /// does otherwise is not imitated: it begins anew after a silence (6), and its shaping buffer is off.
+    /// NADA as its authors compute it in C++ (cisco/ns3-rmcat, commit adb3f8e of 2020): losses never expire (2),
+    /// the equilibrium has no bound (1), and there are no drains (13). Its `x_curr` ends at 500 ms, as the
+    /// default's. Other differences of that code are not imitated: it begins anew after a gap in the arrivals (6),
+    /// and its shaping buffer is off.
     pub fn ns3_rmcat() -> Self {
         Self {
             equilibrium_bound: None,

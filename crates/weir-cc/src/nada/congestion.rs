@@ -2,7 +2,7 @@
 
 use super::config::Config;
 
-/// How long ago the newest loss is.
+/// Age of the newest loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LossAge {
     /// Packets since the newest loss event.
@@ -22,8 +22,8 @@ impl Config {
         }
     }
 
-    /// `d_tilde`: warped while the newest loss is recent, plain when it is not, and a straight line from the one to
-    /// the other over the loss interval between. RFC 8698 §4.2.
+    /// `d_tilde`: warped while the newest loss is recent, plain when it is not. In between it is a straight line
+    /// from the one to the other over the loss interval. RFC 8698 §4.2.
     pub(super) fn d_tilde(&self, d_queue: f64, age: Option<LossAge>) -> f64 {
         let plain_share = match age {
             None => 1.0,

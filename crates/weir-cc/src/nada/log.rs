@@ -1,5 +1,5 @@
-//! What every observer of NADA keeps: the base delay, the log of the last `LOGWIN`, the receive rate, and when the
-//! next report is due.
+//! State kept by every observer of NADA: the base delay, the log of the last `LOGWIN`, the receive rate, and the
+//! time of the next report.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -9,17 +9,17 @@ use crate::parts::base_delay::BaseDelay;
 use crate::parts::receive_rate::ReceiveRate;
 use crate::time::{ApparentDelay, ArrivalTime};
 
-/// The spans a log goes by.
+/// Time spans of a log.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spans {
     /// `LOGWIN`.
     pub(super) window: TimeDelta,
     /// `DELTA`, interval between reports.
     pub(super) interval: TimeDelta,
-    /// A raw queuing delay from here on is a clock that was set.
+    /// Raw queuing delay from which on it means that a clock was set.
     pub(super) clock_step: TimeDelta,
-    /// Without an empty path for so long the sender drains the queue, and the base delay is that of two minutes more;
-    /// `None` for never, and ten minutes.
+    /// Time without an empty path after which the sender drains the queue; the base delay is then that of two
+    /// minutes more. With `None` there are no drains, and the base delay is that of ten minutes.
     pub(super) drain_after: Option<TimeDelta>,
 }
 
@@ -35,20 +35,20 @@ pub(super) struct Log {
     /// The latest arrival.
     clock: ArrivalTime,
     due: Option<ArrivalTime>,
-    /// What is known ends at the newest packet and goes on with the next one.
+    /// Whether the packets between the newest one and the next one are unreported.
     untold: bool,
-    /// Packets, and the time of them, of which no report told.
+    /// Unreported packets, and the time they took.
     left_out: LeftOut,
 }
 
-/// What nobody told of, altogether: numbers and rates go on as if it had not been.
+/// Sums of the unreported packets: numbers and rates continue as if these had not been sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeftOut {
     packets: u64,
     time: TimeDelta,
 }
 
-/// What an arrival means.
+/// Result of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct News {
     /// Its time, which never runs backwards unless the clock was set.
@@ -56,13 +56,13 @@ pub(super) struct News {
     pub(super) delay: ApparentDelay,
     /// `delay` above the base delay: the raw queuing delay.
     pub(super) queuing: TimeDelta,
-    /// Packets missing between this one and the newest before it; `None` of a packet that comes late or again.
+    /// Packets missing between this one and the newest before it, or `None` for a late packet or a duplicate.
     pub(super) missing: Option<u64>,
-    /// Nothing had arrived for `LOGWIN`.
+    /// Whether no packet had arrived for `LOGWIN`.
     pub(super) after_silence: bool,
-    /// The clocks have moved against each other: delays from before cannot be compared.
+    /// Whether the clocks have moved against each other: delays from before cannot be compared.
     pub(super) clocks_moved: bool,
-    /// The receiver's clock was set back: times from before cannot be compared either.
+    /// Whether the receiver's clock was set back: times from before cannot be compared either.
     pub(super) set_back: bool,
 }
 
@@ -81,12 +81,12 @@ impl Log {
         }
     }
 
-    /// Of what left between the newest packet and the next one nothing is known.
+    /// Marks the packets between the newest one and the next one as unreported.
     pub(super) fn on_unreported(&mut self) {
         self.untold = true;
     }
 
-    /// The number of `packet`, without those that nobody told of.
+    /// The number of `packet`, without the unreported ones.
     fn number(&mut self, packet: &Arrival, at: ArrivalTime) -> u64 {
         let number = packet.id.saturating_sub(self.left_out.packets);
         let Some(newest) = self.newest.filter(|&newest| number > newest) else { return number };
@@ -100,8 +100,8 @@ impl Log {
         number
     }
 
-    /// A packet has arrived. One that comes late stays lost (RFC 8698 §5.1.2) and counts in the receive rate alone. One that
-    /// is not `timed` leaves the base delay as it is.
+    /// A packet has arrived. A late packet stays lost (RFC 8698 §5.1.2) and counts in the receive rate alone. A
+    /// packet that is not `timed` leaves the base delay as it is.
     pub(super) fn on_arrival(&mut self, packet: &Arrival, timed: bool) -> News {
         let set_back = self.newest.is_some() && self.clock - packet.at > self.spans.window;
         if set_back {
@@ -138,7 +138,7 @@ impl Log {
         }
     }
 
-    /// Compares a delay with the base delay, which it may lower; whether a clock leapt forward.
+    /// Compares a delay with the base delay, which it may lower. Returns whether a clock leapt forward.
     fn compare(&mut self, at: ArrivalTime, delay: ApparentDelay) -> bool {
         let leapt = delay - self.base.on_arrival(at, delay) >= self.spans.clock_step;
         if leapt {
@@ -148,7 +148,7 @@ impl Log {
         leapt
     }
 
-    /// The base delay is `least` from `at` on.
+    /// Sets the base delay to `least` from `at` on.
     pub(super) fn forget_base(&mut self, at: ArrivalTime, least: ApparentDelay) {
         self.base.restart();
         self.base.on_arrival(at, least);
@@ -159,7 +159,7 @@ impl Log {
         self.window.clear();
     }
 
-    /// The base delay; `None` before the first packet.
+    /// The base delay, or `None` before the first packet.
     pub(super) fn base(&self) -> Option<ApparentDelay> {
         self.base.get()
     }
@@ -175,12 +175,12 @@ impl Log {
         self.above_base(self.window.largest_delay())
     }
 
-    /// The receive rate over the window; `None` while unknown.
+    /// The receive rate over the window, or `None` while unknown.
     pub(super) fn receive_rate(&mut self, now: ArrivalTime) -> Option<DataRate> {
         self.received.rate(now - self.left_out.time)
     }
 
-    /// What the window says of loss and marks; `None` while it is empty.
+    /// The window's ratios of losses and marks, or `None` while it is empty.
     pub(super) fn ratios(&self) -> Option<Ratios> {
         self.window.ratios()
     }
@@ -189,8 +189,8 @@ impl Log {
         self.due
     }
 
-    /// What the window says, if a report is due; the next one is due an interval later. Nothing, and no report until
-    /// packets come again, if the window is empty.
+    /// The window's ratios, if a report is due; the next one is due an interval later. With an empty window there
+    /// is no report until packets come again.
     pub(super) fn begin_report(&mut self, now: ArrivalTime) -> Option<Ratios> {
         let due = self.due.filter(|&due| due <= now)?;
         self.due = None;
@@ -239,7 +239,7 @@ mod tests {
         for late in [9, 11] {
             assert_eq!(arrive(&mut log, late, 120, 45).missing, None);
         }
-        // What comes late raises no queuing delay and lowers no base.
+        // A late packet raises no queuing delay and lowers no base.
         assert_eq!((log.largest_queuing(), arrive(&mut log, 8, 130, 5).queuing), (ms(10), ms(0)));
         assert_eq!(log.above_base(Some(next.delay)), ms(10));
         assert_eq!(log.above_base(None), ms(0));
@@ -278,7 +278,7 @@ mod tests {
         let ratios = log.begin_report(at(1100)).unwrap();
         assert_eq!((ratios.packets, ratios.loss), (2, 1.0 / 3.0));
         assert_eq!(log.next_report(), Some(at(1200)));
-        // Asked late it keeps the beat if it can; a whole interval late it begins a new one.
+        // A late call keeps the beat if it can; a whole interval late it begins a new one.
         assert!(log.begin_report(at(1250)).is_some());
         assert_eq!(log.next_report(), Some(at(1300)));
         assert!(log.begin_report(at(1400)).is_some());
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn what_nobody_told_of_is_neither_lost_nor_time_without_packets() {
-        // A packet each 10 ms, of which 10 to 18 are never told of: 9 of the 10 that the gap of 100 ms is.
+        // A packet each 10 ms, of which 10 to 18 are never reported: 9 of the 10 in the gap of 100 ms.
         let mut log = log();
         (0..10).for_each(|id| _ = arrive(&mut log, id, 1000 + 10 * id as i64, 25));
         log.on_unreported();

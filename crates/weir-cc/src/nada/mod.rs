@@ -1,4 +1,4 @@
-//! NADA, network-assisted dynamic adaptation: RFC 8698, and in rooms of their own its earlier forms.
+//! NADA, network-assisted dynamic adaptation: RFC 8698, and in modules of their own its earlier forms.
 //!
 //! | variant | as defined by | module |
 //! |---|---|---|
@@ -6,14 +6,14 @@
 //! | `nada-2016` | the comparison with GCC of 2016, on draft-zhu-rmcat-nada-06 and draft-ietf-rmcat-nada-01 | [`v2016`] |
 //! | `nada-dccc` | the comparison with DCCC of 2017, on draft-zhu-rmcat-nada-03 | [`zhu_03`] |
 //!
-//! Shared are the log of the path, the shell of the sender ([`NadaRule`]) with its shaping
-//! buffer, and the gradual update; what a variant adds is its observer and its [rule](Variant).
+//! The variants share the log of the path, the shell of the sender ([`NadaRule`]) with its shaping buffer, and the
+//! gradual update. A variant adds its observer and its [rule](Variant).
 //!
 //! The receiver condenses queuing delay, loss and ECN marks into one number in milliseconds, the aggregate
 //! congestion signal `x_curr`, and reports it every 100 ms. The sender moves its reference rate `r_ref` until
-//! `x_curr = PRIO·XREF·RMAX/r_ref`; while the path is empty it ramps up faster, by the receive rate. A flow that fell
-//! into competition with loss-based ones sees long queues *and* losses; for it a long delay is warped into a small
-//! number, so that it is not starved.
+//! `x_curr = PRIO·XREF·RMAX/r_ref`; while the path is empty it ramps up faster, by the receive rate. A flow in
+//! competition with loss-based ones sees long queues *and* losses. Its long delays are warped into small numbers,
+//! so that it is not starved.
 //!
 //! Source: RFC 8698 (February 2020), with its receiver computations at the receiver ([`NadaObserver`] mounted with
 //! [`AtReceiver`](crate::AtReceiver)) or, over per-packet feedback, at the sender ([`at_sender()`]). Blocks:
@@ -82,9 +82,10 @@
 //! [`Config::rfc_literal`] is the RFC's text without 1, 2, 4, 5, 8, 12 and 13. [`Config::ns3_rmcat`] is the authors' C++
 //! (cisco/ns3-rmcat, commit adb3f8e of 2020): without 2, 13 and the bound at equilibrium of 1.
 //!
-//! A consequence of the RFC's own rule, not of this implementation: jitter above 10 ms practically switches the
-//! ramp-up off, which demands that every raw delay of the last 500 ms is below `QEPS`. Another one: the report does not
-//! say what `x_curr` is made of, so the sender calls every gradual update limited by delay, losses and marks included.
+//! A consequence of the RFC's own rule, not of this implementation: the ramp-up demands that every raw delay of the
+//! last 500 ms is below `QEPS`. Jitter above 10 ms practically switches it off. Another one: the report does not
+//! split `x_curr` into its terms. The sender therefore reports every gradual update as limited by delay, losses and
+//! marks included.
 
 mod config;
 mod congestion;

@@ -15,7 +15,7 @@ use crate::parts::path_step::{DRAINING, PathSteps};
 use crate::report::{NadaReport, NativeReport};
 use crate::time::{ApparentDelay, ArrivalTime};
 
-/// NADA's view of a path, by the packets that arrive.
+/// NADA's measurements of a path, from the packets that arrive.
 #[derive(Debug)]
 pub struct NadaObserver {
     config: Config,
@@ -23,16 +23,16 @@ pub struct NadaObserver {
     /// The last delays in order of the numbers, of which the smallest counts.
     delays: WindowedMin<ApparentDelay>,
     losses: LossIntervals,
-    /// When the newest loss showed.
+    /// When the newest loss was detected.
     lost_at: Option<ArrivalTime>,
     p_loss: f64,
     p_mark: f64,
-    /// Where the sender drains the queue.
+    /// Detection of longer paths, where the sender drains the queue.
     steps: Option<PathSteps>,
     latest: Option<Latest>,
 }
 
-/// What went into the last report.
+/// Inputs of the last report.
 #[derive(Clone, Copy, Debug)]
 struct Latest {
     d_queue: f64,
@@ -51,7 +51,7 @@ impl NadaObserver {
         Signal { name: "r_recv", unit: "bit/s", meaning: "receive rate over the log window" },
     ];
 
-    /// An observer that knows nothing of the path yet.
+    /// An observer without any measurement of the path.
     ///
     /// # Errors
     /// The first constant of `config` out of its range.
@@ -106,12 +106,13 @@ impl NadaObserver {
     fn smooth(&mut self, ratios: Ratios) {
         let loss = self.config.smoothed(self.p_loss, ratios.loss);
         let mark = self.config.smoothed(self.p_mark, ratios.mark);
+        // With few packets in the window no ratio rises (divergence 5).
         let few = ratios.packets < self.config.min_packets as usize;
         self.p_loss = if few { loss.min(self.p_loss) } else { loss };
         self.p_mark = if few { mark.min(self.p_mark) } else { mark };
     }
 
-    /// A packet has arrived, of which it is known when where it is `timed`.
+    /// Takes in an arrival; its time is known where it is `timed`.
     fn arrive(&mut self, packet: &Arrival, timed: bool) {
         let News { at, delay, missing, after_silence, clocks_moved, set_back, .. } =
             self.log.on_arrival(packet, timed);
@@ -124,7 +125,7 @@ impl NadaObserver {
         if set_back {
             self.lost_at = None;
         }
-        // A packet that comes late says nothing of the queue (RFC 8698 §5.1.2).
+        // A late packet gives no delay sample (RFC 8698 §5.1.2).
         if let Some(missing) = missing {
             self.count_losses(missing, at);
             if let Some(steps) = self.steps.as_mut().filter(|_| timed) {

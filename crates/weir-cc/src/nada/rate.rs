@@ -5,7 +5,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::config::Config;
 use crate::controller::RateLimits;
 
-/// One gradual update and what it was made of.
+/// A gradual update and its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gradual {
     /// `x_offset` in ms: distance from the equilibrium.
@@ -32,13 +32,14 @@ pub(super) struct Gains {
     pub(super) eta: f64,
     /// `TAU`.
     pub(super) tau: TimeDelta,
-    /// The time since the last update counts for at most so much.
+    /// Longest time since the last update that counts.
     pub(super) longest: TimeDelta,
 }
 
 impl Gains {
-    /// Gradual update from `rate` above 0, `elapsed` after the one before; at `equilibrium` (ms) the rate would stand.
-    /// RFC 8698 eqs. (5) to (7); nada-vs-gcc-2016 eqs. (3) to (5) with `K1 = κ·δ/τ²` and `K2 = κ·η/τ`.
+    /// Gradual update from `rate` above 0, `elapsed` after the one before; `equilibrium` (ms) is the congestion
+    /// signal at which the rate would stay. RFC 8698 eqs. (5) to (7); nada-vs-gcc-2016 eqs. (3) to (5) with `K1 =
+    /// κ·δ/τ²` and `K2 = κ·η/τ`.
     pub(super) fn gradual(
         &self,
         rate: f64,
@@ -70,12 +71,12 @@ pub(super) struct Shaping {
     pub(super) media_gain: f64,
     /// `FPS`, in 1/s: at a gain of 1 the buffer would drain within one frame.
     pub(super) frame_rate: f64,
-    /// A rate moves by at most this share.
+    /// Largest share by which shaping moves a rate.
     pub(super) cap: f64,
 }
 
 impl Shaping {
-    /// With `queued` in the buffer the encoder yields and the network gets more.
+    /// With `queued` in the buffer the encoder's rate falls and the sending rate rises.
     pub(super) fn shape(&self, limits: &RateLimits, rate: DataRate, queued: DataSize) -> Shaped {
         let cap = self.cap * rate.bps_f64();
         let drain = queued.bits_f64() * self.frame_rate;
@@ -99,7 +100,7 @@ impl Config {
         r_ref.max((1.0 + self.gamma(rtt)) * receive_rate)
     }
 
-    /// The congestion signal in ms at which `r_ref` stands. RFC 8698 eq. (5), divergence 1.
+    /// The congestion signal in ms at the equilibrium of `r_ref`. RFC 8698 eq. (5), divergence 1.
     pub(super) fn equilibrium(&self, r_ref: f64, max: f64) -> f64 {
         let bound = self.equilibrium_bound.map_or(f64::INFINITY, TimeDelta::millis_f64);
         (self.priority * self.reference_congestion.millis_f64() * max / r_ref).min(bound)

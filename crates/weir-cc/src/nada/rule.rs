@@ -29,11 +29,11 @@ impl Nada {
     }
 }
 
-/// The rule of RFC 8698: accelerated ramp-up or gradual update, as the receiver says.
+/// The rule of RFC 8698: accelerated ramp-up or gradual update, by the receiver's `rmode`.
 #[derive(Debug)]
 pub struct Rfc8698 {
     config: Config,
-    /// `x_curr` of the newest report in ms; `None` where it says nothing for the next one.
+    /// `x_curr` of the newest report in ms, unless the next report cannot be compared with it.
     x_curr: Option<f64>,
     /// `x_offset` and `x_diff` in ms; NaN where the last update had none.
     x_offset: f64,

@@ -16,25 +16,25 @@ use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, Se
 use crate::report::{Feedback, NativeReport, ReportKind};
 use crate::time::SendTime;
 
-/// How a variant of NADA turns a report into a rate. Its state is what it remembers of earlier reports.
+/// A variant's rule from reports to rates. Its state is what it remembers of earlier reports.
 pub trait Variant: Send + Sync + Debug {
-    /// The reports that it goes by.
+    /// Kind of reports that it accepts.
     const HEARS: ReportKind;
 
     /// A packet has left.
     fn on_sent(&mut self, _at: SendTime) {}
 
-    /// The rate in bit/s after `report`, not yet within the limits, and what limits it; `None` if the report is none
-    /// of the variant's.
+    /// The rate in bit/s after `report`, not yet within the limits, and its limit, or `None` for a report of
+    /// another variant.
     fn on_report(&mut self, now: SendTime, report: &NativeReport, present: &Present) -> Option<RateUpdate>;
 
-    /// Coupling scales the rate by `factor`, to `share` (bit/s).
+    /// Scales the rate by `factor` for coupling, to `share` (bit/s).
     fn scale(&mut self, _share: f64, _factor: f64, _limits: &RateLimits) {}
 
-    /// Coupling's share does not hold any more: feedback is missing, or the path is another one.
+    /// Forgets coupling's allocation: feedback is missing, or the path is another one.
     fn forget_share(&mut self) {}
 
-    /// What was learnt of the path's congestion does not hold for the next report.
+    /// Forgets the path's congestion: it does not hold for the next report.
     fn forget_congestion(&mut self);
 
     /// The path is another one.
@@ -42,24 +42,24 @@ pub trait Variant: Send + Sync + Debug {
         self.forget_congestion();
     }
 
-    /// The inner quantities.
+    /// The internal quantities.
     fn signals(&self) -> &'static [Signal];
 
     /// Their values; `rate` is the present one in bit/s.
     fn read_signals(&self, rate: f64, out: &mut [f64]);
 
-    /// The signals that the last report's decision went by.
+    /// The signals that the last report's decision depended on.
     fn evidence(&self) -> [Option<Evidence>; 3];
 }
 
-/// What a variant starts from.
+/// Present state, from which a variant computes.
 #[derive(Clone, Copy, Debug)]
 pub struct Present {
     /// The rate in bit/s, above 0.
     pub(super) rate: f64,
     pub(super) limits: RateLimits,
     pub(super) rtt: Option<TimeDelta>,
-    /// By how much coupling has scaled the rate since the packets left that the report tells of.
+    /// Factor by which coupling has scaled the rate since the reported packets left.
     pub(super) rescaled: f64,
 }
 
@@ -72,24 +72,24 @@ pub enum RateUpdate {
     Gradual(f64),
 }
 
-/// What a sender does besides its variant.
+/// Constants of a sender apart from its variant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SenderVariant {
     pub(super) pacing: NadaPacing,
     pub(super) shaping: Shaping,
-    /// Without a report for so long the rate is halved.
+    /// Feedback timeout, after which the rate is halved.
     pub(super) feedback_timeout: TimeDelta,
-    /// The receiver's rate is that of the packets of so long.
+    /// Time span of the receiver's rate.
     pub(super) log_window: TimeDelta,
     pub(super) buffer: ShapingBuffer,
-    /// Without a round-trip time near the least for so long the queue drains.
+    /// Time without a round-trip time near the minimum after which the queue drains.
     pub(super) drain_after: Option<TimeDelta>,
 }
 
 /// The sender half of a variant of NADA, which computes the rate by `V`.
 pub type Sender<V> = RateController<NadaRule<V>>;
 
-/// What the variants share.
+/// State shared by the variants.
 #[derive(Debug)]
 pub struct NadaRule<V> {
     variant: V,
@@ -143,7 +143,7 @@ impl<V: Variant> Rule for NadaRule<V> {
         if drained {
             self.variant.forget_congestion();
         }
-        // The report does not say what its congestion is made of; ramp-up goes by what was received.
+        // The report does not split its congestion signal; ramp-up depends on the receive rate.
         let (rate, why, limited_by) = match update {
             RateUpdate::RampUp(rate) => (rate, ChangeReason::Ceiling, None),
             RateUpdate::Gradual(rate) => (rate, ChangeReason::Delay, Some(LimitingFactor::Delay)),

@@ -6,7 +6,7 @@ use weir_units::TimeDelta;
 
 use crate::time::{ApparentDelay, ArrivalTime};
 
-/// Packets for which room is made at the beginning: 500 ms at 10 Mbit/s. The ring grows if there are more.
+/// Initial capacity in packets: 500 ms at 10 Mbit/s. The ring grows if there are more.
 const ROOM: usize = 512;
 
 /// A packet that arrived in order.
@@ -27,7 +27,7 @@ pub(super) struct LogWindow {
     marked: usize,
 }
 
-/// What the window says of loss and marks.
+/// The window's ratios of losses and marks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ratios {
     /// Packets in the window.
@@ -43,13 +43,13 @@ impl LogWindow {
         Self { length, packets: VecDeque::with_capacity(ROOM), marked: 0 }
     }
 
-    /// Takes a packet in; it has a greater number than those before and did not arrive before them.
+    /// Takes a packet in, with a number above those before and an arrival not before theirs.
     pub(super) fn push(&mut self, packet: Logged) {
         self.marked += usize::from(packet.marked);
         self.packets.push_back(packet);
     }
 
-    /// Lets packets go that arrived `LOGWIN` before `now` or earlier.
+    /// Drops packets that arrived `LOGWIN` before `now` or earlier.
     pub(super) fn expire(&mut self, now: ArrivalTime) {
         let begin = now - self.length;
         while let Some(packet) = self.packets.front()
@@ -69,7 +69,7 @@ impl LogWindow {
         self.marked = 0;
     }
 
-    /// `None` in an empty window. RFC 8698 §5.1.2.
+    /// The ratios, or `None` in an empty window. RFC 8698 §5.1.2.
     pub(super) fn ratios(&self) -> Option<Ratios> {
         let (first, last) = (self.packets.front()?, self.packets.back()?);
         let packets = self.packets.len();

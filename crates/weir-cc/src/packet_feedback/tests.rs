@@ -58,7 +58,7 @@ fn a_late_packet_is_told_by_the_next_report() {
     told(&mut receiver, 50);
     arrive(&mut receiver, 2, 60, Ecn::NotEct);
     arrive(&mut receiver, 4, 70, Ecn::NotEct);
-    // What was told of 3 stays so.
+    // The report on 3 stays as it was.
     assert_eq!(told(&mut receiver, 100), [(2, Some(60)), (3, Some(10)), (4, Some(70))]);
 }
 
@@ -139,7 +139,7 @@ fn what_has_not_been_told_is_not_forgotten() {
     }
     let all = told(&mut receiver, 2000);
     assert_eq!((all.len(), all[2], all[0]), (20, (2, None), (0, Some(0))));
-    // 20 comes late, and 22 before that is told: what the report repeats is kept for it.
+    // 20 comes late, and 22 before that is reported: the numbers that the report repeats are kept for it.
     arrive(&mut receiver, 21, 2010, Ecn::NotEct);
     told(&mut receiver, 4000);
     arrive(&mut receiver, 20, 4300, Ecn::NotEct);
@@ -250,14 +250,14 @@ fn an_adaptive_receiver_reports_more_often_what_comes_faster() {
 }
 
 proptest! {
-    /// Against a receiver that remembers everything: each report tells what arrived so far, exactly, and each
-    /// packet is told that came within half a second of the first above it.
+    /// Compares with a receiver that remembers everything. Each report is exact on the arrivals so far. Each packet
+    /// that arrives within half a second of the first above it is reported.
     #[test]
     fn what_is_told_is_true_and_nothing_is_left_out(
         steps in prop::collection::vec((prop_oneof![20 => 0..20_i64, 1 => 400..700_i64], -30..40_i64), 1..300)
     ) {
         let mut receiver = PacketFeedback::new(INTERVAL);
-        // When it came, and whether it needs no telling any more.
+        // Arrival time, and whether the packet needs no report any more.
         let mut model: BTreeMap<u64, (i64, bool)> = BTreeMap::new();
         let (mut ms, mut newest) = (0, 1000_i64);
         for (later, ahead) in steps {

@@ -1,4 +1,4 @@
-//! What coupling's words mean for news of packets that left before them.
+//! Scale of feedback on packets that left before an allocation of coupling.
 
 use alloc::vec::Vec;
 
@@ -6,18 +6,19 @@ use weir_units::TimeDelta;
 
 use crate::time::SendTime;
 
-/// Words that are told apart, and how far apart they are at least: those of more than a second.
+/// Most allocations that are distinguished, and their least distance: the allocations of more than a second.
 const ROOM: usize = 64;
 const SPACING: TimeDelta = TimeDelta::from_millis(20);
 
-/// By how much coupling has scaled a flow since a packet left. What was sent, received or acknowledged before a word was
-/// on the scale of then: multiplied by [`Self::since`] it says what it would have been on that of now, and pulls nothing
-/// back. Without a word all factors are exactly 1.
+/// Factors by which coupling has scaled a flow since a packet left. Bytes sent, received or acknowledged before an
+/// allocation count on the scale of their time. Multiplied by [`Self::since`] they count on the present scale, and
+/// do not pull the rate back. Without an allocation all factors are exactly 1.
 #[derive(Clone, Debug)]
 pub(crate) struct AllocationHistory {
-    /// The scale of now; 1 before the first word.
+    /// The present scale; 1 before the first allocation.
     scale: f64,
-    /// Since when which scale held, the oldest first; before the first of them `before`. Who is not coupled has none.
+    /// Scales and the times since when they held, the oldest first; before the first of them `before` held. A flow
+    /// that is not coupled has none.
     since: Vec<(SendTime, f64)>,
     before: f64,
 }
@@ -25,7 +26,7 @@ pub(crate) struct AllocationHistory {
 impl AllocationHistory {
     pub(crate) const NONE: Self = Self { scale: 1.0, since: Vec::new(), before: 1.0 };
 
-    /// Coupling scales the flow by `factor`, above 0.
+    /// Scales the flow by `factor` (above 0) for coupling.
     pub(crate) fn on_word(&mut self, now: SendTime, factor: f64) {
         self.rewind(now);
         self.scale *= factor;
@@ -46,7 +47,7 @@ impl AllocationHistory {
         self.scale / held.map_or(self.before, |&(_, scale)| scale)
     }
 
-    /// The same for what left evenly from `first` to `last`.
+    /// The same for packets that left evenly from `first` to `last`.
     pub(crate) fn over(&mut self, first: SendTime, last: SendTime, now: SendTime) -> f64 {
         if last <= first {
             return self.since(last, now);
@@ -73,14 +74,15 @@ impl AllocationHistory {
         self.since.push((now, self.scale));
     }
 
-    /// A word that lies ahead was said by a clock that has been set back: it tells nothing of what leaves now.
+    /// Drops allocations that lie ahead of `now`: the clock has been set back, and they do not apply to packets
+    /// that leave now.
     fn rewind(&mut self, now: SendTime) {
         if self.since.last().is_some_and(|&(last, _)| last > now) {
             *self = Self::NONE;
         }
     }
 
-    /// Only ratios count: the scale of now becomes 1 before it leaves the range in which they are exact.
+    /// Keeps the scales in the range in which they are exact, by setting the present one to 1: only ratios count.
     fn keep_in_range(&mut self) {
         if !(1e-6..1e6).contains(&self.scale) {
             let scale = self.scale;

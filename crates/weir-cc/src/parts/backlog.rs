@@ -1,15 +1,15 @@
-//! What the encoder may make while earlier frames still wait in the pacer.
+//! The encoder's rate while earlier frames still wait in the pacer.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::RateLimits;
 
-/// Share of the sending rate that the encoder keeps, however much waits.
+/// Least share of the sending rate that the encoder keeps, whatever the backlog.
 const LEAST_SHARE: f64 = 0.5;
 
-/// The encoder's rate beside a backlog: `sending` less the rate at which `queued` leaves within `drain`, at least half
-/// of `sending`, and within the limits. Where packets leave at exactly the rate at which frames are made, a backlog
-/// would otherwise stay for ever: each frame that comes out large adds to it.
+/// The encoder's rate beside a backlog: `sending` less the rate at which `queued` leaves within `drain`, at least
+/// half of `sending`, and within the limits. Where packets leave at exactly the rate at which frames are made, a
+/// backlog would otherwise stay for ever. Each frame that comes out large adds to it.
 pub(crate) fn media_rate(
     limits: &RateLimits,
     sending: DataRate,

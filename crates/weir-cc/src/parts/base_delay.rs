@@ -1,8 +1,8 @@
-//! Base delay: what of the one-way delay is not queue.
+//! Base delay: the part of the one-way delay that is not queuing delay.
 //!
-//! The smallest apparent delay of the last ten minutes, kept as one minimum per minute (RFC 6817 §4.2): minutes
-//! that leave take a changed route and the skew of two clocks with them. A law that lets the queue drain each minute needs
-//! fewer.
+//! The smallest apparent delay of the last ten minutes, kept as one minimum per minute (RFC 6817 §4.2). A changed
+//! route and the skew of two clocks leave with their minutes. A controller that lets the queue drain each minute
+//! needs fewer.
 
 use weir_units::TimeDelta;
 
@@ -11,9 +11,9 @@ use crate::time::{ApparentDelay, ArrivalTime};
 /// Minutes of history. RFC 6817 §2.5 recommends ten.
 const MINUTES: usize = 10;
 const MINUTE: TimeDelta = TimeDelta::from_secs(60);
-/// Whole minutes whose minima must all rise before the rise is a clock's.
+/// Number of consecutive whole minutes with rising minima after which the rise is taken for clock skew.
 const RISING: usize = 4;
-/// The fastest that two clocks part: 500 ppm.
+/// Largest skew of two clocks: 500 ppm.
 const MOST_SKEW: f64 = 500e-6;
 
 /// The base delay of a path, by the apparent delays of its packets.
@@ -21,12 +21,12 @@ const MOST_SKEW: f64 = 500e-6;
 pub struct BaseDelay {
     /// A minimum per minute; the present minute comes first.
     minima: [Option<Minimum>; MINUTES],
-    /// So many of them count, the present one included; `None` if no minute leaves.
+    /// Number of minima that count, the present one included; unbounded if `None`.
     kept: Option<usize>,
-    /// When the present minute began; `None` before the first packet.
+    /// When the present minute began, or `None` before the first packet.
     minute: Option<ArrivalTime>,
-    /// The rise of the empty path's apparent delay in seconds per second: the receiver's clock runs faster than the sender's.
-    /// `None` where it is not measured, because the queue may never be empty.
+    /// Rise of the empty path's apparent delay in seconds per second: the receiver's clock runs faster than the
+    /// sender's. Not measured where the queue may never be empty.
     rise: Option<f64>,
     /// The latest arrival.
     latest: ArrivalTime,
@@ -46,18 +46,18 @@ impl Default for BaseDelay {
 }
 
 impl BaseDelay {
-    /// That of ten minutes; nothing is known yet.
+    /// The minimum of ten minutes, without any sample.
     pub fn new() -> Self {
         Self::keeping(MINUTES)
     }
 
-    /// That of so many minutes, 1 to 10, the present one included; nothing is known yet.
+    /// The minimum of `minutes` minutes, 1 to 10, the present one included, without any sample.
     pub fn keeping(minutes: usize) -> Self {
         Self { kept: Some(minutes.clamp(1, MINUTES)), ..Self::for_ever() }
     }
 
-    /// That of a flow that drains the queue where it has not been empty `for_so_long`: the minutes of that, and two more, in
-    /// one of which the queue has drained. Nothing is known yet.
+    /// The minimum for a flow that drains the queue where it has not been empty `for_so_long`. Covers the minutes
+    /// of that, and two more, in one of which the queue has drained; without any sample.
     pub(crate) fn between_drains(for_so_long: TimeDelta) -> Self {
         let whole = for_so_long.nanos() / MINUTE.nanos();
         let kept = usize::try_from(whole).unwrap_or(0).saturating_add(2);
@@ -69,7 +69,7 @@ impl BaseDelay {
         TimeDelta::ZERO < span && span <= MINUTE * (MINUTES as i64 - 2)
     }
 
-    /// That of the whole session; nothing is known yet.
+    /// The minimum of the whole session, without any sample.
     pub fn for_ever() -> Self {
         Self { minima: [None; MINUTES], kept: None, minute: None, rise: None, latest: ArrivalTime::ZERO }
     }
@@ -83,7 +83,7 @@ impl BaseDelay {
         self.get().map_or(delay, |base| base.min(delay))
     }
 
-    /// The base delay; `None` before the first packet.
+    /// The base delay, or `None` before the first packet.
     pub fn get(&self) -> Option<ApparentDelay> {
         let kept = self.minima.iter().take(self.kept.unwrap_or(1)).flatten();
         match self.rise.filter(|&rise| rise > 0.0) {
@@ -227,8 +227,8 @@ mod tests {
         assert_eq!(base.get(), None);
     }
 
-    /// Base delay less the true one, in ms, in the last second of each of ten minutes: a queue of 20 ms that drains each minute, and
-    /// a receiver's clock that gains `ppm`.
+    /// Base delay less the true one, in ms, in the last second of each of ten minutes. The queue of 20 ms drains
+    /// each minute, and the receiver's clock gains `ppm`.
     fn errors(ppm: i64) -> Vec<i64> {
         let mut base = BaseDelay::between_drains(MINUTE);
         let mut errors = Vec::new();

@@ -1,9 +1,10 @@
-//! When to let the queue run empty, so that the path's base delay is seen again.
+//! Drains of the queue, in which the path's base delay shows again.
 //!
-//! A law that keeps a queue standing never sees the empty path: a base delay that forgets then takes the queue for
-//! propagation and puts another one on top, and one that does not forget takes the skew of two clocks for a queue. The
-//! round-trip time is of one clock, so it tells both apart: where it has not come near its least for a while the sender
-//! yields for a few round trips. Flows of one bottleneck see each other's drains in it, and drain together.
+//! A controller with a standing queue never measures the empty path. A base delay that forgets then mistakes the
+//! queue for propagation delay, and another queue builds up on top. A base delay that does not forget mistakes the
+//! skew of two clocks for a queue. The round-trip time uses one clock, and distinguishes both. Where it has not
+//! come near its minimum for a while, the sender reduces its rate for a few round trips. Flows of one bottleneck
+//! see each other's drains in it, and drain together.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -11,48 +12,49 @@ use crate::controller::{Pacing, RateLimits};
 use crate::rate_law::SendRates;
 use crate::time::SendTime;
 
-/// What is sent while the queue drains, as a share of the rate; that of SCReAM's implementation.
+/// Sending rate while the queue drains, as a share of the rate; that of SCReAM's implementation.
 pub(crate) const SHARE: f64 = 0.5;
-/// A drain lasts so many round trips, in which half a rate drains two and a half of them; as there.
+/// Length of a drain in round trips, in which half a rate drains two and a half of them; as there.
 pub(crate) const ROUNDS: f64 = 5.0;
-/// … and at least so long, that a report tells of it.
+/// … and its least length, so that a report covers it.
 const SHORTEST: TimeDelta = TimeDelta::from_millis(200);
-/// A round-trip time so much above the least is one without a queue.
+/// Distance from the smallest round-trip time within which there is no queue.
 const NEAR: TimeDelta = TimeDelta::from_millis(5);
 
 /// The clock of drains.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drains {
-    /// Without a round-trip time near the least for so long the queue drains; `None` for never.
+    /// Time without a round-trip time near the minimum after which the queue drains; no drains if `None`.
     every: Option<TimeDelta>,
     seen: Option<Seen>,
     phase: Phase,
 }
 
-/// What round-trip times have shown of the path.
+/// Round-trip times of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seen {
-    /// The least of all.
+    /// The smallest of all.
     least: TimeDelta,
-    /// The least of the last drain, which did not come near that: either the path is longer now, or the queue is not this
-    /// flow's to drain. It stands for an empty path until a shorter one shows.
+    /// The smallest of the last drain, which did not come near that: either the path is longer now, or the queue is
+    /// of other flows. The value stands for an empty path until a smaller one shows.
     floor: Option<TimeDelta>,
-    /// When the path was last seen empty, or began to be drained.
+    /// When the path was last seen empty, or a drain began.
     at: SendTime,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// The flow sends what its law says.
+    /// The flow sends at its controller's rate.
     Full,
-    /// It yields since then; the least round-trip time meanwhile, by which the drain is as long as it is.
+    /// The flow drains since this time; the smallest round-trip time meanwhile sets the drain's length.
     Yielding(SendTime, TimeDelta),
-    /// It sends all again since then; reports may still be of what it sent before. The least round-trip time since it yielded.
+    /// The flow sends at the full rate again since this time, but reports may still cover the drain. The smallest
+    /// round-trip time since the drain began.
     Hearing(SendTime, TimeDelta),
 }
 
 impl Seen {
-    /// A round-trip time has been measured. Whether the path looks empty.
+    /// Takes a round-trip time. Returns whether the path looks empty.
     fn on_rtt(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
         // The sender's clock may have been set back.
         self.at = self.at.min(now);
@@ -65,7 +67,7 @@ impl Seen {
         empty
     }
 
-    /// A drain is over, in which this was the least round-trip time.
+    /// A drain is over, with this smallest round-trip time.
     fn on_drained(&mut self, now: SendTime, rtt: TimeDelta) {
         if rtt > self.least + NEAR {
             (self.floor, self.at) = (Some(rtt), now);
@@ -73,7 +75,7 @@ impl Seen {
     }
 }
 
-/// Length of a drain in which this is the least round-trip time.
+/// Length of a drain with this smallest round-trip time.
 fn span(least: TimeDelta) -> TimeDelta {
     least.scale(ROUNDS).max(SHORTEST)
 }
@@ -83,13 +85,13 @@ impl Drains {
         Self { every, seen: None, phase: Phase::Full }
     }
 
-    /// A round-trip time has been measured. Whether what is heard with it may tell of a drain: the law then knows nothing
-    /// by which it could rise.
+    /// Takes a round-trip time. Returns whether its report may cover a drain: the controller then has no basis for
+    /// a higher rate.
     pub(crate) fn on_rtt(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
         let Some(every) = self.every else { return false };
         let mut seen = self.seen.unwrap_or(Seen { least: rtt, floor: None, at: now });
         self.phase = match self.phase {
-            // One long sample, of a path that stood still, is no measure of the drain.
+            // One long sample, of a stalled path, is no measure of the drain.
             Phase::Yielding(began, least) if now - began >= span(least.min(rtt)) => {
                 Phase::Hearing(now, least.min(rtt))
             }
@@ -109,7 +111,7 @@ impl Drains {
         self.phase != Phase::Full
     }
 
-    /// No drain is under way any more: nothing is heard, or nothing is sent.
+    /// Ends a drain: feedback is missing, or no packet is sent.
     pub(crate) fn end(&mut self) {
         self.phase = Phase::Full;
     }
@@ -119,7 +121,7 @@ impl Drains {
         *self = Self::new(self.every);
     }
 
-    /// What goes to encoder and pacer where `send_rates` would.
+    /// Shapes `send_rates` for encoder and pacer during a drain.
     pub(crate) fn shape(&self, send_rates: SendRates, limits: &RateLimits) -> SendRates {
         let send_rates = SendRates { draining: self.phase != Phase::Full, ..send_rates };
         if !matches!(self.phase, Phase::Yielding(..)) {
@@ -155,7 +157,7 @@ mod tests {
         RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap()
     }
 
-    /// What is sent of 1000 kbit/s.
+    /// Sending rate of a flow with 1000 kbit/s.
     fn sent(drains: &Drains) -> DataRate {
         let send_rates = SendRates::at(kbps(1000), Pacing::Exact(kbps(1000)));
         let shaped = drains.shape(send_rates, &limits());
@@ -178,7 +180,7 @@ mod tests {
         assert_eq!(sent(&drains), kbps(1000));
         assert!(drains.on_rtt(at(60_000), ms(56)));
         assert_eq!(sent(&drains), kbps(500));
-        // 5 · 50 ms, and another round trip of reports on what left meanwhile.
+        // 5 · 50 ms, and another round trip of reports on packets of the drain.
         assert!(drains.on_rtt(at(60_249), ms(50)) && sent(&drains) == kbps(500));
         assert!(drains.on_rtt(at(60_250), ms(50)) && sent(&drains) == kbps(1000));
         assert!(drains.on_rtt(at(60_299), ms(50)));
@@ -194,7 +196,7 @@ mod tests {
         assert!(drains.on_rtt(at(60_000), ms(4400)) && sent(&drains) == kbps(500));
         drains.on_rtt(at(60_100), ms(60));
         assert!(drains.on_rtt(at(60_300), ms(50)) && sent(&drains) == kbps(1000));
-        // A report that was held up is of what left before the drain was over, and the next one is not.
+        // A delayed report covers packets from before the end of the drain, and the next one does not.
         assert!(drains.on_rtt(at(60_340), ms(300)));
         assert!(!drains.on_rtt(at(60_360), ms(50)));
     }
@@ -218,7 +220,7 @@ mod tests {
         }
     }
 
-    /// Round-trip times each 100 ms from `from` to `to` ms; when the flow began to yield.
+    /// Round-trip times each 100 ms from `from` to `to` ms; returns when drains began.
     fn live(drains: &mut Drains, from: i64, to: i64, rtt: impl Fn(i64) -> i64) -> Vec<i64> {
         let mut began = Vec::new();
         for now in (from..to).step_by(100) {
@@ -235,9 +237,9 @@ mod tests {
     fn a_queue_that_no_drain_empties_is_drained_when_it_can_be() {
         let mut drains = drains();
         drains.on_rtt(at(0), ms(50));
-        // Another flow keeps 300 ms in the queue: one drain, and that is what the path is.
+        // Another flow keeps 300 ms in the queue: one drain, and then that counts as the path.
         assert_eq!(live(&mut drains, 100, 200_000, |now| 350 + now / 100 % 3), [60_000]);
-        // It has left, and what stands now is the flow's own: a drain empties it, each minute.
+        // That flow has left, and the standing queue is the flow's own: a drain empties it, each minute.
         let own = |now: i64| if (260_100..260_400).contains(&now) { 50 } else { 67 };
         assert_eq!(live(&mut drains, 200_000, 300_000, own), [259_900]);
         assert_eq!(live(&mut drains, 300_000, 321_000, |_| 67), [320_300]);

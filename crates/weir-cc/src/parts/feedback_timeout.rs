@@ -1,46 +1,47 @@
-//! The clock of missing feedback: a law halves its rate after a while, and again each second or by a step of its own.
+//! The clock of missing feedback: a controller halves its rate after a timeout, and again each second or by a step
+//! of its own.
 
 use weir_units::TimeDelta;
 
 use crate::time::SendTime;
 
-/// How often the rate is halved while feedback is missing.
+/// Interval of further halvings while feedback is missing.
 const STEP: TimeDelta = TimeDelta::from_secs(1);
-/// Share of the rate that is left after each step of silence.
+/// Share of the rate that is left after each step of a feedback timeout.
 pub(crate) const FACTOR: f64 = 0.5;
 
-/// The clock of missing feedback. It runs while something is on its way of which nothing was heard; who sends nothing
-/// is not taken for a silent path.
+/// The clock of missing feedback. Runs while packets are on their way without feedback; a source that sends nothing
+/// does not count as a silent path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FeedbackTimeout {
     timeout: TimeDelta,
-    /// How often a step is over once the silence has begun.
+    /// Interval of the steps once the timeout has passed.
     again: TimeDelta,
     due: Option<SendTime>,
-    /// Whether something is on its way that no step was taken for.
+    /// Whether packets are on their way for which no step was taken.
     waiting: bool,
     silent: bool,
 }
 
 impl FeedbackTimeout {
-    /// Silence begins to count `timeout` after the first packet that no feedback followed.
+    /// The timeout passes `timeout` after the first packet that no feedback followed.
     pub(crate) fn new(timeout: TimeDelta) -> Self {
         Self::with_step(timeout, STEP)
     }
 
-    /// The same for a law whose steps take another time than a second.
+    /// The same for a controller whose steps take another time than a second.
     pub(crate) const fn with_step(timeout: TimeDelta, step: TimeDelta) -> Self {
         Self { timeout, again: step, due: None, waiting: false, silent: false }
     }
 
-    /// From the next packet, feedback or step on both times are these.
+    /// Sets both times, from the next packet, feedback or step on.
     pub(crate) fn set_times(&mut self, timeout: TimeDelta, step: TimeDelta) {
         (self.timeout, self.again) = (timeout, step);
     }
 
     /// A packet has left.
     pub(crate) fn on_sent(&mut self, at: SendTime) {
-        // Never further off than the timeout, even if the clock was set back.
+        // The timeout is never further off than its length, even if the clock was set back.
         let latest = at + self.timeout.max(self.again);
         self.due = Some(self.due.map_or(at + self.timeout, |due| due.min(latest)));
         self.waiting = true;
@@ -58,7 +59,7 @@ impl FeedbackTimeout {
         *self = Self::with_step(self.timeout, self.again);
     }
 
-    /// Whether a step of silence is over at `now`; the next one is a step later, if anything leaves until then.
+    /// Whether a step of the timeout is over at `now`; the next one is a step later, if a packet leaves until then.
     pub(crate) fn step(&mut self, now: SendTime) -> bool {
         if self.due.is_none_or(|due| due > now) {
             return false;

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use weir_units::TimeDelta;
 
-/// The minimum of the last `length` samples. One scan each time the minimum leaves: made for the short windows of the
-/// laws.
+/// The minimum of the last `length` samples. Each time the minimum leaves, one scan is made: the windows of the
+/// controllers are short.
 #[derive(Clone, Debug)]
 pub struct WindowedMin<T> {
     samples: VecDeque<T>,
@@ -32,7 +32,7 @@ impl<T: Ord + Copy> WindowedMin<T> {
         };
     }
 
-    /// The smallest sample of the window; `None` before the first one.
+    /// The smallest sample of the window, or `None` before the first one.
     pub fn min(&self) -> Option<T> {
         self.min
     }

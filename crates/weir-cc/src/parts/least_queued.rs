@@ -1,12 +1,12 @@
-//! What truly waits in front of the pacer: a frame captured a moment ago, and about to leave, is not a queue.
+//! Backlog in front of the pacer: a frame captured a moment ago, and about to leave, is not a queue.
 
 use weir_units::DataSize;
 
-/// The least that waited since the report before. Frames and reports have a common beat: a single look may fall into the
-/// same phase of a frame for ever.
+/// The least backlog since the report before. Frames and reports have a common beat: a single sample may fall into
+/// the same phase of a frame for ever.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LeastQueued {
-    /// `None` while nothing has left since the last report.
+    /// Least backlog since the last report, once a packet has left.
     since: Option<DataSize>,
     before: DataSize,
 }
@@ -14,12 +14,12 @@ pub(crate) struct LeastQueued {
 impl LeastQueued {
     pub(crate) const NOTHING: Self = Self { since: None, before: DataSize::ZERO };
 
-    /// A packet has left, and this waits still.
+    /// A packet has left, and `queued` is still waiting.
     pub(crate) fn on_sent(&mut self, queued: DataSize) {
         self.since = Some(self.least(queued));
     }
 
-    /// A report has come, or none for long, and this waits. Returns the least since the one before.
+    /// A report has come, or a timeout passed, with a backlog of `queued`. Returns the least since the one before.
     pub(crate) fn on_report(&mut self, queued: DataSize) -> DataSize {
         self.before = self.least(queued);
         self.since = None;
@@ -48,7 +48,7 @@ mod tests {
             least.on_sent(size(frame));
         }
         assert_eq!((least.on_report(size(5000)).bytes(), least.get().bytes()), (0, 0));
-        // Where something waits all the time, that is the queue.
+        // A backlog that is there at all times is the queue.
         for frame in [5000, 2500, 1200, 5000] {
             least.on_sent(size(frame));
         }

@@ -7,8 +7,8 @@ pub(crate) fn window_of(rate: f64, seconds: f64, payload_share: f64) -> f64 {
     rate / 8.0 * seconds / payload_share
 }
 
-/// No window is smaller: what the pacer lets go at the lowest rate, `headroom` times of it, would not fit, and what waits at
-/// the sender would never leave.
+/// Lower bound of every window. In a smaller one the pacer's departures at the lowest rate, times `headroom`, would
+/// not fit, and the backlog at the sender would never leave.
 pub(crate) fn least_window(limits: &RateLimits, headroom: f64, seconds: f64, payload_share: f64) -> f64 {
     window_of(limits.min().bps_f64() * headroom, seconds, payload_share)
 }

@@ -1,14 +1,14 @@
 //! From fates to losses: a packet is lost when three later ones have arrived.
 //!
-//! A per-packet report calls everything missing that lies below its newest packet; some of that is only late. TCP
-//! waits for three later packets (RFC 5681 §3.2), RAP for a distance of three.
+//! A per-packet report covers all packets below its newest one as missing or arrived; some missing ones are only
+//! late. TCP waits for three later packets (RFC 5681 §3.2), RAP for a distance of three.
 
 use crate::packet::{Fate, PacketResult, SentPacket};
 
 /// Later packets after which a missing one is lost.
 const THRESHOLD: u64 = 3;
-/// Missing packets that may wait for later ones. Those of one path are at most the distance; more come only where a
-/// report covers numbers beyond the newest arrival, and are lost.
+/// Most missing packets that may wait for later ones. On one path they are at most the distance; more come only
+/// where a report covers numbers beyond the newest arrival, and are lost.
 const MOST_PENDING: usize = 8;
 
 /// Missing packets that may still come.
@@ -24,7 +24,7 @@ impl LossDetection {
         Self::default()
     }
 
-    /// Takes the fates of a report in and tells `lost` of each packet that is lost by now.
+    /// Takes the fates of a report in and calls `lost` with each packet that is lost by now.
     pub(crate) fn on_results(&mut self, results: &[PacketResult], mut lost: impl FnMut(&SentPacket)) {
         for result in results {
             match result.fate {
@@ -49,12 +49,12 @@ impl LossDetection {
         }
     }
 
-    /// Of the missing packets that may still come, the one that left first.
+    /// The first departed of the missing packets that may still come.
     pub(crate) fn oldest(&self) -> Option<SentPacket> {
         self.pending.iter().flatten().min_by_key(|packet| packet.id).copied()
     }
 
-    /// Packet `id` is waited for no longer.
+    /// Packet `id` is no longer awaited.
     pub(crate) fn forget(&mut self, id: u64) {
         for slot in &mut self.pending {
             slot.take_if(|packet| packet.id == id);

@@ -1,7 +1,7 @@
 //! Average loss interval (RFC 5348 §5.4) with history discounting (§5.5).
 //!
-//! A loss interval is the number of packets from one loss event to the next. What makes a loss event (each gap,
-//! or one per round-trip time) is for the law to say.
+//! A loss interval is the number of packets from one loss event to the next. The controller defines a loss event:
+//! each gap, or one per round-trip time.
 
 /// `k`, closed intervals that count. RFC 5348 §5.4.
 const HISTORY: usize = 8;
@@ -15,9 +15,9 @@ pub struct LossIntervals {
     open: u64,
     /// `I_1` to `I_8`, newest first.
     closed: [u64; HISTORY],
-    /// `DF_1` to `DF_8`: what each closed interval still counts.
+    /// `DF_1` to `DF_8`: discount factor of each closed interval.
     discounts: [f64; HISTORY],
-    /// How many of `closed` hold an interval.
+    /// Number of intervals in `closed`.
     known: usize,
     /// `THRESHOLD`, the least that an interval is discounted to at once; 1 for no discounting.
     threshold: f64,
@@ -30,13 +30,15 @@ impl Default for LossIntervals {
 }
 
 impl LossIntervals {
-    /// No loss event yet; what comes before the first one is an interval as well. Old intervals are not discounted.
+    /// No loss event yet; the packets before the first one are an interval as well. Old intervals are not
+    /// discounted.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// No loss event yet. While the open interval is longer than twice the average of the closed ones, these count
-    /// for less, down to `threshold` (`THRESHOLD`, 0.25) of their weight (RFC 5348 §5.5); 1 switches that off.
+    /// for less (RFC 5348 §5.5). Their weight falls to the share `threshold` (`THRESHOLD`, 0.25) at least; 1
+    /// switches that off.
     pub fn discounting(threshold: f64) -> Self {
         Self { open: 0, closed: [0; HISTORY], discounts: [1.0; HISTORY], known: 0, threshold }
     }
@@ -70,7 +72,7 @@ impl LossIntervals {
     }
 
     /// The average loss interval in packets: the greater of the averages with and without the open interval.
-    /// `None` before the first loss event.
+    /// Without a loss event there is no average.
     pub fn average(&self) -> Option<f64> {
         let closed = self.average_closed()?;
         let discount = self.discount();
@@ -80,13 +82,13 @@ impl LossIntervals {
         Some(self.weighted(open.chain(kept))?.max(closed))
     }
 
-    /// The average of the closed intervals alone, in packets; it stands still between loss events. `None` before
-    /// the first one.
+    /// The average of the closed intervals alone, in packets; it is constant between loss events. Without a loss
+    /// event there is no average.
     pub fn average_closed(&self) -> Option<f64> {
         self.weighted(self.closed.into_iter().zip(self.discounts))
     }
 
-    /// `DF`: what the closed intervals count beside the open one. RFC 5348 §5.5.
+    /// `DF`: discount of the closed intervals beside the open one. RFC 5348 §5.5.
     fn discount(&self) -> f64 {
         match self.average_closed() {
             Some(average) if self.open as f64 > 2.0 * average => {
@@ -96,7 +98,7 @@ impl LossIntervals {
         }
     }
 
-    /// The average of lengths, each with what it still counts, newest first.
+    /// The average of lengths, each with its discount, newest first.
     fn weighted(&self, intervals: impl Iterator<Item = (u64, f64)>) -> Option<f64> {
         if self.known == 0 {
             return None;

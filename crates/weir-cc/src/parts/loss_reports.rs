@@ -1,10 +1,10 @@
-//! From one receiver report to the next: how many packets more were expected, and how many of them were lost.
+//! Differences between receiver reports: packets expected since the one before, and the lost ones among them.
 
 /// Follows the totals of receiver reports (RFC 3550 §6.4.1), of one stream or of several summed.
 ///
-/// Reports come late, twice, or from somebody who makes them up. What does not follow from the last report that was taken
-/// is left out, and what never can is counted: then it takes two in a row that follow from each other, such as of a
-/// receiver that began anew.
+/// Reports come late, twice, or forged by an attacker. A report that does not follow from the last one taken is
+/// left out, and an impossible one is counted. Two in a row that follow from each other are then taken, such as
+/// those of a receiver that began anew.
 #[derive(Clone, Copy, Debug)]
 pub struct LossReports {
     taken: Option<Totals>,
@@ -21,7 +21,7 @@ struct Totals {
 }
 
 impl Totals {
-    /// Packets lost and expected since `before`; `None` if this is older, or more were lost than were expected.
+    /// Packets lost and expected since `before`, or `None` if this is older, or more were lost than expected.
     fn since(self, before: Self) -> Option<(i64, u64)> {
         let expected = self.highest.wrapping_sub(before.highest) as i32;
         let lost = i64::from(self.lost) - i64::from(before.lost);
@@ -44,9 +44,9 @@ impl LossReports {
     /// Before the first report.
     pub const NONE: Self = Self { taken: None, left_out: None, refused: 0 };
 
-    /// A report tells the highest sequence number that came, and how many packets were lost since the beginning. Returns how
-    /// many were lost, less what came late after all, and expected since the report taken before: none of none with the
-    /// first one. `None` if this one is left out.
+    /// Takes a report with the highest sequence number that came, and the cumulative number of packets lost.
+    /// Returns the lost packets, less late ones, and the expected ones since the report taken before: zero of zero
+    /// with the first one. Returns `None` if this one is left out.
     pub fn on_report(&mut self, highest: u32, lost: i32) -> Option<(i64, u64)> {
         let told = Totals { highest, lost };
         let left_out = self.left_out.take();
@@ -65,17 +65,17 @@ impl LossReports {
         news
     }
 
-    /// The highest sequence number of the last report taken; `None` before the first.
+    /// The highest sequence number of the last report taken, or `None` before the first.
     pub fn highest(&self) -> Option<u32> {
         self.taken.map(|taken| taken.highest)
     }
 
-    /// How many packets were lost by the last report taken.
+    /// Cumulative number of packets lost in the last report taken.
     pub fn lost(&self) -> i32 {
         self.taken.map_or(0, |taken| taken.lost)
     }
 
-    /// How many reports said what cannot be.
+    /// Number of impossible reports.
     pub fn refused(&self) -> u64 {
         self.refused
     }
@@ -117,7 +117,7 @@ mod tests {
     fn more_lost_than_expected_is_refused_and_does_not_silence_the_honest_ones() {
         let reports = [(100, 0), (200, i32::MAX), (200, 5), (300, 5)];
         assert_eq!(told(&reports), (vec![Some((0, 0)), None, Some((5, 100)), Some((0, 100))], 1));
-        // Who makes all losses undone is believed, until two honest reports have come.
+        // An attacker who takes all losses back is believed, until two honest reports have come.
         let reports = [(100, 10), (150, i32::MIN), (200, 10), (300, 12)];
         assert_eq!(told(&reports).0[2..], [None, Some((2, 100))]);
     }

@@ -1,12 +1,12 @@
-//! What several laws are made of.
+//! Parts shared by several controllers.
 //!
-//! * [`base_delay`], [`filters`], [`receive_rate`]: what arrivals say of delay and rate;
+//! * [`base_delay`], [`filters`], [`receive_rate`]: delays and rates of arrivals;
 //! * [`loss_intervals`], [`loss_reports`], and the detection of losses by per-packet feedback;
 //! * the smoothed round-trip time, the clocks of missing feedback and of drains;
-//! * what truly waits at the sender, what an encoder may make beside a backlog, and the window that lets the lowest rate
+//! * the backlog at the sender, the encoder's rate beside a backlog, and the window that lets the lowest rate
 //!   through;
-//! * which packet numbers a receiver half follows;
-//! * what coupling's words mean for news that is older than they are, and room in queues.
+//! * the packet numbers that a receiver half follows;
+//! * the scale of feedback older than coupling's allocations, and memory of queues.
 
 pub(crate) mod allocation_history;
 pub(crate) mod backlog;

@@ -1,15 +1,16 @@
-//! Which packet numbers a receiver half follows: RFC 3550 A.1, in both directions.
+//! Packet numbers that a receiver half follows: RFC 3550 A.1, in both directions.
 
 use crate::packet::Arrival;
 
-/// A number so far behind the newest one is late: `MAX_MISORDER`. A stray number goes on with one so far ahead.
+/// Largest distance of a late number behind the newest one: `MAX_MISORDER`. A stray number may be confirmed by one
+/// so far ahead.
 const NEAR: u64 = 100;
-/// A number so far ahead of the newest one is the next after losses: `MAX_DROPOUT`.
+/// Largest distance ahead of the newest number that counts as losses in between: `MAX_DROPOUT`.
 const MOST_LOST: u64 = 3000;
 
-/// Follows the packet numbers that go on arriving. A number far from the others waits for its successor, so that one damaged or
-/// forged packet is not shown to an observer. After a jump that looked like losses, two packets in a row with the numbers before
-/// it take the gate back.
+/// Follows the packet numbers that go on arriving. A number far from the others waits for its successor, so that a
+/// single damaged or forged packet does not reach an observer. After a jump that looked like losses, two packets in
+/// a row with the numbers before it take the gate back.
 #[derive(Debug, Default)]
 pub(crate) struct NumberGate {
     /// The newest number that is followed, as it came.
@@ -23,7 +24,7 @@ pub(crate) struct NumberGate {
 }
 
 impl NumberGate {
-    /// Packets that `packet`, which has arrived, lets through, in order. Their numbers go on across another numbering.
+    /// Packets admitted by the arrival of `packet`, in order. Their numbers go on across another numbering.
     pub(crate) fn admit(&mut self, packet: &Arrival) -> [Option<Arrival>; 2] {
         let newest = *self.newest.get_or_insert(packet.id);
         if goes_on(newest, packet.id) {

@@ -1,7 +1,7 @@
-//! Unannounced steps of a path's delay, or of a receiver's clock, told apart from a queue.
+//! Unannounced steps of a path's delay, or of a receiver's clock, as distinct from a queue.
 //!
-//! A flow that sends clearly less than before drains its queue. A delay that rose within two reports, and is flat above the one
-//! before although clearly less arrives, is that of a longer path or of another clock.
+//! A flow that sends clearly less than before drains its queue. A delay may rise within two reports, and then stay
+//! flat above the one before although clearly less arrives. Then the path is longer, or a clock was set.
 
 use weir_units::TimeDelta;
 
@@ -11,25 +11,25 @@ use crate::time::{ApparentDelay, ArrivalTime};
 const STEP: TimeDelta = TimeDelta::from_millis(20);
 /// Most that a flat delay departs from its level, either way.
 const FLAT: TimeDelta = TimeDelta::from_millis(4);
-/// Time for which a delay is flat before it is believed: a queue drains in it.
+/// Time for which a delay must be flat: a queue drains in it.
 const HOLD: TimeDelta = TimeDelta::from_secs(2);
-/// A step that is not believed by then is a queue.
+/// Time after which an unconfirmed step counts as a queue.
 const LONGEST: TimeDelta = TimeDelta::from_secs(10);
 /// Time constant of the received rate.
 const SMOOTHING: TimeDelta = TimeDelta::from_millis(500);
 /// Shortest time between two samples.
 const INTERVAL: TimeDelta = TimeDelta::from_millis(80);
-/// Time after a fall of the delay in which a rise is no step: the queue of a shorter path begins to stand.
+/// Time after a fall of the delay in which a rise is no step: the queue of a shorter path builds up.
 const AFTER_FALL: TimeDelta = TimeDelta::from_secs(10);
 /// Share of the rate before a step below which a flow drains its queue.
 pub(crate) const DRAINING: f64 = 0.9;
-/// Shortest time between two steps that are believed.
+/// Shortest time between two confirmed steps.
 const APART: TimeDelta = TimeDelta::from_secs(30);
 
 /// The detector of steps, by the least delay of each report.
 #[derive(Clone, Debug)]
 pub(crate) struct PathSteps {
-    /// Share of the rate before a step from which on less arrives.
+    /// Largest share of the rate before a step at which the flow counts as sending less.
     less: f64,
     /// The least delay since the last sample.
     least: Option<ApparentDelay>,
@@ -49,7 +49,7 @@ pub(crate) struct PathSteps {
     believed: Option<ArrivalTime>,
 }
 
-/// A rise that may be a step.
+/// A possible step.
 #[derive(Clone, Copy, Debug)]
 struct Doubt {
     began: ArrivalTime,
@@ -63,8 +63,8 @@ struct Doubt {
 }
 
 impl PathSteps {
-    /// A detector that believes a step once at most `less` of the rate before it arrives, in (0, 1): less than what a flow keeps when
-    /// others join it, if a queue stands still then.
+    /// A detector that confirms a step once at most `less` of the rate before it arrives, in (0, 1). `less` should
+    /// be below the share that a flow keeps when others join it, as a queue may stand still then.
     pub(crate) const fn new(less: f64) -> Self {
         Self {
             less,
@@ -80,7 +80,7 @@ impl PathSteps {
         }
     }
 
-    /// Delays from before cannot be compared: the base delay is learnt anew.
+    /// Forgets delays, which cannot be compared with later ones: the base delay starts again.
     pub(crate) fn forget_delays(&mut self) {
         *self =
             Self { rate: self.rate, sampled: self.sampled, believed: self.believed, ..Self::new(self.less) };
@@ -92,8 +92,8 @@ impl PathSteps {
         self.least = Some(self.least.map_or(delay, |least| least.min(delay)));
     }
 
-    /// A report is made at `at`, the time of an arrival or a later one: the rate in bit/s that arrives, and whether packets were
-    /// lost. The least delay of the path, if a step of it is believed now.
+    /// Takes a report at `at`, the time of an arrival or a later one. `rate` is the receive rate in bit/s, `lossy`
+    /// whether packets were lost. Returns the least delay of the path, if a step of it is confirmed now.
     pub(crate) fn on_report(&mut self, at: ArrivalTime, rate: f64, lossy: bool) -> Option<ApparentDelay> {
         self.lossy |= lossy;
         let passed = self.sampled.map_or(TimeDelta::MAX, |last| at - last);
@@ -102,8 +102,8 @@ impl PathSteps {
         }
         let (least, lossy) = (self.least.take()?, core::mem::take(&mut self.lossy));
         if passed < TimeDelta::ZERO || passed > HOLD {
-            // At the start, after a silence, or after the clock was set back, nothing before can be compared.
-            // The clock may have been set back: a belief of then counts from now on.
+            // At the start, after a gap, or after the clock was set back, no earlier sample can be compared. The
+            // clock may have been set back: the last confirmed step counts from now on.
             let believed = self.believed.map(|last| last.min(at));
             *self = Self { rate, believed, ..Self::new(self.less) };
         }
@@ -150,8 +150,8 @@ mod tests {
     use super::*;
     use crate::time::SendTime;
 
-    /// Seconds after the step, which is at 5 s, at which it is believed. `delay` in ms and `rate` in bit/s by the time in ms after
-    /// the step; a report each 100 ms for 20 s.
+    /// Seconds after the step, which is at 5 s, at which it is confirmed. `delay` in ms and `rate` in bit/s by the
+    /// time in ms after the step; a report each 100 ms for 20 s.
     fn believed(delay: impl Fn(i64) -> i64, rate: impl Fn(i64) -> f64, lossy: bool) -> Option<f64> {
         let mut steps = PathSteps::new(DRAINING);
         let mut at = 0;

@@ -6,20 +6,20 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::time::ArrivalTime;
 
-/// Packets for which room is made at the beginning: 500 ms at 10 Mbit/s. The ring grows if there are more.
+/// Initial capacity in packets: 500 ms at 10 Mbit/s. The ring grows if there are more.
 const ROOM: usize = 512;
 
 /// The rate at which data arrives: bytes within the last `window`, divided by its length.
 ///
-/// The window is open at its old end. Since the first packet it never reaches back beyond that packet, which
-/// therefore does not count itself: its bytes were on their way before the measured time began. The rate is neither
-/// too low at the start, nor too high.
+/// The window is open at its old end. At the start it never reaches back beyond the first packet, which therefore
+/// does not count itself. Its bytes were on their way before the measured time began. The rate is neither too low
+/// at the start, nor too high.
 #[derive(Clone, Debug)]
 pub struct ReceiveRate {
     window: TimeDelta,
     packets: VecDeque<(ArrivalTime, DataSize)>,
     received: DataSize,
-    /// Arrival of the first packet since there was nothing.
+    /// Arrival of the first packet since the meter was empty.
     first: Option<ArrivalTime>,
     newest: ArrivalTime,
     /// Packets that arrived until then have been forgotten.
@@ -41,14 +41,14 @@ impl ReceiveRate {
         }
     }
 
-    /// The window is `window` from now on; one that is not positive is taken as a nanosecond. What a longer window
-    /// would hold and a shorter one has forgotten does not count, nor does the time in which it came.
+    /// Sets the window, from now on; one that is not positive is taken as a nanosecond. Packets forgotten by a
+    /// shorter window do not count in a longer one, nor does the time in which they came.
     pub fn set_window(&mut self, window: TimeDelta) {
         self.window = window.max(TimeDelta::from_nanos(1));
     }
 
-    /// `size` has arrived `at`. A time before the newest one counts as the newest; one that lies further back than
-    /// the window means that the clock was set back, and the meter begins anew.
+    /// `size` has arrived `at`. A time before the newest one counts as the newest. A time further back than the
+    /// window means that the clock was set back, and the meter begins anew.
     pub fn on_arrival(&mut self, at: ArrivalTime, size: DataSize) {
         if self.first.is_some() && self.newest - at > self.window {
             self.restart();
@@ -62,9 +62,10 @@ impl ReceiveRate {
         }
     }
 
-    /// The receive rate at `now`, rounded down. Unknown before the second packet and when nothing has arrived
+    /// The receive rate at `now`, rounded down. Unknown before the second packet and when no packet has arrived
     /// within the window. While less than a window has passed since the first packet, the time since that packet
-    /// takes the window's place: at least one gap between packets, and noisy as long as it is no more than that.
+    /// takes the window's place. This is at least one gap between packets, and noisy as long as it is no more than
+    /// that.
     pub fn rate(&mut self, now: ArrivalTime) -> Option<DataRate> {
         let first = self.first?;
         let now = now.max(self.newest);

@@ -1,40 +1,44 @@
-//! The share over a law's own rate, for laws that compute their rate afresh from what the receiver tells.
+//! Scale of coupling's allocation over a controller's own rate, for controllers that compute their rate afresh from
+//! the receiver's reports.
 
 use crate::controller::RateLimits;
 
-/// Coupling's share of a flow over the rate that its law would have by itself: a factor on what the law computes, kept
-/// until the next cut for congestion. Without a word it is exactly 1.
+/// Coupling's allocation to a flow over the rate that its controller would have by itself. A factor on the computed
+/// rate, kept until the next cut for congestion. Without an allocation it is exactly 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relative {
     factor: f64,
-    /// The law's own rate as last computed.
+    /// The controller's own rate as last computed.
     own: Option<f64>,
 }
 
-/// What a law's own rate falls for.
+/// Meaning of a fall of the controller's own rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fall {
-    /// One that falls to this share of what it was, or below, pulls the rate down only where it falls below the present
-    /// one: the receiver goes by what it receives, and a share below its ceiling takes that down too.
+    /// A rate that falls to this share of its last value, or below, pulls the flow's rate down only where it falls
+    /// below the present one. The receiver measures what it receives, and an allocation below its ceiling takes
+    /// that down too.
     pub(crate) yields_at: f64,
-    /// One that falls to this share of what it was is a cut for congestion.
+    /// A rate that falls to this share of its last value is a cut for congestion.
     pub(crate) cut_at: f64,
-    /// Whether growth first makes up for the factor. A law whose cuts go by what was received does not fall by them while
-    /// what it was told is far below that.
+    /// Whether growth first makes up for the factor. A controller whose cuts depend on the receive rate does not
+    /// fall by them while its own rate is far below that.
     pub(crate) pays_back: bool,
-    /// By how much coupling has scaled the flow since that was sent by which the cut goes. Above 1 it is left of the factor.
+    /// Factor by which coupling has scaled the flow since the packets left on which the cut depends. Above 1 it
+    /// stays as the factor after the cut.
     pub(crate) rescaled: f64,
 }
 
 impl Relative {
     pub(crate) const NONE: Self = Self { factor: 1.0, own: None };
 
-    /// Coupling scales the flow by `factor`.
+    /// Scales the flow by `factor` for coupling.
     pub(crate) fn on_word(&mut self, factor: f64) {
         self.factor *= factor;
     }
 
-    /// Coupling gives the flow `share`, by `factor` more than it had; `limits` bound its own rate, too.
+    /// Gives the flow coupling's allocation `share`, by `factor` more than it had; `limits` bound its own rate,
+    /// too.
     pub(crate) fn on_share(&mut self, share: f64, factor: f64, limits: &RateLimits) {
         let own = self.own.map(|own| limits.clamp_bps(own));
         self.factor = own.map_or(self.factor * factor, |own| share / own);
@@ -44,12 +48,12 @@ impl Relative {
         self.factor
     }
 
-    /// Congestion has had the last word.
+    /// Drops the factor after a cut for congestion.
     pub(crate) fn drop_factor(&mut self) {
         self.factor = 1.0;
     }
 
-    /// The rate while the law's own one is `own` and the present one `present`.
+    /// The rate while the controller's own one is `own` and the present one `present`.
     pub(crate) fn follow(&mut self, own: f64, present: f64, fall: &Fall) -> f64 {
         if own <= 0.0 {
             *self = Self::NONE;
@@ -110,7 +114,7 @@ mod tests {
         let mut relative = Relative::NONE;
         relative.follow(1000.0, 1000.0, &FALL);
         relative.on_word(0.5);
-        // 1.5 times what is received now.
+        // 1.5 times the rate received now.
         assert_eq!(relative.follow(750.0, 500.0, &FALL), 500.0);
         assert!((relative.follow(780.0, 500.0, &FALL) - 520.0).abs() < 1e-9);
         assert_eq!(relative.follow(425.0, 520.0, &FALL), 425.0);
@@ -134,7 +138,7 @@ mod tests {
         let limits = RateLimits::new(kbps(100), kbps(100), kbps(1000)).unwrap();
         let mut relative = Relative::NONE;
         relative.follow(2e6, 2e6, &FALL);
-        // The rate stands at the maximum of 1 Mbit/s, or has been halved since.
+        // The rate is at the maximum of 1 Mbit/s, or has been halved since.
         relative.on_share(0.5e6, 0.5, &limits);
         assert_eq!(relative.follow(1e6, 0.5e6, &Fall { yields_at: 0.0, cut_at: 0.0, ..FALL }), 0.5e6);
     }

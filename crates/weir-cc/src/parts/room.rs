@@ -1,12 +1,12 @@
-//! Room in queues that are as long as what a path holds.
+//! Memory of queues that hold the packets of a path.
 
 use alloc::collections::VecDeque;
 
-/// At least so many more: what a queue takes that nearly nothing waits in.
+/// Least growth: the memory of a nearly empty queue.
 const LEAST: usize = 8;
 
-/// Makes room for one more where there is none, up to `most` in all: by half, of which thousands of calls leave less unused than of
-/// twice.
+/// Reserves memory for one more entry where there is none, up to `most` in all. Grows by half, which leaves less
+/// unused than doubling with thousands of calls.
 #[inline]
 pub(crate) fn make_room<T>(queue: &mut VecDeque<T>, most: usize) {
     let there = queue.len();

@@ -1,4 +1,5 @@
-//! The course of each law through a minute of ups and downs, a line a second: a change of behaviour is seen in review.
+//! Time series of each controller through a minute of ups and downs, a line a second: a change of behaviour shows
+//! in review.
 
 use core::fmt::Write as _;
 
@@ -7,8 +8,8 @@ use crate::decision::ChangeReason;
 use crate::testing::properties::{CAPACITY, befall, flow};
 use crate::testing::{Law, Source, usual_limits};
 
-/// Seconds, the target, the wait in the queue, packets that the full queue dropped, and how often the law decided for
-/// which reason.
+/// Seconds, the target rate, the queuing delay, packets that the full queue dropped, and the number of decisions
+/// for each reason.
 fn course(law: &Law) -> String {
     let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
     let mut course = String::new();

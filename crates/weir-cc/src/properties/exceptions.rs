@@ -1,15 +1,15 @@
-//! What laws cannot have by their own definition, as the documentation tells it.
+//! Properties that controllers cannot have by their own definition, as the documentation lists them.
 
 use super::LAWS;
 use super::laws::Exception;
 
 const HEAD: &str = "| cannot have | law | because |\n| --- | --- | --- |\n";
 
-/// The rows below [`HEAD`]: laws of one reason stand together.
+/// The rows below [`HEAD`], one for all controllers with the same reason.
 fn table() -> String {
     let mut rows: Vec<(&Exception, Vec<String>)> = Vec::new();
     for line in LAWS {
-        // As the registry names those whose observer stands at the sender.
+        // As the registry names controllers whose observer is at the sender.
         let name = format!("`{}`", line.law.name.replace(" at the ", "-at-"));
         for exception in line.cannot {
             match rows.iter_mut().find(|(other, _)| *other == exception) {

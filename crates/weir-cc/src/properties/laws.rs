@@ -1,4 +1,4 @@
-//! The laws of which the properties must hold.
+//! The controllers for which the properties must hold.
 
 use weir_units::TimeDelta;
 
@@ -20,15 +20,15 @@ use crate::scream::{self, ScreamReceiver};
 use crate::testing::{Law, halves, law_tests};
 use crate::tfrc::{self, Tfrc, TfrcObserver};
 
-/// A law of this crate.
+/// A controller of this crate.
 pub(super) struct Line {
     pub(super) law: Law,
-    /// What holds of every law over a whole path and of this one, by its own definition, not: each with the reason.
-    /// `docs/controllers.md` prints it, and the lab's tests show that it fails.
+    /// Properties of controllers over a whole path that this one cannot have by its own definition: each with the
+    /// reason. `docs/controllers.md` prints them, and the lab's tests show that they fail.
     pub(super) cannot: &'static [Exception],
 }
 
-/// The name of a property in `docs/controllers.md`, and why a law cannot have it.
+/// The name of a property in `docs/controllers.md`, and why a controller cannot have it.
 pub(super) type Exception = (&'static str, &'static str);
 
 const TWO_STREAMS: &str = "short round trips, simulcast, two streams";
@@ -139,7 +139,8 @@ const DCCC: &[Exception] = &[
     (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
 ];
 
-/// `of_name: Law::new(…), cannot […];` for each law: all of them as [`LAWS`], and the tests of each as the module `of_name`.
+/// `of_name: Law::new(…), cannot […];` for each controller: all of them as [`LAWS`], and the tests of each as the
+/// module `of_name`.
 macro_rules! laws {
     ($($name:ident: $law:expr, cannot $cannot:expr;)*) => {
         pub(super) const LAWS: &[Line] = &[$(Line { law: $law, cannot: $cannot }),*];
@@ -150,12 +151,13 @@ macro_rules! laws {
 #[rustfmt::skip]
 laws! {
     of_gcc_2016: Law::new("gcc-2016", |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap())).bounded_when_limited(), cannot GCC_2016;
-    // 8 % per second: ln 50 / ln 1.08 = 51 s, and a while of additive growth near what was taken for the capacity.
+    // 8 % per second: ln 50 / ln 1.08 = 51 s, and some additive growth near the estimated link capacity.
     of_gcc_send_side: Law::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750).bounded_when_limited().cutting_to(0.8), cannot GCC_SEND_SIDE;
     of_gcc_dccc: Law::new("gcc-dccc", |limits| halves(SimplifiedGccSender::new(simplified::Config::default(), limits).unwrap(), SimplifiedGccReceiver::new(simplified::Config::default(), limits).unwrap())).bounded_when_limited(), cannot ONE_STREAM_ONLY;
     // After heavy loss it may hold its rate for 60 s; then 8 % per second: ln 50 / ln 1.08 = 51 s.
     of_gcc: Law::new("gcc", |limits| halves(GoogCc::new(goog_cc::Config::default(), limits).unwrap(), PacketFeedback::new(goog_cc::Config::default().feedback_interval))).recovering_within(1500).bounded_when_limited().cutting_to(0.8), cannot ONE_STREAM_ONLY;
-    // RFC 8298 §4.1.3 lets the rate grow by 200 kbit/s per second, by a fifth of that where congestion was met last.
+    // RFC 8298 §4.1.3 lets the rate grow by 200 kbit/s per second, by a fifth of that near the rate of the last
+    // congestion.
     of_scream: Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600).by_the_smallest_delay().bounded_when_limited(), cannot SCREAM;
     of_scream_v2: Law::new("scream-v2", |limits| halves(ScreamV2::new(scream::v2::Config::default(), limits).unwrap(), ScreamReceiver::v2())).by_the_smallest_delay().bounded_by_a_window_when_limited(), cannot SCREAM_V2;
     // x_curr = XREF·RMAX/r ends at 500 ms: with RMAX = 100 Mbit/s no rate below 2 Mbit/s is in equilibrium.
@@ -168,7 +170,7 @@ laws! {
     of_dccc_at_the_sender: Law::new("dccc at the sender", |limits| halves(dccc::at_sender(dccc::Config::default(), limits).unwrap(), PacketFeedback::new(dccc::Config::default().min_interval))).recovering_within(320).by_the_smallest_delay().bounded_when_limited(), cannot DCCC;
     of_ledbat: Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())).by_the_smallest_delay().bounded_by_a_window_when_limited(), cannot LEDBAT;
     of_rap: Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())).bounded_by_a_window_when_limited().cutting_to(0.5), cannot &[("large range", "it adds a packet in each round trip until one is lost, and hears of that a full queue later: on 500 kbit/s what is too much by then is a sixth of what it sends"), (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT), (TRACES, EVENLY), (HYBRID, EVENLY)];
-    // Before the first loss it never wants less than W_init in a round trip (RFC 5348 §4.3), here twice the start rate,
+    // Before the first loss the rate is at least W_init in a round trip (RFC 5348 §4.3), here twice the start rate,
     // whatever is sent.
     of_tfrc: Law::new("tfrc", |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()))).forgetting_shares(), cannot &[("two hours alone", "it knows loss alone and fills the queue until there is some: in the fifth minute 2 s are not full yet"), (THREE_STREAMS, "it sends at most twice what the receiver got (RFC 5348 §4.3), and the third stream asks for 3.6 times of it"), (TRACES, EVENLY), (HYBRID, EVENLY)];
     // Slow start rises with time, and then an empty queue means the maximum, whatever is sent.

@@ -1,4 +1,4 @@
-//! TFRC under the coupling of the paper that had it.
+//! TFRC under the coupling of its paper.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -26,7 +26,7 @@ fn algorithm_2(n: usize, start: DataRate) -> impl FnMut(&Decision, SendTime) -> 
     }
 }
 
-/// What a dumbbell of 10 Mbit/s, 100 ms and 62 packets carried, and its mean queue.
+/// Rate carried by a dumbbell of 10 Mbit/s, 100 ms and 62 packets, and its mean queue.
 #[derive(Clone, Copy, Debug)]
 struct Dumbbell {
     utilisation: f64,
@@ -65,14 +65,14 @@ impl Dumbbell {
     }
 }
 
-/// TFRC as the paper had it.
+/// TFRC as in the paper.
 fn tfrc_of_ns2(limits: RateLimits) -> Halves {
     let config = tfrc::Config::ns2();
     let observer = TfrcObserver::new(config).unwrap();
     halves(Tfrc::new(config, limits).unwrap(), AtReceiver::new(observer))
 }
 
-/// A factor on the equation's rate, which would keep a share, misses both.
+/// A factor on the equation's rate, which would keep an allocation, misses both.
 #[test]
 fn tfrc_under_algorithm_2_uses_the_link_with_two_thirds_of_the_queue() {
     let tfrc = Law::new("tfrc of ns-2", tfrc_of_ns2);

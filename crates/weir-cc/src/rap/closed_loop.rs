@@ -47,7 +47,7 @@ fn one_overflow_of_the_queue_halves_the_rate_once() {
         rates.windows(2).filter(|pair| pair[1] < pair[0]).map(|pair| pair[1] / pair[0]).collect();
     assert!(drops.len() > 3, "{drops:?}");
     assert!(drops.iter().all(|drop| (drop - 0.5).abs() < 0.01), "{drops:?}");
-    // A packet that leaves after the reaction can still find the queue full, but none is heard of within 300 ms.
+    // A packet that leaves after the reaction can still find the queue full, but no report covers it within 300 ms.
     let times: Vec<usize> = (1..rates.len()).filter(|&ms| rates[ms] < rates[ms - 1]).collect();
     assert!(times.windows(2).all(|pair| pair[1] - pair[0] > 300), "{times:?}");
 }

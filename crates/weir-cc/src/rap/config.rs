@@ -14,7 +14,7 @@ pub struct Config {
     pub packet_size: DataSize,
     /// `alpha`, packets per round trip by which the rate grows in a round trip, above 0.
     pub alpha: f64,
-    /// `beta`, what a loss leaves of the rate, in (0, 1).
+    /// `beta`, share of the rate that is left after a loss, in (0, 1).
     pub beta: f64,
     /// `delta`, gain of both round-trip filters, in (0, 1].
     pub delta: f64,
@@ -22,7 +22,7 @@ pub struct Config {
     pub mu: f64,
     /// `phi`, weight of its variation in the timeout, 0 or above.
     pub phi: f64,
-    /// `dpthresh`, share of what a step allowed that must have been sent for the rate to grow, in [0, 1].
+    /// `dpthresh`, share of a step's allowance that must have been sent for the rate to grow, in [0, 1].
     pub usage_threshold: f64,
     /// `useFineGrain`, whether the gap follows the short-term round-trip time.
     pub fine_grain: bool,
@@ -35,11 +35,11 @@ pub struct Config {
     pub initial_gap: Option<TimeDelta>,
     /// Round-trip time and timeout before the first acknowledgement, at most 2 s.
     pub initial_rtt: TimeDelta,
-    /// The timeout is never longer, at most 2.4 s. Divergence 4.
+    /// Longest timeout, at most 2.4 s. Divergence 4.
     pub max_timeout: TimeDelta,
     /// Time between reports of the receiver half, 1 to 100 ms. Divergence 2.
     pub feedback_interval: TimeDelta,
-    /// In this time the encoder makes room for what waits in the pacer. Divergence 6.
+    /// Time in which the encoder's lower rate drains the backlog of the pacer. Divergence 6.
     pub drain_time: TimeDelta,
 }
 

@@ -1,8 +1,8 @@
 //! RAP, the rate adaptation protocol: additive increase and multiplicative decrease of the gap between packets.
 //!
-//! Each round trip without a loss the rate grows by one packet per round trip; a loss halves it. There is no window and
-//! no slow start. It stands for the loss-based AIMD rate control of its time, and is one of the two that the first
-//! coupling of RTP flows was tried with.
+//! Each round trip without a loss the rate grows by one packet per round trip; a loss halves it. There is no window
+//! and no slow start. RAP stands for the loss-based AIMD rate control of its time, and is one of the two
+//! controllers in the first tests of coupled RTP flows.
 //!
 //! Source: Rejaie, Handley, Estrin, "RAP: An end-to-end rate-based congestion control mechanism for realtime streams in
 //! the Internet", INFOCOM 1999, in the form of ns-2.35's RAP agent, whose constants these are. Blocks: the round-trip

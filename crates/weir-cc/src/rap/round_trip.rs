@@ -12,7 +12,7 @@ pub(super) struct RoundTrip {
     pub(super) srtt: f64,
     /// `VAR`.
     variation: f64,
-    /// `FRTT` and `XRTT`, over a short and a long term; `None` before the first sample.
+    /// `FRTT` and `XRTT`, over a short and a long term, or `None` before the first sample.
     terms: Option<(f64, f64)>,
 }
 
@@ -103,7 +103,8 @@ mod tests {
 
     #[test]
     fn what_waits_in_a_queue_of_two_seconds_is_not_lost() {
-        // 1.2·2050 + 10 ms are above the most, and that is above the round trip with its wait for a report.
+        // 1.2·2050 + 10 ms are above the longest timeout, and that is above the round trip with its wait for a
+        // report.
         let (rtt, config) = after(&[2050, 2050]);
         assert!(rtt.timeout(&config) > TimeDelta::from_millis(2100));
     }

@@ -16,7 +16,7 @@ use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, Se
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ArrivalTime, SendTime};
 
-/// Packets for which room is made at the beginning, and the most that are kept.
+/// Initial capacity in packets, and the most that are kept.
 const ROOM: usize = 256;
 const MOST_OUTSTANDING: usize = 1 << 16;
 
@@ -31,7 +31,7 @@ pub struct GapRule {
     gap: f64,
     rtt: RoundTrip,
     losses: LossDetection,
-    /// Packets of which no report has told, and when they left.
+    /// Packets not covered by any report, and when they left.
     outstanding: VecDeque<(u64, SendTime)>,
     /// Packets below this number belong to congestion that was reacted to: ns-2's `INACTIVE`.
     active_from: u64,
@@ -94,7 +94,7 @@ impl GapRule {
         self.packet_bits() / self.gap
     }
 
-    /// The rate that the short-term round-trip time bends.
+    /// The rate, adjusted by the short-term round-trip time.
     fn fine_grained_rate(&self, limits: &RateLimits) -> DataRate {
         let factor = if self.config.fine_grain { self.rtt.fine_grain_factor() } else { 1.0 };
         limits.round(self.rate() * factor)
@@ -123,8 +123,8 @@ impl GapRule {
         }
     }
 
-    /// Each packet that arrived at a known time is a sample, less the time it waited for the report, where the report was `made` at a
-    /// known time.
+    /// Takes a round-trip sample of each packet that arrived at a known time. The wait for the report is left out
+    /// where the report was `made` at a known time.
     fn measure_rtts(
         &mut self,
         now: SendTime,
@@ -140,7 +140,7 @@ impl GapRule {
         }
     }
 
-    /// What the reported packets say of congestion that was not reacted to yet.
+    /// Congestion among the reported packets to which the rate has not reacted yet.
     fn congestion(&mut self, results: &[PacketResult]) -> Option<ChangeReason> {
         let active_from = self.active_from;
         let marked = results.iter().any(|PacketResult { sent, fate }| {
@@ -151,7 +151,8 @@ impl GapRule {
         if lost { Some(ChangeReason::Loss) } else { marked.then_some(ChangeReason::Mark) }
     }
 
-    /// All packets in flight belong to the same congestion; the rate does not grow for a round trip.
+    /// Reacts to a loss: all packets in flight belong to the same congestion; the rate does not grow for a round
+    /// trip.
     fn on_loss(
         &mut self,
         now: SendTime,
@@ -166,8 +167,8 @@ impl GapRule {
         Computed { rate: self.packet_bits() / lowered, why, limited_by: Some(by) }
     }
 
-    /// Timer-based detection: packets of which no report told in time, or told only that others came before them. Returns when the
-    /// first one left of which that is news.
+    /// Timer-based detection: packets that no report covered in time, or only as missing before later arrivals.
+    /// Returns when the first packet newly found lost left.
     fn time_out(&mut self, now: SendTime) -> Option<SendTime> {
         let timeout = self.rtt.timeout(&self.config);
         let mut lost = None;
@@ -186,7 +187,7 @@ impl GapRule {
         lost
     }
 
-    /// The number of the packet whose timer runs out first, and when it left. Numbers below those outstanding are missing.
+    /// Number and departure of the packet whose timer runs out first. Numbers below those outstanding are missing.
     fn longest_out(&self) -> Option<(u64, SendTime)> {
         let missing = self.losses.oldest().map(|packet| (packet.id, packet.at));
         missing.or_else(|| self.outstanding.front().copied())
@@ -197,6 +198,7 @@ impl GapRule {
         let srtt = self.rtt.srtt;
         let allowed = self.config.packet_size.bytes_f64() * srtt / self.gap;
         if self.heard && self.sent >= self.config.usage_threshold * allowed {
+            // The rate 1/ipg grows by alpha/SRTT: alpha packets per round trip.
             self.set_gap(self.gap * srtt / (self.config.alpha * self.gap + srtt), limits);
             self.heard = false;
         }
@@ -264,7 +266,7 @@ impl Rule for GapRule {
         self.next_timeout().filter(|&due| due <= now)?;
         let limits = *frame.limits();
         let mut computed = self.time_out(now).map(|left| {
-            // Where reports have come since and told of others, the packet is lost.
+            // A later report without the packet, which covers others, means that it is lost.
             let heard = self.heard_at.is_some_and(|heard| heard > left);
             let by = if heard { LimitingFactor::Loss } else { LimitingFactor::Silence };
             self.on_loss(now, ChangeReason::Timeout, by, &limits)

@@ -1,4 +1,4 @@
-//! Whether the rate rises by the controller's own rule: what tells ramp-up from a limit.
+//! Detection of ramp-up, as distinct from a limit: whether the rate rises by the controller's own rule.
 
 use weir_units::TimeDelta;
 
@@ -14,24 +14,25 @@ const FALLEN: f64 = 0.9;
 /// … or has to rise above this factor of it.
 const LEADS: f64 = 1.005;
 type Swing = Extremes<6, 500>;
-/// It does so no longer once a second has passed without such a rise …
+/// A climb ends once a second has passed without such a rise …
 const SECOND: TimeDelta = TimeDelta::from_secs(1);
 /// … or one by this factor above the rate of the last rise, …
 const GOES_ON: f64 = 1.02;
-/// … and so many decisions: a controller that decides once a second or less often has no other sign.
+/// … and this number of decisions: a controller that decides once a second or less often has no other sign.
 const DECISIONS: u8 = 2;
 
-/// Follows the rates of decisions. A controller is taken to climb from the beginning until it finds something that limits it.
+/// Follows the rates of decisions. A controller counts as climbing from the beginning until it finds a limit.
 ///
-/// The rate rises when it stands more than 3 % above its lowest value of the last 0.6 s, or since the last rise. That is a pace of 5 % in a second,
-/// seen before the second is over. A rise begins a climb where it leads above the rates of the last three seconds, or where the rate had
-/// fallen by more than a tenth in that time: a swing about an equilibrium does neither. The climb goes on with each further rise, and with each 2 % above the
-/// rate of the last one. It ends when a second and two decisions have passed with neither. So a small ripple is no climb. A fall
-/// does not end a climb if the rate rises again within a second.
+/// The rate rises when it is more than 3 % above its lowest value of the last 0.6 s, or since the last rise. That
+/// is a pace of 5 % in a second, detected before the second is over. A rise begins a climb where it exceeds the
+/// rates of the last three seconds, or follows a fall of more than a tenth in that time. A swing about an
+/// equilibrium does neither. The climb goes on with each further rise, and with each 2 % above the rate of the last
+/// one. A climb ends when a second and two decisions have passed with neither. So a small ripple is no climb. A
+/// fall does not end a climb if the rate rises again within a second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Climb {
     climbing: bool,
-    /// Whether it climbs by assumption, before it has risen.
+    /// Whether the climb is assumed, before the first rise.
     assumed: bool,
     pace: Pace,
     swing: Swing,
@@ -64,7 +65,7 @@ impl Climb {
         self.climbing
     }
 
-    /// The controller has decided on `rate` (bit/s, above 0), and has found something that `limits` it, or not.
+    /// The controller has decided on `rate` (bit/s, above 0), and has found a limit (`limits`) or not.
     pub(super) fn decide(&mut self, now: SendTime, rate: f64, limits: bool) {
         self.pace.advance(now, self.rate);
         self.swing.advance(now, self.rate);
@@ -91,7 +92,7 @@ impl Climb {
         }
     }
 
-    /// Something else than the controller's rule changes the rate by `factor` (above 0): no rise, and no fall.
+    /// Scales the rate by `factor` (above 0), for a change outside the controller's rule: no rise, and no fall.
     pub(super) fn scale(&mut self, factor: f64) {
         self.pace.scale(factor);
         self.swing.scale(factor);
@@ -168,7 +169,7 @@ mod tests {
     fn a_climb_ends_with_a_second_that_brings_less_than_two_per_cent() {
         let mut climb = standing();
         decided(&mut climb, 3000, &[1100.0]);
-        // The last rise was at 3 s: at 4 s a second has brought nothing more.
+        // The last rise was at 3 s: within a second, until 4 s, the rate has not risen further.
         let flat = decided(&mut climb, 3100, &[1110.0; 12]);
         assert_eq!(flat.iter().position(|&climbing| !climbing), Some(9));
     }

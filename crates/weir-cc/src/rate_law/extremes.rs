@@ -9,7 +9,7 @@ use crate::time::SendTime;
 pub(super) struct Extremes<const N: usize, const MS: i64> {
     /// The lowest and the highest of each part.
     parts: [(f64, f64); N],
-    /// When the present part began; `None` before the first decision.
+    /// When the present part began, or `None` before the first decision.
     began: Option<SendTime>,
 }
 
@@ -19,7 +19,7 @@ impl<const N: usize, const MS: i64> Extremes<N, MS> {
         Self { parts: [(rate, rate); N], began: None }
     }
 
-    /// Parts that are over make room; in a new one `rate`, which is in force, is all there is so far.
+    /// Begins the parts that are due by `now`; a new one holds only `rate`, which is in force.
     pub(super) fn advance(&mut self, now: SendTime, rate: f64) {
         let part = TimeDelta::from_millis(MS);
         let began = *self.began.get_or_insert(now);
@@ -38,13 +38,13 @@ impl<const N: usize, const MS: i64> Extremes<N, MS> {
         }
     }
 
-    /// From now on `rate` is in force.
+    /// `rate` is in force from now on.
     pub(super) fn push(&mut self, rate: f64) {
         let (low, high) = self.parts[0];
         self.parts[0] = (low.min(rate), high.max(rate));
     }
 
-    /// Nothing but `rate` counts any more.
+    /// Sets all parts to `rate`.
     pub(super) fn fill(&mut self, rate: f64) {
         self.parts.fill((rate, rate));
     }

@@ -1,4 +1,5 @@
-//! What keeps a controller's rate from rising over the next second, by its decisions alone. `docs/metrics.md` says the same.
+//! Limiting factor of a controller's rate over the next second, by its decisions alone. `docs/metrics.md` has the
+//! same definition.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -7,21 +8,22 @@ use crate::controller::{LimitingFactor, RateLimits};
 use crate::decision::{ChangeReason, Decision};
 use crate::time::SendTime;
 
-/// A rate that has come to the maximum is limited by it until it is so much lower: a ripple below the bound changes nothing.
+/// Factor below the maximum at which a rate that has reached it no longer counts as limited by it: a ripple below
+/// the bound changes nothing.
 const BELOW_MAXIMUM: f64 = 1.1;
-/// What limited the rate is forgotten when the law has found nothing for so long.
+/// Time without a limit in the controller's decisions after which the last limit is forgotten.
 const FORGOTTEN_AFTER: TimeDelta = TimeDelta::from_secs(1);
 
-/// What limits a rate.
+/// State of the limiting factor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limiting {
-    /// What the law found last; [`LimitingFactor::RampUp`] where that was nothing, at first or for a second.
+    /// The limit that the controller found last; [`LimitingFactor::RampUp`] without one, at first or for a second.
     found: LimitingFactor,
-    /// Whether the law found something in the last decision, …
+    /// Whether the controller found a limit in the last decision, …
     limits_now: bool,
     /// … and since when it has not.
     free_since: Option<SendTime>,
-    /// Whether the last decision was for want of feedback.
+    /// Whether the last decision was a feedback timeout.
     silent: bool,
     climb: Climb,
     at_maximum: bool,
@@ -40,7 +42,7 @@ impl Limiting {
         }
     }
 
-    /// With a decision for the reason `why` the law has found this to limit its rate.
+    /// Takes the limit that the controller has found with a decision for the reason `why`.
     pub(super) fn find(&mut self, why: ChangeReason, limited_by: Option<LimitingFactor>) {
         self.limits_now = limited_by.is_some();
         self.silent = match why {
@@ -50,9 +52,9 @@ impl Limiting {
         match limited_by {
             Some(LimitingFactor::Silence) => {}
             Some(found) => self.found = found,
-            // Nothing of another path is known.
+            // The limits of another path are unknown.
             None if why == ChangeReason::Route => self.found = LimitingFactor::RampUp,
-            // What limited the rate before may again.
+            // The limit from before may hold again.
             None => {}
         }
     }
@@ -81,17 +83,18 @@ impl Limiting {
         self.see_maximum(rate, limits);
     }
 
-    /// Coupling changes the rate by `factor` (above 0), to `rate`.
+    /// Scales the rate by `factor` (above 0) for coupling, to `rate`.
     pub(super) fn scale(&mut self, factor: f64, rate: DataRate, limits: &RateLimits) {
         self.climb.scale(factor);
         self.see_maximum(rate, limits);
     }
 
-    /// What limits the rate, where coupling does not.
+    /// Limiting factor of the rate, apart from coupling.
     ///
-    /// The maximum, missing feedback and a drain hold whatever the law computes. The minimum is where the law would go lower and has not
-    /// climbed for a second. A source that offers less is named instead of what the law found. Otherwise it is ramp-up while the rate
-    /// climbs, and what the law found last where it does not.
+    /// The maximum, missing feedback and a drain hold whatever the controller computes. The minimum holds where the
+    /// controller would go lower and has not climbed for a second. A source that offers less replaces the
+    /// controller's limit. Otherwise the factor is ramp-up while the rate climbs, and the controller's last limit
+    /// where it does not.
     pub(super) fn factor(
         &self,
         at_minimum: bool,

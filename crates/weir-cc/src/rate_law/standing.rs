@@ -1,4 +1,5 @@
-//! Where every rate controller stands: its rate between the limits, the rate of its last decision, and what limits it.
+//! Rate in force of every rate controller: the rate between the limits, the rate of its last decision, and its
+//! limiting factor.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -7,30 +8,30 @@ use crate::controller::{LimitingFactor, RateLimits};
 use crate::decision::{AllocatedRate, ChangeReason, Decision};
 use crate::time::SendTime;
 
-/// Where a law stands: its rate between the limits, and the rate of its last decision.
+/// A controller's rate between the limits, and the rate of its last decision.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RateInForce {
     pub(crate) limits: RateLimits,
-    /// Of the last decision, or coupling's later word; the start rate before.
+    /// Rate of the last decision, or coupling's later allocation; the start rate before.
     decided: DataRate,
-    /// What the law itself computed last; the start rate before.
+    /// Rate that the controller itself computed last; the start rate before.
     computed: DataRate,
-    /// The last share from a coupler.
+    /// The last allocation of a coupler.
     share: Option<DataRate>,
     pub(crate) application_limited: bool,
     limiting: Limiting,
 }
 
-/// A rate as a law computed it.
+/// A rate as a controller computed it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decided {
     /// Within the limits.
     pub(crate) rate: DataRate,
     /// Whether it is lower than before, also where rounding or the minimum hides that.
     pub(crate) lower: bool,
-    /// What lowered it, if it is lower.
+    /// Reason of the change, if the rate is lower.
     pub(crate) why: ChangeReason,
-    /// What limits it where it does not climb; `None` where the law knows of nothing.
+    /// Limit of the rate where it does not climb, or `None` without one.
     pub(crate) limited_by: Option<LimitingFactor>,
     pub(crate) rtt: Option<TimeDelta>,
 }
@@ -57,7 +58,7 @@ impl RateInForce {
         self.decided
     }
 
-    /// The law has computed a rate; [`Self::follow`] is to be called with what comes of it.
+    /// The controller has computed a rate; call [`Self::follow`] with the resulting decision.
     pub(crate) fn decide(&mut self, decided: Decided) -> Decision {
         let Decided { rate, lower, why, limited_by, rtt } = decided;
         self.computed = rate;
@@ -72,8 +73,8 @@ impl RateInForce {
         self.limiting.follow(now, decision, in_force, &self.limits);
     }
 
-    /// Takes coupling's word: the share within the limits, and the factor by which the law has to scale, unless there is
-    /// nothing to do.
+    /// Takes coupling's allocation. Returns the rate within the limits, and the factor by which the controller has
+    /// to scale, unless nothing changes.
     pub(crate) fn apply_allocation(&mut self, share: AllocatedRate) -> Option<(DataRate, f64)> {
         let share = self.limits.clamp(share.rate);
         self.share = Some(share);
@@ -85,17 +86,18 @@ impl RateInForce {
         })
     }
 
-    /// The share that a coupler gave last; `None` before the first one.
+    /// The last allocation of a coupler, or `None` before the first one.
     pub(crate) const fn share(&self) -> Option<DataRate> {
         self.share
     }
 
-    /// Whether the rate in force is a share below what the law itself computed last.
+    /// Whether the rate in force is an allocation below the rate that the controller itself computed last.
     fn is_coupled(&self) -> bool {
         self.decided < self.computed
     }
 
-    /// What keeps the rate in force from rising over the next second; `draining` while the law lets the queue drain.
+    /// Limiting factor of the rate in force over the next second; `draining` while the controller lets the queue
+    /// drain.
     pub(crate) fn limiting_factor(&self, draining: bool) -> LimitingFactor {
         if self.is_coupled() {
             return LimitingFactor::Coupling;
@@ -104,7 +106,7 @@ impl RateInForce {
         self.limiting.factor(at_minimum, self.application_limited, draining)
     }
 
-    /// What the law found last to limit its rate.
+    /// Limit of the rate that the controller found last.
     #[cfg(test)]
     pub(crate) fn found(&self) -> LimitingFactor {
         self.limiting.found()

@@ -1,4 +1,4 @@
-//! The frame, by a rule that says what it was told to say.
+//! The frame, under a rule with given results.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn limits(min: u64, start: u64, max: u64) -> RateLimits {
     RateLimits::new(kbps(min), kbps(start), kbps(max)).unwrap()
 }
 
-/// Takes the ceiling for its rate.
+/// A rule whose rate is the receiver's ceiling.
 #[derive(Debug)]
 struct Obedient {
     why: ChangeReason,
@@ -77,7 +77,7 @@ impl Rule for Obedient {
     }
 }
 
-/// 100 to 2000 kbit/s, from 500 kbit/s. Silence begins after 3 s.
+/// 100 to 2000 kbit/s, from 500 kbit/s. The feedback timeout is 3 s.
 fn law() -> RateController<Obedient> {
     let rule = Obedient {
         why: ChangeReason::Delay,
@@ -99,7 +99,7 @@ fn tell_at(law: &mut RateController<Obedient>, at: i64, rate: u64) -> Decision {
     law.on_feedback(ms(at), &Feedback::Ceiling(kbps(rate)), &SendState::default()).unwrap()
 }
 
-/// Told the same rate for 1.2 s, until time 0: it climbs no longer.
+/// Gives the same rate for 1.2 s, until time 0: it climbs no longer.
 fn settle(law: &mut RateController<Obedient>, rate: u64) {
     for step in 0..=12 {
         tell_at(law, 100 * step - 1200, rate);
@@ -124,7 +124,7 @@ fn apply_allocation(law: &mut RateController<Obedient>, rate: u64) -> DataRate {
     law.apply_allocation(ms(0), AllocatedRate { rate: kbps(rate) })
 }
 
-/// From where to where, and what changed it.
+/// Base, rate and reason of a decision.
 fn way(decision: Decision) -> (u64, u64, ChangeReason) {
     (decision.base.bps() / 1000, decision.rate.bps() / 1000, decision.why)
 }
@@ -159,7 +159,7 @@ fn the_limiting_factor_is_what_keeps_the_rate_from_rising() {
         tell_at(&mut law, at, rate);
         assert_eq!(factor(&law), expected, "{rate}: a ripple of 10 % below it changes nothing");
     }
-    // A rule that finds nothing was limited by what it found before.
+    // A rule without a limit was limited by its last one.
     settle(&mut law, 800);
     law.rule_mut().limited_by = None;
     tell_at(&mut law, 100, 800);

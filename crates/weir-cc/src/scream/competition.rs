@@ -1,4 +1,4 @@
-//! The queue-delay target, and how it gives way to flows that fill the queue (RFC 8298 §4.1.2.3).
+//! The queue-delay target, and its adaptation to flows that fill the queue (RFC 8298 §4.1.2.3).
 
 /// Feedbacks over which the variance is taken …
 const VARIANCE_LENGTH: usize = 200;
@@ -12,7 +12,7 @@ pub(super) struct CompetitionConfig {
     pub(super) low: f64,
     /// `QDELAY_TARGET_HI`.
     pub(super) high: f64,
-    /// `loss_event_rate` above which others are taken for loss-based.
+    /// `loss_event_rate` above which other flows count as loss-based.
     pub(super) loss_threshold: f64,
     /// Variance of the normalised queue delay below which the target follows it.
     pub(super) variance_threshold: f64,
@@ -128,7 +128,8 @@ mod tests {
 
     #[test]
     fn each_branch_of_the_rule() {
-        // Losses: 1.5·0.2. A steady queue: as wanted. Noise: 0.9·0.3, or towards what is wanted, by half at most.
+        // Losses: 1.5·0.2. A steady queue: as asked for. Noise: 0.9·0.3, or towards the value asked for, by half at
+        // most.
         near(CONFIG.target(0.3, 0.2, 0.5, 0.003), 0.3);
         near(CONFIG.target(0.3, 0.2, 0.1, 0.001), 0.2);
         near(CONFIG.target(0.3, 0.2, 0.5, 0.001), 0.27);

@@ -5,11 +5,11 @@ use weir_units::TimeDelta;
 use crate::parts::base_delay::BaseDelay;
 use crate::time::{ApparentDelay, ArrivalTime};
 
-/// A queue delay from here on is a clock that was set.
+/// Queue delay from which on it means that a clock was set.
 const CLOCK_STEP: TimeDelta = TimeDelta::from_secs(10);
-/// A round-trip time is taken as at most so long …
+/// Longest round-trip time that counts …
 const LONGEST_RTT: f64 = 10.0;
-/// … and at least so.
+/// … and the shortest one.
 const SHORTEST_RTT: f64 = 1e-4;
 /// Weight of the newest round-trip time. RFC 6298 §2.3.
 const RTT_GAIN: f64 = 0.125;
@@ -49,7 +49,7 @@ impl SmoothedRtt {
         self.0 = Some((smoothed, TimeDelta::from_secs_f64(smoothed)));
     }
 
-    /// `s_rtt` in s; `None` before the first sample.
+    /// `s_rtt` in s, or `None` before the first sample.
     pub(super) fn get(self) -> Option<f64> {
         self.0.map(|(seconds, _)| seconds)
     }

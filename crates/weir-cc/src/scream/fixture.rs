@@ -1,4 +1,4 @@
-//! A sender half by hand: packets of 1000 bytes, numbered from 0, and what becomes of them.
+//! A sender half by hand: packets of 1000 bytes, numbered from 0, and their fates.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 

@@ -1,16 +1,16 @@
-//! Bytes in flight as SCReAM counts them: what was sent after the highest acknowledged packet (RFC 8298 §4.1.2).
+//! Bytes in flight as SCReAM counts them: the bytes sent after the highest acknowledged packet (RFC 8298 §4.1.2).
 
 use alloc::collections::VecDeque;
 
 use super::scaled;
 
-/// Reports tell 16 bits of a number: so many packets can be told apart.
+/// Most packets that can be distinguished, as reports carry 16 bits of a number.
 const MOST_PACKETS: usize = 1 << 16;
 const ROOM: usize = 1024;
 
 /// Bytes sent, as a sequence that acknowledgements cut from below.
 ///
-/// A packet whose fate no report told (the report was lost) is not in flight once a later packet is acknowledged.
+/// A packet without a reported fate (its report was lost) is not in flight once a later packet is acknowledged.
 #[derive(Debug)]
 pub(super) struct InFlight {
     /// Number of each packet above the acknowledged ones, and all bytes sent up to its end.
@@ -35,8 +35,8 @@ impl InFlight {
         self.sent.push_back((id, self.total));
     }
 
-    /// The packet `id` has arrived. Returns `bytes_newly_acked`: what lies between the highest acknowledged packet
-    /// before and this one, lost packets included; `None` if it is not above it, or was never sent.
+    /// The packet `id` has arrived. Returns `bytes_newly_acked`: the bytes between the highest acknowledged packet
+    /// before and this one, lost packets included. Returns `None` if it is not above that, or was never sent.
     pub(super) fn acknowledge(&mut self, id: u64) -> Option<u64> {
         if self.sent.back().is_none_or(|&(newest, _)| newest < id) {
             return None;
@@ -51,7 +51,7 @@ impl InFlight {
         advanced.then(|| self.acked.wrapping_sub(before))
     }
 
-    /// Coupling scales the flow by `factor`: what is in flight counts as if it had been sent so.
+    /// Scales the bytes in flight by `factor` for coupling.
     pub(super) fn scale(&mut self, factor: f64) {
         let acked = self.acked;
         let end = |end: u64| acked.wrapping_add(scaled(end.wrapping_sub(acked), factor));
@@ -79,7 +79,7 @@ mod tests {
     fn an_acknowledgement_takes_what_came_before_with_it() {
         let mut in_flight = five_packets();
         assert_eq!(in_flight.bytes(), 1500);
-        // 1 to 3, whatever became of 1 and 2: 100 + 200 + 300.
+        // 1 to 3, whatever the fates of 1 and 2: 100 + 200 + 300.
         assert_eq!(in_flight.acknowledge(3), Some(600));
         assert_eq!(in_flight.bytes(), 900);
         assert_eq!(in_flight.acknowledge(5), Some(900));

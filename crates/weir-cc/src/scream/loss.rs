@@ -10,7 +10,7 @@ use crate::time::SendTime;
 /// Packets that are watched at most; of more the oldest counts as lost at once.
 const MOST_FLAGGED: usize = 128;
 
-/// A packet that a report did not have although it had a later one.
+/// A packet reported as missing in a report with a later arrival.
 #[derive(Clone, Copy, Debug)]
 struct Flagged {
     id: u64,
@@ -21,7 +21,7 @@ struct Flagged {
 /// Declares packets lost that stay missing for longer than the reordering window.
 #[derive(Debug)]
 pub(super) struct LossDetector {
-    /// In order of flagging; lost ones stay for a while, for what comes late teaches the window.
+    /// In order of flagging; lost ones stay for a while, as late arrivals widen the reordering window.
     flagged: VecDeque<Flagged>,
     window: TimeDelta,
 }
@@ -31,7 +31,7 @@ impl LossDetector {
         Self { flagged: VecDeque::with_capacity(MOST_FLAGGED), window: TimeDelta::ZERO }
     }
 
-    /// A report that came at `now` has not seen the packet `id`. Returns whether that makes another one lost.
+    /// A report at `now` covers the packet `id` as missing. Returns whether that makes another one lost.
     pub(super) fn on_missing(&mut self, now: SendTime, id: u64) -> bool {
         let full = self.flagged.len() == MOST_FLAGGED;
         let overflow = full && self.flagged.pop_front().is_some_and(|oldest| !oldest.lost);
@@ -48,7 +48,7 @@ impl LossDetector {
         }
     }
 
-    /// Whether packets are declared lost at `now`. Those that were lost more than `keep` ago are forgotten.
+    /// Whether packets are declared lost at `now`. Forgets packets that were lost more than `keep` ago.
     pub(super) fn declare(&mut self, now: SendTime, keep: TimeDelta) -> bool {
         let mut any = false;
         for flagged in self.flagged.iter_mut().filter(|flagged| !flagged.lost) {

@@ -1,21 +1,21 @@
 //! SCReAM, Self-Clocked Rate Adaptation for Multimedia: RFC 8298 ([`v1`]) and its second version ([`v2`]).
 //!
-//! A window in the manner of LEDBAT bounds what is in flight and keeps the queue delay near a target;
+//! A window in the manner of LEDBAT bounds the bytes in flight and keeps the queue delay near a target;
 //! acknowledgements clock the packets out. The rate of the encoder follows: it probes upwards while the queue delay
-//! shows no trend, falls back to what the path carries when it does, and yields to what waits in the RTP queue. The
-//! receiver only tells the fate of packets; everything is decided at the sender.
+//! shows no trend, and otherwise falls back to the rate that the path carries. A backlog in the RTP queue lowers
+//! it. The receiver only reports the fates of packets; everything is decided at the sender.
 //!
-//! Version 2 drops the fast increase: its reference window, which what is in flight may exceed, grows by a packet
-//! per round trip and a share of itself, yields to L4S marks in proportion to their share and to queue delay as if
-//! it were marks, and sets the encoder's rate directly.
+//! Version 2 drops the fast increase. Its reference window, which the bytes in flight may exceed, grows by a packet
+//! per round trip and a share of itself. L4S marks lower it in proportion to their share, and queue delay lowers it
+//! like marks. The window sets the encoder's rate directly.
 //!
-//! Sources: RFC 8298 (December 2017), and for version 2 `ScreamV2Tx` of EricssonResearch/scream at its state of
-//! 30 June 2026 (commit c8f84c3), which is later than draft-johansson-ccwg-rfc8298bis-screamv2-07. Where the RFC leaves
-//! something open, its authors' reference implementation at its state of May 2018 (*ref-2018*) is followed if
-//! nothing else is said. Blocks: what is in flight, round-trip time, queue delay, the queue-delay target under
-//! competition. [`v1`] composes them with the loss detection, the trend, the window and the media rate control of the
-//! RFC, [`v2`] with the loss share, the averages and the reference window of its own. Every constant is in the version's
-//! `Config`; the bounds of the target bitrate are the [`RateLimits`](crate::RateLimits).
+//! Sources: RFC 8298 (December 2017), and for version 2 `ScreamV2Tx` of EricssonResearch/scream at its state of 30
+//! June 2026 (commit c8f84c3), which is later than draft-johansson-ccwg-rfc8298bis-screamv2-07. Where the RFC
+//! leaves something open, its authors' reference implementation at its state of May 2018 (*ref-2018*) is followed
+//! if nothing else is said. Blocks: bytes in flight, round-trip time, queue delay, the queue-delay target under
+//! competition. [`v1`] composes them with the loss detection, the trend, the window and the media rate control of
+//! the RFC, [`v2`] with the loss share, the averages and the reference window of its own. Every constant is in the
+//! version's `Config`; the bounds of the target bitrate are the [`RateLimits`](crate::RateLimits).
 //!
 //! Deliberate divergences and readings of what the sources leave open:
 //!
@@ -60,14 +60,15 @@
 //! 13. A change of route begins everything anew, at the start rate at most; what left before it tells nothing of the
 //!     new route.
 //!
-//! A consequence of the law's own rules, not of this implementation: a flow that begins beside a standing queue takes
-//! it for propagation, and of several flows the youngest gets most, as with LEDBAT. The base delay is renewed as RFC
-//! 6817 has it, over ten minutes; ref-2018 drops it when the queue never empties, which the RFC does not, but version 2
-//! does (19). Nor does the first compensate for skew: where the receiver's clock is 50 ppm fast, ten minutes are 30 ms,
-//! which the trend's threshold of a fifth of the target ends fast increase at, and from the tenth minute on a flow alone
-//! has 1.3 to 2.9 of 3 Mbit/s by the minute (2.4 in the last two of an hour). A slow clock costs nothing.
+//! A consequence of the sources' own rules, not of this implementation: a flow that begins beside a standing queue
+//! mistakes it for propagation delay. Of several flows the youngest gets most, as with LEDBAT. The base delay is
+//! renewed as RFC 6817 has it, over ten minutes. ref-2018 drops it when the queue never empties, which the RFC does
+//! not, but version 2 does (19). Nor does the first compensate for skew. Where the receiver's clock is 50 ppm fast,
+//! ten minutes are 30 ms, at which the trend's threshold of a fifth of the target ends fast increase. From the
+//! tenth minute on a flow alone has 1.3 to 2.9 of 3 Mbit/s by the minute (2.4 in the last two of an hour). A slow
+//! clock costs nothing.
 //!
-//! Of version 2 alone. Its oracle is what the C++ answered to 36 minutes of feedback (`data/scream-2026`):
+//! Divergences of version 2 alone. Its oracle is the C++'s reaction to 36 minutes of feedback (`data/scream-2026`):
 //!
 //! 14. Before the first round-trip time there is no reference window: packets leave at 1.5 times the start rate.
 //!     The first round-trip time makes it the window of the start rate. The C++ begins with a window of given size and
@@ -89,8 +90,8 @@
 //! 20. The queue-delay target under competition is that of RFC 8298 §4.1.2.3. [`v2::Config::compensation`] is off, as in
 //!     the C++.
 //!
-//! libwebrtc has an implementation of its own, which differs in losses above all: it counts round trips with a loss, and
-//! yields after three in a row, where the C++ yields from a share of 1 % of the packets on.
+//! libwebrtc has an implementation of its own, which differs in losses above all. That one counts round trips with
+//! a loss, and reduces its window after three in a row. The C++ does so from a share of 1 % of the packets on.
 
 pub mod v1;
 pub mod v2;
@@ -114,7 +115,7 @@ use weir_units::TimeDelta;
 
 use crate::time::SendTime;
 
-/// `bytes` on the scale that coupling has set by `factor`.
+/// `bytes` scaled by coupling's `factor`.
 fn scaled(bytes: u64, factor: f64) -> u64 {
     if factor == 1.0 { bytes } else { libm::round(bytes as f64 * factor) as u64 }
 }

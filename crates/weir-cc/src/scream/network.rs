@@ -1,4 +1,4 @@
-//! What both versions learn from feedback alike: what is in flight, what arrived, and which marks came with it.
+//! Measurements from feedback that both versions share: bytes in flight, arrivals, and their marks.
 
 use super::in_flight::InFlight;
 use super::scaled;
@@ -9,8 +9,8 @@ use crate::time::{ArrivalTime, SendTime};
 /// Packets and bytes of one feedback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Acknowledged {
-    /// Bytes from the highest acknowledged packet before to the present one, lost packets included; `None` if the
-    /// feedback brought no higher one.
+    /// Bytes from the highest acknowledged packet before to the present one, lost packets included, or `None` if
+    /// the feedback brought no higher one.
     pub(super) bytes: Option<u64>,
     /// Payload bytes that arrived.
     pub(super) received: u64,
@@ -24,11 +24,11 @@ pub(super) struct Acknowledged {
     pub(super) newest: Option<(SendTime, ArrivalTime)>,
 }
 
-/// Bytes in flight, and the kind of marks that the path gives.
+/// Bytes in flight, and the kind of the path's marks.
 #[derive(Debug)]
 pub(super) struct Network {
     in_flight: InFlight,
-    /// Whether unmarked packets come as ECT(1): then marks are those of L4S. `None` before the first one.
+    /// Whether unmarked packets come as ECT(1): then marks are those of L4S. Unknown before the first one.
     l4s: Option<bool>,
     rescaling: AllocationHistory,
 }
@@ -38,7 +38,7 @@ impl Network {
         Self { in_flight: InFlight::new(), l4s: None, rescaling: AllocationHistory::NONE }
     }
 
-    /// Coupling scales the flow by `factor`: what left before counts as if it had been sent so.
+    /// Scales the bytes sent so far by `factor` for coupling.
     pub(super) fn scale(&mut self, now: SendTime, factor: f64) {
         self.in_flight.scale(factor);
         self.rescaling.on_word(now, factor);

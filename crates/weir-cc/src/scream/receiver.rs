@@ -1,4 +1,4 @@
-//! The receiver half: the fate of single packets, told more often the more arrives.
+//! The receiver half: the fates of single packets, reported more often the more arrives.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -12,7 +12,7 @@ use crate::time::ArrivalTime;
 /// Window of the receive rate that sets the cadence.
 const RATE_WINDOW: TimeDelta = TimeDelta::from_millis(500);
 
-/// How often a receiver reports.
+/// Rule of the report interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cadence {
     /// Reports per bit received.
@@ -25,7 +25,7 @@ pub(super) struct Cadence {
     pub(super) frame_end: bool,
 }
 
-/// The receiver half of both versions: [`PacketFeedback`] at the law's cadence.
+/// The receiver half of both versions: [`PacketFeedback`] at the controller's cadence.
 #[derive(Debug)]
 pub struct ScreamReceiver {
     cadence: Cadence,
@@ -41,14 +41,14 @@ impl ScreamReceiver {
 }
 
 impl Cadence {
-    /// Between reports while so many bit/s arrive.
+    /// Interval of reports while so many bit/s arrive.
     pub(super) fn interval(&self, bps: f64) -> TimeDelta {
         TimeDelta::from_secs_f64(1.0 / (self.per_bit * bps).clamp(self.min, self.max))
     }
 }
 
 impl Receiver for ScreamReceiver {
-    /// It tells of packets and learns nothing of the path.
+    /// Reports cover single packets and estimate nothing about the path.
     fn reports_packets(&self) -> bool {
         true
     }
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_hundred_kbit_per_second_are_reported_ten_times_a_second() {
-        // 1000 bytes each 80 ms are 100 kbit/s: a report each 100 ms, when the packets allow.
+        // 1000 bytes each 80 ms are 100 kbit/s: a report each 100 ms, at the arrival of packets.
         let times = reports(V1, 80, 100);
         let rate = times.iter().filter(|&&ms| ms >= 2000).count() as f64 / 6.0;
         assert!((9.0..=11.5).contains(&rate), "{rate} per second");

@@ -31,7 +31,7 @@ impl<const N: usize> RecentMax<N> {
         self.steps[0] = self.steps[0].max(value);
     }
 
-    /// Coupling scales what is measured by `factor`.
+    /// Scales the measured values by `factor` for coupling.
     pub(super) fn scale(&mut self, factor: f64) {
         self.steps.iter_mut().for_each(|value| *value = scaled(*value, factor));
     }

@@ -39,7 +39,7 @@ fn the_rate_doubles_until_the_first_loss_and_then_follows_the_equation() {
     assert!(loss < 3000, "the queue of 300 ms is full within 3 s, not {loss} ms");
     assert!(seen[loss - 1].2.is_nan() && seen[loss - 1].1 > 1e6, "{} bit/s before it", seen[loss - 1].1);
     assert!(seen[loss..].iter().all(|&(p, x, x_bps)| p > 0.0 && x <= x_bps * 1.0001 + 1.0));
-    // The synthetic interval makes up for the overshoot: about the receive rate, half of what slow start had.
+    // The synthetic interval makes up for the overshoot: about the receive rate, half of slow start's rate.
     let after = seen[loss + 1].1;
     assert!((0.5e6..1.2e6).contains(&after), "{after} bit/s");
 }

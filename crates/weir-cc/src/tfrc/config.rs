@@ -4,10 +4,10 @@ use weir_units::{DataSize, TimeDelta};
 
 use crate::config_error::{ConfigError, check, positive, span, weight};
 
-/// No packet is larger, in bytes: the length field of IP.
+/// Largest packet in bytes, by the length field of IP.
 pub(super) const MOST_SIZE: f64 = 65_535.0;
 
-/// The part of the throughput equation that stands for timeouts.
+/// The timeout term of the throughput equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -19,7 +19,7 @@ pub enum TimeoutTerm {
     AtMostOne,
 }
 
-/// What the equation takes for TCP's retransmission timeout, `t_RTO`.
+/// The equation's value of TCP's retransmission timeout (RTO), `t_RTO`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -32,13 +32,13 @@ pub enum RetransmissionTimeout {
     MeasuredInTicks(TimeDelta),
 }
 
-/// How the rate follows the equation upwards.
+/// Growth of the rate towards the equation's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Increase {
-    /// At once, up to twice what is received. RFC 5348 §4.3.
+    /// At once, up to twice the receive rate. RFC 5348 §4.3.
     AtOnce,
     /// By one packet per round trip and round trip. ns-2.
     OnePacketPerRtt,
@@ -60,9 +60,9 @@ pub struct Config {
     pub oscillation_prevention: bool,
     /// The equation's timeout term. RFC 5348 §3.1.
     pub timeout_term: TimeoutTerm,
-    /// `t_RTO`. RFC 5348 §3.1.
+    /// Retransmission timeout (RTO), `t_RTO`. RFC 5348 §3.1.
     pub retransmission_timeout: RetransmissionTimeout,
-    /// How the rate rises. RFC 5348 §4.3.
+    /// Growth of the rate. RFC 5348 §4.3.
     pub increase: Increase,
     /// `NDUPACK`, later packets after which one is lost, 1 to 1000. RFC 5348 §5.1.
     pub duplicate_threshold: u32,
@@ -72,11 +72,11 @@ pub struct Config {
     pub nofeedback_rtts: f64,
     /// The nofeedback timer before the first feedback. RFC 5348 §4.2.
     pub initial_nofeedback: TimeDelta,
-    /// The nofeedback timer is never longer, at most 2 s. Divergence 4.
+    /// Longest nofeedback timer, at most 2 s. Divergence 4.
     pub max_nofeedback: TimeDelta,
     /// `t_mbi`, the longest time between packets. RFC 5348 §4.3.
     pub max_backoff_interval: TimeDelta,
-    /// In this time the encoder makes room for what waits in the pacer. Divergence 3.
+    /// Time in which the encoder's lower rate drains the backlog of the pacer. Divergence 3.
     pub drain_time: TimeDelta,
 }
 
@@ -102,9 +102,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// What of ns-2.35's TFRC bears on the steady state (its defaults, packets of 1000 bytes): the equation with a
-    /// bounded timeout term and a timeout measured in ticks of 100 ms, slower filters, an increase of one packet per round trip and round
-    /// trip, no tolerance of reordering, discounting down to a half, and a nofeedback timer of two round trips.
+    /// The properties of ns-2.35's TFRC that affect the steady state (its defaults, packets of 1000 bytes). The
+    /// equation has a bounded timeout term and a timeout measured in ticks of 100 ms. The filters are slower, and
+    /// the rate increases by one packet per round trip and round trip. Reordering is not tolerated, discounting
+    /// goes down to a half, and the nofeedback timer is two round trips.
     pub fn ns2() -> Self {
         Self {
             segment_size: DataSize::from_bytes(1000),

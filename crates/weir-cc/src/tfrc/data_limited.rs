@@ -1,13 +1,14 @@
-//! Whether the application, not the law, limited what a report covers (RFC 5348 §8.2.1).
+//! Detection of data-limited intervals: whether the application, not the controller, limited the rate that a report
+//! covers (RFC 5348 §8.2.1).
 
 use weir_units::TimeDelta;
 
 use crate::time::SendTime;
 
-/// Two marks tell of each interval between reports whether the sender was held back by its rate within it.
+/// Two marks record, for each interval between reports, whether the rate held the sender back within it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DataLimited {
-    /// `t_new`: when the last packet left that the newest report knows of.
+    /// `t_new`: departure of the last packet covered by the newest report.
     covered: Option<SendTime>,
     /// `t_next`: when the newest report came.
     reported: Option<SendTime>,
@@ -25,8 +26,8 @@ impl DataLimited {
         }
     }
 
-    /// A report came at `now` that covers what left up to `covered`, and as far back as `rtt` before. Returns
-    /// whether all of that was limited by the application.
+    /// A report came at `now` that covers packets sent up to `covered`, and as far back as `rtt` before. Returns
+    /// whether the application limited all of that.
     pub(super) fn on_report(&mut self, now: SendTime, covered: SendTime, rtt: TimeDelta) -> bool {
         let begin = covered - rtt;
         (self.covered, self.reported) = (Some(covered), Some(now));
@@ -49,7 +50,7 @@ mod tests {
         SendTime::from_millis(ms)
     }
 
-    /// Reports each 100 ms, of what left 100 ms before; packets that use the rate up leave each 10 ms in `used`.
+    /// Reports each 100 ms, of packets sent 100 ms before; packets that use the rate up leave each 10 ms in `used`.
     fn limited(used: core::ops::Range<i64>, until: i64) -> Vec<i64> {
         let mut state = DataLimited::default();
         let mut limited = Vec::new();

@@ -2,13 +2,13 @@
 
 use super::config::TimeoutTerm;
 
-/// Loss event rates between which the inverse looks.
+/// Range of loss event rates in which the inverse searches.
 const LEAST: f64 = 1e-10;
 /// Halvings of that range on a logarithmic scale: ln(10¹⁰)/2⁴⁰ is far below the equation's own precision.
 const BISECTIONS: u32 = 40;
 
-/// Packets per round trip that TCP would send at the loss event rate `p` in (0, 1], with a retransmission timeout
-/// of `t_rto` round trips and `b` = 1: `X_Bps · R/s`. RFC 5348 §3.1.
+/// TCP's packets per round trip at the loss event rate `p` in (0, 1], with a retransmission timeout of `t_rto`
+/// round trips and `b` = 1: `X_Bps · R/s`. RFC 5348 §3.1.
 pub fn packets_per_rtt(p: f64, t_rto: f64, term: TimeoutTerm) -> f64 {
     let timeouts = 3.0 * libm::sqrt(3.0 * p / 8.0);
     let timeouts = match term {

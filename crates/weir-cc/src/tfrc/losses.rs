@@ -25,7 +25,7 @@ struct Seen {
 struct Hole {
     first: u64,
     last: u64,
-    /// What arrived on either side of it when it showed.
+    /// Arrivals on either side of it when it was detected.
     before: Seen,
     after: Seen,
     /// Packets with higher numbers that have arrived.
@@ -81,7 +81,7 @@ impl LossHistory {
             self.advance(Seen { id, at });
         }
         let mut found = self.declare_lost(rtt, &first_interval);
-        // A mark counts at once, and whatever misses before it begins the event (RFC 5348 §5.1).
+        // A mark counts at once, and a missing packet before it begins the event (RFC 5348 §5.1).
         if marked {
             let missing = self.holes.iter().find(|hole| hole.first < id);
             let begin =
@@ -129,7 +129,7 @@ impl LossHistory {
         }
     }
 
-    /// A packet that comes late is not lost, if it has not been declared so.
+    /// A late packet is not lost, unless it has been declared lost.
     fn fill(&mut self, id: u64) {
         let Some(index) = self.holes.iter().position(|hole| (hole.first..=hole.last).contains(&id)) else {
             return;
@@ -174,7 +174,7 @@ impl LossHistory {
         let open = newest.saturating_sub(loss.id).saturating_add(1);
         let length = match self.event {
             Some(event) => loss.id - event.id,
-            // After a leap the history goes on with what the open interval had grown to.
+            // After a leap the history goes on with the length that the open interval had reached.
             None if self.intervals.average_closed().is_some() => self.intervals.open(),
             // To the nearest: cut off, a short one would miss the rate by a fifth and more (§6.3.1: by 5 %).
             None => libm::round(first_interval()) as u64,

@@ -1,13 +1,13 @@
 //! TFRC, TCP-friendly rate control: RFC 5348.
 //!
-//! The receiver measures the loss event rate `p`, the inverse of a weighted average of the numbers of packets between
-//! loss events, and tells it once per round trip together with the receive rate. The sender sends what TCP would on
-//! average at that loss event rate and round-trip time; before the first loss it doubles its rate each round trip.
+//! The receiver measures the loss event rate `p`, the inverse of a weighted average of the packets between loss
+//! events. Its reports carry `p` and the receive rate once per round trip. The sender sends at TCP's average rate
+//! for that loss event rate and round-trip time. Before the first loss it doubles its rate each round trip.
 //!
-//! Source: RFC 5348 (September 2008); [`Config::ns2`] has those of ns-2.35's choices that bear on the steady state.
-//! Blocks: [`TfrcObserver`] (§5, §6) with its loss history, [`Tfrc`] (§4) with `X_recv_set`, the round-trip time and
-//! the data-limited intervals; the throughput equation (§3.1) and its inverse stand apart
-//! ([`packets_per_rtt`], [`loss_event_rate`]). Every constant is in [`Config`].
+//! Source: RFC 5348 (September 2008); [`Config::ns2`] has the choices of ns-2.35 that affect the steady state.
+//! Blocks: [`TfrcObserver`] (§5, §6) with its loss history, [`Tfrc`] (§4) with `X_recv_set`, the round-trip time
+//! and the data-limited intervals; the throughput equation (§3.1) and its inverse stand apart ([`packets_per_rtt`],
+//! [`loss_event_rate`]). Every constant is in [`Config`].
 //!
 //! Deliberate divergences and readings of what the RFC leaves open:
 //!
@@ -30,12 +30,13 @@
 //!    receiver's: it begins anew where the receiving end is told of the change, else it goes on, and slow start follows
 //!    only if it is empty. The RFC has no rule.
 //!
-//! Coupling's word becomes `X` and scales `X_recv_set`. The equation's rate is a function of what the receiver saw and
-//! forgets a share with the next report, as coupled-rtp-2014 has it. A factor on that rate would keep it, but flows that
-//! are coupled so lose more and carry less.
+//! Coupling's allocation becomes `X` and scales `X_recv_set`. The equation's rate is a function of the receiver's
+//! measurements, and forgets an allocation with the next report, as coupled-rtp-2014 has it. A factor on that rate
+//! would keep the allocation, but flows coupled in this way lose more and carry less.
 //!
-//! [`Config::ns2`] is held against ns-2.35's own figures (`data/ns2`). Not taken over from ns-2: its slow start spread over the packets of a round trip, its round counter, its
-//! loss times by the sender's clock, its 300 bytes/s before the first report and its receive rate in packets.
+//! [`Config::ns2`] is compared with ns-2.35's own figures (`data/ns2`). Some parts of ns-2 are not taken over. They
+//! are slow start spread over the packets of a round trip, the round counter, loss times by the sender's clock, 300
+//! bytes/s before the first report, and a receive rate in packets.
 
 mod config;
 mod data_limited;

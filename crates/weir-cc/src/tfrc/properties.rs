@@ -1,4 +1,4 @@
-//! What holds of TFRC's variants beyond what holds of every law.
+//! Properties of TFRC's variants beyond those of every controller.
 
 use proptest::prelude::*;
 

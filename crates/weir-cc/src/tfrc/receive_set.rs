@@ -20,7 +20,7 @@ impl ReceiveSet {
         Self { values: [(value, now); LENGTH], known: 1 }
     }
 
-    /// *Update X_recv_set*: takes `value` in and forgets what is older than two round trips.
+    /// *Update X_recv_set*: takes `value` in and forgets values older than two round trips.
     pub(super) fn update(&mut self, value: f64, now: SendTime, rtt: TimeDelta) {
         self.values.rotate_right(1);
         self.values[0] = (value, now);
@@ -39,7 +39,7 @@ impl ReceiveSet {
         self.values.iter_mut().for_each(|(value, _)| *value /= 2.0);
     }
 
-    /// Coupling scales what was sent, and so what would have been received, by `factor`.
+    /// Scales the rates that would have been received by `factor` for coupling.
     pub(super) fn scale(&mut self, factor: f64) {
         self.values.iter_mut().for_each(|(value, _)| *value *= factor);
     }

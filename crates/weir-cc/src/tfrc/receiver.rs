@@ -12,7 +12,7 @@ use crate::parts::receive_rate::ReceiveRate;
 use crate::report::{NativeReport, TfrcReport};
 use crate::time::ArrivalTime;
 
-/// Round-trip times by which the receiver goes; the sender's word is brought between them. Divergence 8.
+/// Bounds of the receiver's round-trip time, within which the sender's is clamped. Divergence 8.
 const LEAST_RTT: TimeDelta = TimeDelta::from_millis(1);
 const GREATEST_RTT: TimeDelta = TimeDelta::from_secs(2);
 /// Weight of the past in the average packet size, which RFC 5348 leaves open.
@@ -22,7 +22,7 @@ const LEAST_TARGET: f64 = 0.5;
 /// `t_RTO/R` at the receiver, which does not know the sender's.
 const T_RTO: f64 = 4.0;
 
-/// What TFRC's receiver sees: the loss event rate `p` and the receive rate `X_recv`. RFC 5348 §6.
+/// Measurements of TFRC's receiver: the loss event rate `p` and the receive rate `X_recv`. RFC 5348 §6.
 #[derive(Debug)]
 pub struct TfrcObserver {
     config: Config,
@@ -34,17 +34,17 @@ pub struct TfrcObserver {
     segment: f64,
     /// The greatest number seen.
     newest: Option<u64>,
-    /// The sender's round-trip time, as the newest packet carries it; `None` while it is unknown.
+    /// The sender's round-trip time, as the newest packet carries it, or `None` while it is unknown.
     rtt: Option<TimeDelta>,
     /// `p` of the last report.
     reported: f64,
-    /// The feedback timer. `None` before the first packet and when it expired with nothing to report.
+    /// The feedback timer. Not set before the first packet, nor when it expired without anything to report.
     due: Option<ArrivalTime>,
     heard: bool,
 }
 
 impl TfrcObserver {
-    /// An observer that knows nothing of the path yet.
+    /// An observer without any measurement of the path.
     ///
     /// # Errors
     /// The first constant of `config` out of its range.
@@ -68,14 +68,14 @@ impl TfrcObserver {
         }
     }
 
-    /// `X_recv`: what arrived within the last round trip, and not less than the packet that has just come.
+    /// `X_recv`: the rate of arrivals within the last round trip, and not less than the packet that has just come.
     fn receive_rate(&mut self, now: ArrivalTime) -> DataRate {
         let Some(rtt) = self.rtt else { return self.received.rate(now).unwrap_or_default() };
         let one_packet = DataRate::from_bps_f64(self.segment * 8.0 / rtt.secs_f64());
         self.received.rate(now).unwrap_or(one_packet)
     }
 
-    /// The interval before the first loss event: that at which the equation gives the receive rate. RFC 5348 §6.3.1.
+    /// The interval before the first loss event, at which the equation gives the receive rate. RFC 5348 §6.3.1.
     fn first_interval(config: &Config, receive_rate: DataRate, segment: f64, rtt: TimeDelta) -> f64 {
         let packets = receive_rate.bps_f64() / 8.0 / segment * rtt.secs_f64();
         1.0 / loss_event_rate(packets.max(LEAST_TARGET), T_RTO, config.timeout_term)
@@ -109,9 +109,11 @@ impl Observer for TfrcObserver {
         self.received.on_arrival(packet.at, packet.size);
         let new_event = self.count(packet);
         self.heard = true;
+        // §6.1: a report at once when `p` has risen.
         let worse = new_event && self.losses.loss_event_rate() > self.reported;
         let timer = match (self.due, self.rtt) {
-            // RFC 5348 §6.1: an expiry that found nothing is made up for; §6.3: no round-trip time, a report each.
+            // RFC 5348 §6.1: an expiry without anything to report is made up for; §6.3: no round-trip time, a
+            // report each.
             (None, _) | (_, None) => packet.at,
             (Some(due), Some(rtt)) => due.min(packet.at + rtt),
         };
@@ -124,6 +126,7 @@ impl Observer for TfrcObserver {
 
     fn report(&mut self, now: ArrivalTime) -> Option<NativeReport> {
         self.due.filter(|&due| due <= now)?;
+        // §6.2: no report without packets since the last one.
         if !core::mem::take(&mut self.heard) {
             self.due = None;
             return None;

@@ -1,4 +1,4 @@
-//! The round-trip time `R` and what the sender derives from it (RFC 5348 §4.3, §4.5; RFC 6298 §2).
+//! The round-trip time `R` and the sender's values from it (RFC 5348 §4.3, §4.5; RFC 6298 §2).
 
 use weir_units::TimeDelta;
 
@@ -63,7 +63,7 @@ impl RoundTrip {
         if self.sqrt_mean.is_nan() { 1.0 } else { self.sqrt_mean / self.sqrt_latest }
     }
 
-    /// The averages of √R begin anew with the next sample: the newest one bends the rate no more.
+    /// The averages of √R begin anew with the next sample: the newest one no longer adjusts the rate.
     pub(super) fn settle(&mut self) {
         self.sqrt_mean = f64::NAN;
     }

@@ -20,9 +20,9 @@ use crate::time::SendTime;
 /// Weight of the past in the average packet size. RFC 5348 §4.1 averages over loss intervals, which only the
 /// receiver knows.
 const SIZE_FILTER: f64 = 0.99;
-/// What is left of a receive rate at a loss while the application limits the rate. RFC 5348 §4.3.
+/// Share of a receive rate that is left at a loss while the flow is application-limited. RFC 5348 §4.3.
 const DATA_LIMITED_LOSS: f64 = 0.85;
-/// The nofeedback timer never runs out sooner.
+/// Shortest nofeedback timer.
 const LEAST_NOFEEDBACK: TimeDelta = TimeDelta::from_millis(1);
 
 /// The sender half of TFRC. RFC 5348 §4.
@@ -32,11 +32,11 @@ pub type Tfrc = RateController<EquationRule>;
 #[derive(Debug)]
 pub struct EquationRule {
     config: Config,
-    /// `X_Bps`, the equation's rate in bytes/s; `None` while `p` is 0.
+    /// `X_Bps`, the equation's rate in bytes/s, or `None` while `p` is 0.
     x_bps: Option<f64>,
     /// `p` of the last report.
     p: f64,
-    /// `R` and its relatives; `None` before the first sample.
+    /// `R` and values from it, or `None` before the first sample.
     rtt: Option<RoundTrip>,
     /// `s`, average payload in bytes.
     segment: f64,
@@ -109,21 +109,24 @@ impl EquationRule {
         Some(Next { why, ..self.follow_equation(now, allowed, &rtt, p_before > 0.0, x) })
     }
 
-    /// By how much coupling has scaled the rate since the packets left that were received in the last round trip.
+    /// Factor by which coupling has scaled the rate since the packets left that were received in the last round
+    /// trip.
     fn rescaled(&mut self, now: SendTime, rtt: &RoundTrip) -> f64 {
         let newest = now - rtt.latest;
         self.words.over(newest - rtt.smoothed(), newest, now)
     }
 
-    /// Takes the receive rate in; returns what it allows. RFC 5348 §4.3 step 4.
+    /// Takes the receive rate in; returns the limit that follows. RFC 5348 §4.3 step 4.
     fn recv_limit(&mut self, now: SendTime, received: f64, rtt: &RoundTrip, worse: bool) -> f64 {
         let covered = now - rtt.latest;
         let limited = self.data_limited.on_report(now, covered, rtt.smoothed()) && received > 0.0;
+        // §4.3 step 4: the whole interval was data-limited, and `p` has risen.
         if limited && worse {
             self.receive_set.halve();
             self.receive_set.maximize(DATA_LIMITED_LOSS * received, now);
             return self.receive_set.max();
         }
+        // A data-limited receive rate must not lower the limit: only the greatest one counts.
         if limited {
             self.receive_set.maximize(received, now);
         } else {
@@ -152,7 +155,7 @@ impl EquationRule {
         Next { x: allowed.min(x + rise), why: ChangeReason::Loss, limited_by: Some(LimitingFactor::Loss) }
     }
 
-    /// `None` where it is not time to double yet.
+    /// Doubles the rate in slow start, once per round trip. Returns `None` where it is too early.
     fn slow_start(&mut self, now: SendTime, recv_limit: f64, rtt: &RoundTrip, x: f64) -> Option<Next> {
         let due = self.changed.is_none_or(|doubled| now - doubled >= rtt.smoothed() || now < doubled);
         due.then(|| {
@@ -188,21 +191,25 @@ impl EquationRule {
         self.sent = false;
     }
 
-    /// RFC 5348 §4.4: what becomes of `x`.
+    /// RFC 5348 §4.4: the rate after `x` when the nofeedback timer expires.
     fn on_nofeedback(&mut self, now: SendTime, mut x: f64, limits: &RateLimits) -> f64 {
         let idle = !self.sent;
         if !idle && let Some(rtt) = &mut self.rtt {
-            // The last round trip is stale: what it took off the rate stays off, what it added goes.
+            // The last round trip is stale: a reduction by it stays, an increase by it goes.
             let factor = if self.config.oscillation_prevention { rtt.oscillation_factor() } else { 1.0 };
             rtt.settle();
             x = within(limits, x * factor.min(1.0));
         }
         let x_recv = self.receive_set.max().min(x);
         match (self.rtt, self.x_bps) {
+            // §4.4: an idle sender keeps its rate before the first round-trip time, and while the rate is small beside
+            // the recovery rate `W_init/R`.
             (None, _) if idle => x,
             (Some(rtt), Some(_)) if idle && x_recv < self.initial_rate(&rtt) => x,
             (Some(rtt), None) if idle && x < 2.0 * self.initial_rate(&rtt) => x,
+            // Without a round-trip time or a loss event `X` is halved.
             (None, _) | (Some(_), None) => (x / 2.0).max(self.least()),
+            // The receive rate was the limit already: `X_recv` is halved, else `X_Bps`.
             (Some(_), Some(x_bps)) if x_bps > 2.0 * x_recv => self.update_limits(now, x_recv, x_bps, x),
             (Some(_), Some(x_bps)) => self.update_limits(now, x_bps.min(x) / 2.0, x_bps, x),
         }
@@ -377,7 +384,7 @@ impl Rule for EquationRule {
     }
 
     fn evidence(&self, _why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
-        // §4.3 step 4: the equation bounds the rate, and so does twice what was received.
+        // §4.3 step 4: the equation bounds the rate, and so does twice the receive rate.
         let recv_limit = 2.0 * self.receive_set.max() * 8.0;
         let recv_limit = if recv_limit.is_finite() { recv_limit } else { f64::NAN };
         [Evidence::against("X_Bps", recv_limit), Evidence::of("p"), Evidence::of("R")]

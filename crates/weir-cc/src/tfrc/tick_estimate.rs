@@ -6,7 +6,7 @@ use weir_units::TimeDelta;
 const SRTT_PLACES: u32 = 3;
 /// `RTTVAR` has two, as its gain is 1/4.
 const VARIATION_PLACES: u32 = 2;
-/// A variation with two places, shifted by so much, is four variations with three places.
+/// Shift that makes four variations with three places of a variation with two places.
 const FOUR_VARIATIONS: u32 = 2 + SRTT_PLACES - VARIATION_PLACES;
 
 /// Smoothed round-trip time and its variation, in ticks.
@@ -28,7 +28,7 @@ impl TickEstimate {
         Self { tick, srtt: ticks << SRTT_PLACES, variation: ticks << (VARIATION_PLACES - 1) }
     }
 
-    /// After a further sample. RFC 6298 §2.3, with what falls below a binary place cut off.
+    /// After a further sample. RFC 6298 §2.3, rounded down at each binary place.
     pub(super) fn add(&mut self, sample: TimeDelta) {
         let error = ticks(sample, self.tick) - (self.srtt >> SRTT_PLACES);
         self.srtt = (self.srtt + error).max(1);

@@ -1,8 +1,8 @@
 //! The two-state filter, the detector and the threshold against those of aiortc, an independent port of libwebrtc's.
 //!
-//! Both make up the same path in whole numbers (`tools/aiortc_kalman.py` wrote down what aiortc says of it). aiortc's
-//! constants are those of libwebrtc since August 2016; its threshold goes by the arrival of the packet that completes
-//! a sample, not by that of the sample.
+//! Both make up the same path in whole numbers (`tools/aiortc_kalman.py` recorded aiortc's results). aiortc's
+//! constants are those of libwebrtc since August 2016; its threshold uses the arrival of the packet that completes
+//! a sample, not that of the sample.
 
 use weir_cc::gcc::blocks::bursts::{BurstConfig, Bursts, Received};
 use weir_cc::gcc::blocks::detector::{Detector, DetectorConfig, Usage};

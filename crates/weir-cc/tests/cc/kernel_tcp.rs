@@ -33,7 +33,7 @@ fn recording(csv: &str) -> Vec<Recorded> {
     csv.lines().skip(2).map(line).collect()
 }
 
-/// A sender that always has something to send, fed with recorded acknowledgements.
+/// A sender that always has data to send, fed with recorded acknowledgements.
 struct Replay {
     law: Cubic,
     window: Window,
@@ -103,7 +103,7 @@ struct Link {
     quick: fn(i64) -> bool,
 }
 
-/// The window at which slow start ends, in segments, where what is acknowledged depends on what is sent.
+/// The window at which slow start ends, in segments, where acknowledgements depend on the segments sent.
 fn slow_start_ends_over(link: &Link) -> f64 {
     let mut replay = Replay::new();
     // Of each segment, when it left and when it was on the line.

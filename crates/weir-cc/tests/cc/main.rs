@@ -1,4 +1,4 @@
-//! The controllers against what others wrote, and what their documentation shows.
+//! The controllers against independent implementations, and the programs in their documentation.
 
 mod aiortc_kalman;
 mod examples;

@@ -1,4 +1,4 @@
-//! The kit of tests for laws of others, used from outside: on a law of our own, and on ones that are broken.
+//! The tests for other controllers, used from outside: on a controller of our own, and on broken ones.
 
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
@@ -13,10 +13,10 @@ const FEEDBACK_INTERVAL: TimeDelta = TimeDelta::from_millis(50);
 const STEP: f64 = 4000.0;
 const CUT: f64 = 0.7;
 
-/// Additive increase with each feedback, multiplicative decrease once for all that is lost in a round trip.
+/// Additive increase with each feedback, multiplicative decrease once for all losses of a round trip.
 #[derive(Debug)]
 struct Aimd {
-    /// What left before this was sent at the rate before the last cut.
+    /// Time of the last cut: packets that left before were sent at the earlier rate.
     cut_at: Option<SendTime>,
 }
 
@@ -54,7 +54,7 @@ impl Rule for Aimd {
         self.cut_at = None;
     }
 
-    // It has no rate but the frame's.
+    // The rule has no rate but the frame's.
     fn scale(&mut self, _: SendTime, _: f64, _: &Frame) {}
 
     fn send_rates(&self, frame: &Frame) -> SendRates {
@@ -82,7 +82,7 @@ law_tests!(
         .cutting_to(CUT)
 );
 
-/// What a broken law does.
+/// Fault of a broken controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     ExceedsItsMaximum,
@@ -91,7 +91,7 @@ enum Fault {
     ForgetsCoupling,
 }
 
-/// The law above, but for a fault.
+/// The controller above, with a fault.
 #[derive(Debug)]
 struct Broken {
     law: RateController<Aimd>,

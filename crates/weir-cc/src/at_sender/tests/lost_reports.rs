@@ -1,4 +1,4 @@
-//! Where reports are missing, what they would have told counts for nothing.
+//! Packets of missing reports count for nothing.
 
 use super::*;
 

@@ -190,7 +190,7 @@ fn by_departures() -> DcccObserver {
     observer
 }
 
-/// Stamped with what was never sent.
+/// A packet stamped with a rate that was never sent.
 fn numbered(id: u64, departure: i64, arrival: i64) -> Arrival {
     Arrival { id, ..packet(departure, arrival, 5000, 50) }
 }
@@ -240,7 +240,7 @@ fn of_what_no_report_told_neither_packets_nor_time_count() {
     let mut observer = by_departures();
     observer.on_arrival(&numbered(1, 10, 35));
     observer.on_unreported();
-    // Of packets 2 to 4 nothing is known: of the 40 ms between 1 and 5 a fourth counts. 2 · 8000 bit in 20 ms.
+    // Packets 2 to 4 are not reported: of the 40 ms between 1 and 5 a fourth counts. 2 · 8000 bit in 20 ms.
     observer.on_arrival(&numbered(5, 50, 75));
     let report = report(&mut observer, 125).unwrap();
     assert_eq!((report.sending_rate.bps(), report.interarrival), (800_000, ms(10)));

@@ -73,7 +73,7 @@ fn tell(sender: &mut Dccc, told: &Told) -> DataRate {
     tell_at(sender, 1000, told).unwrap().rate
 }
 
-/// With what changed the rate.
+/// The rate, with the reason of the change.
 fn tell_why(sender: &mut Dccc, told: &Told) -> (DataRate, ChangeReason) {
     let decision = tell_at(sender, 1000, told).unwrap();
     (decision.rate, decision.why)
@@ -317,7 +317,7 @@ fn what_truly_waits_at_the_sender_drains_and_the_stamp_tells_what_is_sent() {
 #[test]
 fn jitter_is_no_loss() {
     let mut sender = dccc(fixed());
-    // Packets bunch: g swings by 10 % around nothing, and the delay goes with it.
+    // Packets bunch: g swings by 10 % around zero, and the delay goes with it.
     for round in 0..200 {
         let (delay, received) = if round % 2 == 0 { (60, 900) } else { (55, 1125) };
         let now = 1000 + 50 * round;
@@ -385,7 +385,7 @@ fn a_minute_without_the_empty_path_the_sender_yields_and_does_not_rise_by_it() {
     // The queue drains by itself: more comes than is sent.
     let draining = Told { delay: 60, sent: 500, received: 1000, ..TOLD };
     assert_eq!(told_by(&mut sender, 60_100, &draining, 70), before);
-    // 5 · 120 ms of yielding, and a round trip of hearing.
+    // 5 · 120 ms of draining, and a round trip until the reports cover it.
     assert_eq!(told_by(&mut sender, 60_600, &told, 70), before);
     assert_eq!(sender.target().sending_rate, before);
     assert_eq!(told_by(&mut sender, 60_669, &told, 70), before);

@@ -17,21 +17,21 @@ use crate::time::SendTime;
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case", deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Additive {
-    /// Half a packet per response time and update, at least so many bit/s per update; a response time counts at
-    /// most once. draft-ietf-rmcat-gcc-02 §5.5.
+    /// Half a packet per response time and update, but not below a least increment per update; a response time
+    /// counts at most once. draft-ietf-rmcat-gcc-02 §5.5.
     PerUpdate {
         /// In bit/s: 1000 in the draft.
         least: f64,
     },
-    /// Half a packet per response time as a slope, at least so many bit/s per second, over all the time that has
-    /// passed. libwebrtc since 2017.
+    /// Half a packet per response time as a slope, but not below a least slope, over all the time that has passed.
+    /// libwebrtc since 2017.
     Slope {
         /// In bit/s per second: 4000 in libwebrtc.
         least: f64,
     },
 }
 
-/// What the receive rate `R` does to a growing `A`.
+/// Effect of the receive rate `R` on a growing `A`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case", deny_unknown_fields))]
@@ -40,9 +40,9 @@ pub enum ReceiveRateBound {
     /// `A` never exceeds the multiple of `R`. draft-ietf-rmcat-gcc-02 §5.5.
     Ceiling,
     /// A step of growth that would exceed the multiple of `R` is refused, once `R` exceeds 100 kbit/s or `A` would
-    /// exceed 150 kbit/s; `A` is not pulled down. libwebrtc in 2016.
+    /// exceed 150 kbit/s. `A` is not pulled down. libwebrtc in 2016.
     Refusal,
-    /// Growth ends at the multiple of `R` and so many bit/s more; `A` is not pulled down. libwebrtc today.
+    /// Growth ends at the multiple of `R` plus a margin; `A` is not pulled down. libwebrtc today.
     Limit {
         /// In bit/s: 10 000 in libwebrtc.
         margin: f64,
@@ -57,7 +57,7 @@ pub enum ReceiveRateBound {
 pub struct AimdConfig {
     /// `η`, multiplicative growth per second, above 1. draft-ietf-rmcat-gcc-02 §5.5.
     pub increase: f64,
-    /// A multiplicative step is at least so many bit/s. libwebrtc; 0 in the draft.
+    /// Least multiplicative step in bit/s. libwebrtc; 0 in the draft.
     pub least_increase: f64,
     /// Growth near the capacity.
     pub additive: Additive,
@@ -66,14 +66,14 @@ pub struct AimdConfig {
     pub additive_only_near: bool,
     /// `β`, share of `R` that is left after over-use, in (0, 1). draft-ietf-rmcat-gcc-02 §5.5.
     pub decrease: f64,
-    /// So many bit/s less still after over-use. libwebrtc since September 2023; 0 before.
+    /// Additional decrease after over-use, in bit/s. libwebrtc since September 2023; 0 before.
     pub extra_decrease: f64,
-    /// What `R` does to a growing `A`.
+    /// Effect of `R` on a growing `A`.
     pub bound: ReceiveRateBound,
     /// The multiple of `R` in it, at least 1. draft-ietf-rmcat-gcc-02 §5.5.
     pub bound_factor: f64,
-    /// Whether the state is Hold at the beginning and again right after a decrease (libwebrtc), or Increase at the
-    /// beginning and Decrease until the signal changes (the draft).
+    /// Whether the state is Hold at the beginning and again right after a decrease, as in libwebrtc. Otherwise it
+    /// is Increase at the beginning and Decrease until the signal changes, as in the draft.
     pub returns_to_hold: bool,
     /// `R` below this share of `A` lets `A` fall again before the interval between decreases has passed. libwebrtc.
     pub far_below: f64,
@@ -127,7 +127,7 @@ impl AimdConfig {
         }
     }
 
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 9] {
         let amount = |v: f64| v >= 0.0 && v.is_finite();
         let least = match self.additive {
@@ -178,7 +178,7 @@ pub struct Aimd {
     received: DataRate,
     capacity: LinkCapacity,
     rtt: TimeDelta,
-    /// When `A` was last allowed to change; `None` before the first update.
+    /// Time when `A` was last allowed to change, or `None` before the first update.
     changed: Option<SendTime>,
 }
 
@@ -213,14 +213,14 @@ impl Aimd {
         self.rtt = rtt.max(TimeDelta::ZERO);
     }
 
-    /// Coupling scales `A` by `factor`, which makes `share` (bit/s) of the target that it bounds: the time of growth and the
-    /// wait after a change run on.
+    /// Scales `A` by `factor` for coupling, to `share` (bit/s) of the target that it bounds. The time of growth and
+    /// the wait after a change run on.
     pub fn scale(&mut self, factor: f64, share: f64) {
         self.rate = self.limits.clamp_bps(self.rate * factor).max(share);
         self.received = self.received.scale(factor);
     }
 
-    /// `A` becomes `rate` (bit/s), by a probe or because the law begins there.
+    /// `A` becomes `rate` (bit/s), by a probe or because the controller begins there.
     pub fn set_rate(&mut self, rate: f64, now: SendTime) {
         self.rate = self.limits.clamp_bps(rate);
         self.changed = Some(now);
@@ -241,8 +241,8 @@ impl Aimd {
         &self.capacity
     }
 
-    /// Whether an over-use that persists may lower `A` again: a round-trip time after the last change, or at once
-    /// if `R` is far below `A`.
+    /// Whether a persisting over-use may lower `A` again: a round-trip time after the last change, or at once if
+    /// `R` is far below `A`.
     pub fn may_reduce_again(&self, received: Option<DataRate>, now: SendTime) -> bool {
         self.changed.is_none_or(|changed| (now - changed).abs() >= self.reduction_interval())
             || received.is_some_and(|r| r.bps_f64() < self.config.far_below * self.rate)
@@ -283,6 +283,7 @@ impl Aimd {
 
     fn increase(&mut self, elapsed: Option<TimeDelta>) {
         let received = self.received.bps_f64();
+        // R above C̄ + 3σ: the capacity has grown, and is estimated anew (draft-ietf-rmcat-gcc-02 §5.5).
         if self.capacity.is_exceeded_by(self.received) {
             self.capacity.clear();
         }
@@ -296,12 +297,14 @@ impl Aimd {
         };
     }
 
-    /// By how much `A` grows, in bit/s, `elapsed` after the update before; `None` at the first.
+    /// Growth of `A` in bit/s, `elapsed` after the update before (`None` at the first).
     fn increment(&self, elapsed: Option<TimeDelta>) -> f64 {
         let near = !self.config.additive_only_near || !self.capacity.is_undercut_by(self.received);
+        // Near C̄ growth is additive, elsewhere multiplicative (draft-ietf-rmcat-gcc-02 §5.5).
         if self.capacity.mean().is_some() && near {
             return self.additive(elapsed.unwrap_or(TimeDelta::ZERO).max(TimeDelta::ZERO));
         }
+        // Growth of at most a second, however late the update is.
         let seconds = elapsed.map_or(1.0, |elapsed| elapsed.secs_f64().clamp(0.0, 1.0));
         let factor = libm::pow(self.config.increase, seconds);
         (self.rate * (factor - 1.0)).max(self.config.least_increase)
@@ -331,6 +334,7 @@ impl Aimd {
             lowered = self.capacity.mean().map_or(lowered, |capacity| decrease * capacity);
         }
         self.rate = self.rate.min(lowered);
+        // R below C̄ − 3σ: the capacity has fallen, and is estimated anew.
         if self.capacity.is_undercut_by(self.received) {
             self.capacity.clear();
         }

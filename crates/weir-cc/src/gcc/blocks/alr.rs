@@ -1,11 +1,11 @@
-//! The detector of application-limited regions: when the source offers so little that the rate says nothing about the
-//! path (libwebrtc's `AlrDetector`, June 2025).
+//! The detector of application-limited regions: phases in which the source offers so little that the rate shows
+//! nothing about the path (libwebrtc's `AlrDetector`, June 2025).
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::time::SendTime;
 
-/// When the source counts as limited.
+/// Thresholds of an application-limited region.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
@@ -13,11 +13,12 @@ use crate::time::SendTime;
 pub struct AlrConfig {
     /// The share of the estimate that a source has to fill.
     pub usage: f64,
-    /// The budget holds what this share is in so much time, owed or left over.
+    /// Time span of the budget's capacity, owed or left over: the capacity is this share of the estimate over that
+    /// time.
     pub window: TimeDelta,
-    /// A region begins when more of the budget than this is left over.
+    /// A region begins when more than this share of the budget is left over.
     pub start: f64,
-    /// And ends when less than this is.
+    /// A region ends when less than this share is left over.
     pub stop: f64,
 }
 
@@ -39,7 +40,7 @@ pub struct AlrDetector {
     config: AlrConfig,
     /// Bytes per second that the source has to send.
     rate: f64,
-    /// What the budget holds, in bytes.
+    /// Capacity of the budget, in bytes.
     room: f64,
     /// In bytes; negative if more was sent.
     budget: f64,
@@ -60,23 +61,23 @@ impl AlrDetector {
         *self = Self::new(self.config, estimate);
     }
 
-    /// The estimate is another. What a source has to fill of it counts in whole kbit/s.
+    /// Replaces the estimate. The share of it that a source has to fill counts in whole kbit/s.
     pub fn set_estimate(&mut self, estimate: DataRate) {
         let kbps = libm::trunc(self.config.usage * estimate.bps_f64() / 1e3);
         self.set_rate(kbps * 1e3 / 8.0);
         self.budget = self.budget.clamp(-self.room, self.room);
     }
 
-    /// Coupling scales the estimate by `factor`, and with it what counts as little.
+    /// Scales the estimate by `factor` for coupling, and with it the threshold of an application-limited region.
     pub fn scale(&mut self, factor: f64) {
         self.set_rate(self.rate * factor);
         self.budget *= factor;
     }
 
-    /// A packet of `size` left at `at`. The first one begins the account.
+    /// A packet of `size` left at `at`. The first packet starts the budget.
     pub fn on_sent(&mut self, at: SendTime, size: DataSize) {
         let Some(before) = self.sent.replace(at) else { return };
-        // It began in the past; else the clock was set back.
+        // The region began in the past; else the clock was set back.
         self.since = self.since.map(|since| since.min(at));
         let room = self.room;
         let elapsed = (at - before).max(TimeDelta::ZERO).secs_f64();
@@ -89,7 +90,7 @@ impl AlrDetector {
         }
     }
 
-    /// Since when the source has been limited, if it is.
+    /// Start of the present application-limited region, if there is one.
     pub fn since(&self) -> Option<SendTime> {
         self.since
     }
@@ -107,7 +108,7 @@ mod tests {
     const PACKET: DataSize = DataSize::from_bytes(1000);
 
     fn detector() -> AlrDetector {
-        // 0.65 · 800 kbit/s = 65 bytes per ms; room for 32 500 bytes.
+        // 0.65 · 800 kbit/s = 65 bytes per ms; a budget of at most 32 500 bytes.
         AlrDetector::new(AlrConfig::LIBWEBRTC_2025, DataRate::from_kbps(800))
     }
 
@@ -154,7 +155,7 @@ mod tests {
         let mut alr = detector();
         send(&mut alr, 0, 100, 6);
         alr.set_estimate(DataRate::from_kbps(80));
-        // Room for 3250 bytes, all left over; 1000 bytes less 650 of 100 ms leave 2900, still above 50 %.
+        // A budget of 3250 bytes, all left over; 1000 bytes less 650 of 100 ms leave 2900, still above 50 %.
         assert_eq!(send(&mut alr, 600, 100, 1), [true]);
     }
 

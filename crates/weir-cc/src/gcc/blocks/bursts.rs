@@ -4,27 +4,28 @@ use weir_units::{DataSize, TimeDelta};
 
 use crate::time::{ArrivalTime, SendTime};
 
-/// What makes a burst, and when grouping begins anew.
+/// Rules of a burst, and of a restart of the grouping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurstConfig {
-    /// `burst_time`: packets that leave within so long of a burst's first one belong to it, and so does a packet that
-    /// arrives at most so long after the burst while the delay falls. draft-ietf-rmcat-gcc-02 table 1.
-    /// `None`: each packet is a burst of its own.
+    /// `burst_time`: time from a burst's first departure within which packets belong to it. A packet also belongs
+    /// to it if it arrives within that time after the burst while the delay falls. draft-ietf-rmcat-gcc-02 table 1.
+    /// With `None` each packet is a burst of its own.
     pub burst_time: Option<TimeDelta>,
-    /// A burst may grow by falling delay only for so long after its first arrival (libwebrtc since 2019).
+    /// Longest time from its first arrival for which a burst may grow by falling delay (libwebrtc since 2019).
     pub longest: Option<TimeDelta>,
-    /// Packets that would begin a burst while arrivals ran backwards between the two before are ignored; so many in a
-    /// row begin grouping anew (libwebrtc: 3). `None`: they begin a burst, and there is just no sample.
+    /// Number of packets in a row that are ignored before grouping begins anew (libwebrtc: 3). Packets are ignored
+    /// that would begin a burst while arrivals ran backwards between the two before. With `None` they begin a
+    /// burst, and there is just no sample.
     pub backward_limit: Option<u32>,
-    /// An arrival delta this much longer than passed at the sender begins grouping anew: the receiver's clock was
-    /// set (libwebrtc: 3 s). No queue makes such a delta: a queue that long delays the feedback as much. So does a
-    /// departure this much before the burst's first one: the sender's clock was set back.
+    /// An arrival delta this much longer than the departure delta begins grouping anew: the receiver's clock was
+    /// set (libwebrtc: 3 s). No queue makes such a delta: a queue that long delays the feedback as much. A
+    /// departure this much before the burst's first one does the same: the sender's clock was set back.
     pub clock_jump: Option<TimeDelta>,
 }
 
 impl BurstConfig {
-    /// Bursts as the draft has them: 5 ms. It has no guards; here arrivals which ran backwards make no sample, nor do
-    /// those between which the receiver's clock leapt.
+    /// Bursts as the draft has them: 5 ms. The draft has no guards; here arrivals that ran backwards make no
+    /// sample, nor do those between which the receiver's clock leapt.
     pub const DRAFT_02: Self = Self {
         burst_time: Some(TimeDelta::from_millis(5)),
         longest: None,
@@ -41,7 +42,7 @@ impl BurstConfig {
     };
 }
 
-/// A packet that has arrived, as feedback told.
+/// A packet reported as arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
     /// When it left, by the sender's clock.
@@ -52,14 +53,14 @@ pub struct Received {
     pub size: DataSize,
 }
 
-/// What two consecutive bursts say about the queue.
+/// Sample of the queuing delay gradient from two consecutive bursts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BurstSample {
     /// `T(i) − T(i−1)`: between the departures of the bursts' last packets. draft-ietf-rmcat-gcc-02 §5.1.
     pub inter_departure: TimeDelta,
     /// `t(i) − t(i−1)`: between the arrivals of the bursts' last packets, not negative.
     pub inter_arrival: TimeDelta,
-    /// `ΔL`: by how many bytes the burst is larger than the one before.
+    /// `ΔL`: size difference to the burst before, in bytes.
     pub size_delta: f64,
     /// `t(i)`: arrival of the burst's last packet.
     pub arrival: ArrivalTime,
@@ -79,7 +80,7 @@ pub struct Bursts {
     config: BurstConfig,
     current: Option<Burst>,
     previous: Option<Burst>,
-    /// How often in a row arrivals ran backwards.
+    /// Number of consecutive backward arrivals.
     backward: u32,
 }
 
@@ -89,7 +90,7 @@ struct Burst {
     last_departure: SendTime,
     first_arrival: ArrivalTime,
     last_arrival: ArrivalTime,
-    /// When the sender heard of its last packet.
+    /// Time when the sender learnt of its last packet.
     heard: SendTime,
     size: DataSize,
 }
@@ -115,13 +116,14 @@ impl Burst {
 }
 
 impl Bursts {
-    /// Grouping that has seen nothing.
+    /// Grouping without any packet.
     pub fn new(config: BurstConfig) -> Self {
         Self { config, current: None, previous: None, backward: 0 }
     }
 
-    /// Takes the next packet in order of arrival, heard of at `now`. A packet that left before the current burst is
-    /// ignored; where it left too long before, the sender's clock was set back, and grouping begins anew with the next.
+    /// Takes the next packet in order of arrival, reported at `now`. A packet that left before the current burst is
+    /// ignored. Where it left too long before, the sender's clock was set back, and grouping begins anew with the
+    /// next.
     pub fn on_packet(&mut self, packet: &Received, now: SendTime) -> Option<BurstSample> {
         let Some(current) = &mut self.current else {
             self.current = Some(Burst::begin(packet, now));
@@ -181,14 +183,14 @@ impl Bursts {
     }
 }
 
-/// What becomes of a packet that does not belong to the current burst.
+/// Treatment of a packet that does not belong to the current burst.
 #[derive(Clone, Copy, Debug)]
 enum Verdict {
-    /// It begins the next burst, and the two before say something.
+    /// The packet begins the next burst, and the two before make a sample.
     Sample(BurstSample),
-    /// It begins the next burst; nothing can be said.
+    /// The packet begins the next burst, without a sample.
     Begin,
-    /// It is ignored, and so is that arrivals ran backwards.
+    /// The packet is ignored, and so are the backward arrivals.
     Ignore,
     /// Everything is forgotten.
     Restart,
@@ -219,7 +221,7 @@ mod tests {
         }
     }
 
-    /// The samples that packets (departure and arrival in ms, 1000 bytes) bring, each heard of as it arrives.
+    /// The samples that packets (departure and arrival in ms, 1000 bytes) make, each reported as it arrives.
     fn samples(config: BurstConfig, packets: &[(i64, i64)]) -> Vec<BurstSample> {
         let mut bursts = Bursts::new(config);
         let take = |&(departure, arrival): &(i64, i64)| {
@@ -307,12 +309,14 @@ mod tests {
 
     #[test]
     fn a_departure_clock_set_back_by_three_seconds_begins_anew() {
-        // 20 ms apart all along. What leaves 2999 ms before the one before is ignored, and so is what follows.
+        // 20 ms apart all along. A packet that left 2999 ms before the one before it is ignored, and so are the
+        // next ones.
         let set_back = |by: i64| -> Vec<_> {
             (0..8).map(|n| (20 * n - if n < 3 { 0 } else { by }, 100 + 20 * n)).collect()
         };
         assert_eq!(gradients(BurstConfig::DRAFT_02, &set_back(2999 + 20)), [0]);
-        // {0} and {20} say one; the one at 60 begins anew; {80} and {100} say the next, due with 120, {120} one more.
+        // {0} and {20} make one; the one at 60 begins anew; {80} and {100} make the next, due with 120, {120} one
+        // more.
         assert_eq!(gradients(BurstConfig::DRAFT_02, &set_back(3000 + 20)), [0, 0, 0]);
     }
 

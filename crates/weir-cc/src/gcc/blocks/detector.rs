@@ -2,27 +2,27 @@
 
 use weir_units::TimeDelta;
 
-/// What the gradient says about the bottleneck.
+/// State of the bottleneck by the gradient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Usage {
     /// The queue drains.
     Under,
-    /// Neither.
+    /// The queue neither drains nor grows for long.
     #[default]
     Normal,
     /// The queue has been growing for long enough.
     Over,
 }
 
-/// When a gradient above the threshold is over-use.
+/// Conditions under which a gradient above the threshold is over-use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetectorConfig {
     /// The gradient must have been above the threshold for longer than this.
     pub overuse_time: TimeDelta,
-    /// Share of the time before the first sample above the threshold that counts as above: half of it (libwebrtc), as
-    /// the crossing lies somewhere in between, or all of it.
+    /// Share of the time before the first sample above the threshold that counts as above. Half of it (libwebrtc)
+    /// counts, as the crossing lies somewhere in between, or all of it.
     pub first_share: FirstShare,
-    /// So many samples in a row must have been above (libwebrtc: 2).
+    /// Least number of consecutive samples above the threshold (libwebrtc: 2).
     pub min_samples: u32,
     /// Whether the gradient must not have fallen since the sample before (draft-ietf-rmcat-gcc-02 §5.4).
     pub gradient_must_not_fall: bool,
@@ -69,7 +69,7 @@ pub struct Detector {
 }
 
 impl Detector {
-    /// A detector that has seen nothing.
+    /// A detector without any sample.
     pub fn new(config: DetectorConfig) -> Self {
         Self { config, above: TimeDelta::ZERO, samples: 0, previous: 0.0, usage: Usage::Normal }
     }

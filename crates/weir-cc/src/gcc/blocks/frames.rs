@@ -5,7 +5,7 @@ use weir_units::{DataSize, TimeDelta};
 use crate::packet::Arrival;
 use crate::time::{ArrivalTime, SendTime};
 
-/// What two consecutive frames say about the queue.
+/// Sample of the queuing delay gradient from two consecutive frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrameSample {
     /// `d(t_i) = (t_i − t_{i−1}) − (T_i − T_{i−1})`: positive while the queue grows. gcc-2016 eq. (4).
@@ -46,14 +46,14 @@ impl Frame {
     }
 }
 
-/// What a packet brought about.
+/// Result of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Grouped {
-    /// Nothing yet.
+    /// No complete frame yet.
     Pending,
     /// A frame is complete and there was one before it.
     Sample(FrameSample),
-    /// After long silence grouping began anew: estimates of the gradient are out of date.
+    /// Grouping began anew after a long gap: estimates of the gradient are out of date.
     Restarted,
 }
 
@@ -159,7 +159,7 @@ mod tests {
     fn within_a_frame_the_order_of_packets_does_not_matter() {
         let mut frames = Frames::new(TimeDelta::from_secs(2));
         frames.on_arrival(&packet(0, 0, 25));
-        // The frame's second packet comes first, and its first one is told with an arrival before that.
+        // The frame's second packet comes first, and its first one is reported with an earlier arrival.
         frames.on_arrival(&packet(3000, 38, 70));
         frames.on_arrival(&packet(3000, 33, 58));
         // T = 33 − 0, t = 70 − 25: d = 12 ms.

@@ -29,7 +29,7 @@ pub struct KalmanConfig {
 }
 
 impl ScalarKalman {
-    /// A filter that knows nothing yet: `m(0) = 0`.
+    /// A filter without any measurement: `m(0) = 0`.
     pub fn new(config: KalmanConfig) -> Self {
         Self { config, m: 0.0, p: config.initial_error, noise: NoiseVariance::new(config.noise), gain: 0.0 }
     }
@@ -46,7 +46,7 @@ impl ScalarKalman {
         self.m
     }
 
-    /// Forgets the gradient but not what was learnt of the noise.
+    /// Forgets the gradient but keeps the noise variance.
     pub fn restart(&mut self) {
         self.m = 0.0;
         self.p = self.config.initial_error;

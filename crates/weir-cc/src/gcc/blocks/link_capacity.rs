@@ -1,5 +1,5 @@
 //! The link capacity `C̄`: mean and spread of the receive rate at the moments of over-use (libwebrtc's
-//! `LinkCapacityEstimator` since 2015; draft-ietf-rmcat-gcc-02 §5.5, where it decides what "near convergence" is).
+//! `LinkCapacityEstimator` since 2015; draft-ietf-rmcat-gcc-02 §5.5, where it defines "near convergence").
 
 use weir_units::DataRate;
 
@@ -11,7 +11,8 @@ use weir_units::DataRate;
 pub struct LinkCapacityConfig {
     /// Weight of a new sample, in (0, 1]. draft-ietf-rmcat-gcc-02 §5.5 keeps 0.95 of the old value; libwebrtc.
     pub smoothing: f64,
-    /// The capacity is within so many standard deviations of the mean. draft-ietf-rmcat-gcc-02 §5.5.
+    /// Distance from the mean, in standard deviations, within which the capacity lies. draft-ietf-rmcat-gcc-02
+    /// §5.5.
     pub deviations: f64,
     /// Lowest and first variance, divided by the mean, in kbit/s. libwebrtc.
     pub least_variance: f64,
@@ -28,7 +29,7 @@ impl Default for LinkCapacityConfig {
 }
 
 impl LinkCapacityConfig {
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 3] {
         let spread = self.least_variance > 0.0 && self.most_variance >= self.least_variance;
         [
@@ -50,12 +51,12 @@ pub struct LinkCapacity {
 }
 
 impl LinkCapacity {
-    /// Nothing is known yet.
+    /// An estimate without any sample.
     pub fn new(config: LinkCapacityConfig) -> Self {
         Self { config, mean: None, variance: config.least_variance }
     }
 
-    /// The path was over-used while `received` came out of it.
+    /// The path was over-used at a receive rate of `received`.
     pub fn on_overuse(&mut self, received: DataRate) {
         let LinkCapacityConfig { smoothing, least_variance, most_variance, whole_kbps, .. } = self.config;
         let kbps = received.bps_f64() / 1e3;
@@ -67,7 +68,7 @@ impl LinkCapacity {
         self.mean = Some(mean);
     }
 
-    /// The mean is forgotten: the path is another one.
+    /// Forgets the mean: the path is another one.
     pub fn clear(&mut self) {
         self.mean = None;
     }

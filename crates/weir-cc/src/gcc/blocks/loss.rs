@@ -13,7 +13,7 @@ pub struct LossConfig {
     pub decrease: f64,
 }
 
-/// What the loss-based controller did.
+/// Result of a step of the loss-based controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossVerdict {
     /// Little loss: the rate grew.

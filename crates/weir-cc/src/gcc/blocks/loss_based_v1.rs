@@ -25,17 +25,18 @@ pub struct LossV1Config {
     pub increase_step: f64,
     /// The rate falls by this share of the loss ratio. gcc-2016 eq. (5).
     pub decrease: f64,
-    /// Growth starts from the lowest rate of so long. libwebrtc.
+    /// Time span of the lowest rate from which growth starts. libwebrtc.
     pub memory: TimeDelta,
     /// From one fall to the next: this and a round-trip time. libwebrtc.
     pub decrease_interval: TimeDelta,
-    /// The loss ratio is taken so often … libwebrtc.
+    /// Shortest interval between two loss ratios … libwebrtc.
     pub interval: TimeDelta,
-    /// … and over so many packets or more. libwebrtc.
+    /// … and fewest packets of a loss ratio. libwebrtc.
     pub min_packets: u32,
-    /// A loss ratio older than this says nothing. libwebrtc: 1.2 times 5 s.
+    /// A loss ratio older than this is ignored. libwebrtc: 1.2 times 5 s.
     pub max_age: TimeDelta,
-    /// For so long after the first feedback, and while nothing is lost, the delay-based estimate is trusted. libwebrtc.
+    /// Time after the first feedback for which the delay-based estimate is trusted, while no packet is lost.
+    /// libwebrtc.
     pub start_phase: TimeDelta,
 }
 
@@ -58,7 +59,7 @@ impl Default for LossV1Config {
 }
 
 impl LossV1Config {
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 9] {
         let ratio = |v: f64| (0.0..=1.0).contains(&v);
         let times = [self.memory, self.decrease_interval, self.interval, self.max_age, self.start_phase];
@@ -76,9 +77,9 @@ impl LossV1Config {
     }
 }
 
-/// Rates of the last second that are remembered, at most.
+/// Most rates of the last second that are remembered.
 const MOST_REMEMBERED: usize = 128;
-/// Of them so many have room at the beginning.
+/// Initial capacity for remembered rates.
 const ROOM: usize = 16;
 /// Rates are remembered at the resolution of a millisecond.
 const RESOLUTION: TimeDelta = TimeDelta::from_millis(1);
@@ -89,13 +90,13 @@ pub struct LossBasedV1 {
     config: LossV1Config,
     law: LossConfig,
     expected: u64,
-    /// Less what came late after all.
+    /// Lost packets, less those that arrived late after all.
     lost: i64,
-    /// When the loss ratio may be taken again.
+    /// Time from which the next loss ratio may be taken.
     due: Option<SendTime>,
     first_report: Option<SendTime>,
     last_report: Option<SendTime>,
-    /// `f` in 1/256, as receiver reports tell it.
+    /// `f` in 1/256, as in receiver reports.
     fraction_lost: u8,
     /// Whether the rate has fallen for this loss ratio.
     has_fallen: bool,
@@ -105,7 +106,7 @@ pub struct LossBasedV1 {
 }
 
 impl LossBasedV1 {
-    /// A controller that has seen nothing.
+    /// A controller without any report.
     pub fn new(config: LossV1Config) -> Self {
         let LossV1Config { low, high, increase, decrease, .. } = config;
         Self {
@@ -128,11 +129,11 @@ impl LossBasedV1 {
         *self = Self::new(self.config);
     }
 
-    /// Takes fates that feedback told at `now`. True if there is a new loss ratio.
+    /// Takes packet fates reported at `now`. Returns true if there is a new loss ratio.
     pub fn on_results(&mut self, results: &[PacketResult], now: SendTime) -> bool {
         let missing = results.iter().filter(|result| result.fate == Fate::Missing).count();
         self.count(missing as i64, results.len() as u64);
-        // A clock that was set back must not silence it.
+        // A clock that was set back must not stop the controller.
         if self.due.is_some_and(|due| now <= due && due - now <= self.config.interval) {
             return false;
         }
@@ -140,9 +141,8 @@ impl LossBasedV1 {
         self.take_ratio(now)
     }
 
-    /// A receiver report tells at `now` that so many packets more were lost of so many that were expected, a number below 0
-    /// where more came late than were lost. True if there
-    /// is a new loss ratio.
+    /// Takes a receiver report at `now`: `lost` more packets of `expected`, negative where more came late than were
+    /// lost. Returns true if there is a new loss ratio.
     pub fn on_report(&mut self, lost: i64, expected: u64, now: SendTime) -> bool {
         self.count(lost, expected);
         self.take_ratio(now)
@@ -153,7 +153,7 @@ impl LossBasedV1 {
         self.expected = self.expected.saturating_add(expected);
     }
 
-    /// The loss ratio of what was counted, if that is enough.
+    /// The loss ratio of the packets counted, if there are enough.
     fn take_ratio(&mut self, now: SendTime) -> bool {
         self.first_report.get_or_insert(now);
         if self.expected < u64::from(self.config.min_packets) {
@@ -171,12 +171,12 @@ impl LossBasedV1 {
         f64::from(self.fraction_lost) / 256.0
     }
 
-    /// What the loss ratio is compared with.
+    /// Threshold of the loss ratio.
     pub fn threshold(&self) -> f64 {
         self.law.threshold(self.loss_ratio())
     }
 
-    /// Whether the first seconds last and nothing was lost in them.
+    /// Whether the start phase lasts and no packet was lost in it.
     pub fn is_starting(&self, now: SendTime) -> bool {
         let young = self.first_report.is_none_or(|first| (now - first).abs() < self.config.start_phase);
         young && self.fraction_lost == 0
@@ -187,12 +187,12 @@ impl LossBasedV1 {
         self.last_report.is_some()
     }
 
-    /// The rates of the last second are forgotten: what follows may grow from the present one.
+    /// Forgets the rates of the last second: growth may start from the present rate.
     pub fn forget_rates(&mut self) {
         self.lowest.clear();
     }
 
-    /// Coupling scales the rates of the last second by `factor`.
+    /// Scales the rates of the last second by `factor` for coupling.
     pub fn scale_rates(&mut self, factor: f64) {
         self.lowest.iter_mut().for_each(|(_, rate)| *rate *= factor);
     }
@@ -206,6 +206,7 @@ impl LossBasedV1 {
         while self.lowest.front().is_some_and(|&(at, _)| now - at + RESOLUTION > self.config.memory) {
             self.lowest.pop_front();
         }
+        // Later and lower rates replace earlier ones: the front stays the lowest.
         while self.lowest.back().is_some_and(|&(_, lowest)| rate <= lowest) {
             self.lowest.pop_back();
         }
@@ -224,6 +225,7 @@ impl LossBasedV1 {
         let (lowered, verdict) = self.law.update(rate, self.loss_ratio());
         match verdict {
             LossVerdict::Increase => {
+                // Growth from the lowest rate of the last second is 8 % per second, however often it is computed.
                 let lowest = self.lowest.front().map_or(rate, |&(_, lowest)| lowest);
                 (self.config.increase * lowest + self.config.increase_step, verdict)
             }
@@ -236,7 +238,7 @@ impl LossBasedV1 {
         }
     }
 
-    /// Once for each loss ratio, and not too soon after the fall before.
+    /// Whether the rate may fall: once for each loss ratio, and not too soon after the fall before.
     fn may_fall(&self, rtt: TimeDelta, now: SendTime) -> bool {
         let pause = self.config.decrease_interval + rtt.max(TimeDelta::ZERO);
         !self.has_fallen && self.fell.is_none_or(|fell| (now - fell).abs() >= pause)
@@ -289,7 +291,7 @@ mod tests {
         assert_eq!(loss.loss_ratio(), 12.0 / 256.0);
         assert!(loss.on_report(20, 20, at(20)));
         assert_eq!(loss.loss_ratio(), 255.0 / 256.0);
-        // What came late takes back what was lost before the twenty: 2·256/20.
+        // Late packets take back losses before the twenty: 2·256/20.
         assert!(!loss.on_report(5, 10, at(30)));
         assert!(loss.on_report(-3, 10, at(40)));
         assert_eq!(loss.loss_ratio(), 25.0 / 256.0);

@@ -1,15 +1,15 @@
-//! The loss ratio by per-packet feedback: what lies between the highest number of a report and that of the one
-//! before, as a receiver report of RFC 3550 would tell it, or as far as reports told of it.
+//! The loss ratio by per-packet feedback, over the packets between the highest number of a report and that of the
+//! one before. Counts them as a receiver report of RFC 3550 would, or only those that were reported on.
 
 use crate::packet::{Fate, PacketResult};
 
 /// Packets expected and lost between two reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// Packets from above the highest number of the report before to that of this one, or those of them of which a report
-    /// told; at least one.
+    /// Packets from above the highest number of the report before to that of this one, or the reported ones among
+    /// them; at least one.
     pub expected: u64,
-    /// Those of them that have not arrived, less late ones from further back; at most `expected`.
+    /// Expected packets that have not arrived, less late ones from further back; at most `expected`.
     pub lost: u64,
 }
 
@@ -26,16 +26,16 @@ impl Loss {
     }
 }
 
-/// Which packets count as lost.
+/// Definition of a lost packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Lost {
-    /// Those that a report has missed: what a lost report told is not known.
+    /// Packets reported as missing; packets of lost reports are unknown.
     Reported,
-    /// Those of which nobody has heard, so also all of which a lost report told. RFC 3550 §6.4.1, where the report itself
-    /// counts; the simulation framework of libwebrtc in 2016.
+    /// Packets not reported as arrived, so also all packets of lost reports. RFC 3550 §6.4.1, where the report
+    /// itself counts; the simulation framework of libwebrtc in 2016.
     Unheard,
 }
 
@@ -47,12 +47,12 @@ pub struct LossCount {
 }
 
 impl LossCount {
-    /// Nothing has been reported yet.
+    /// A count without any report.
     pub fn new(lost: Lost) -> Self {
         Self { lost, highest: None }
     }
 
-    /// The loss up to a report of `results`; `None` for the first one and for one that brings no higher number.
+    /// The loss up to a report of `results`, or `None` for the first one and for one that brings no higher number.
     pub fn on_results(&mut self, results: &[PacketResult]) -> Option<Loss> {
         let arrived = results.iter().filter(|result| !matches!(result.fate, Fate::Missing));
         let (received, newest) = arrived

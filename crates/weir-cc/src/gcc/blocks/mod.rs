@@ -9,15 +9,15 @@
 //! * [`detector`]: over-use, normal, under-use (gcc-2016 §3.3, fig. 3);
 //! * [`rate_control`]: the remote rate controller (gcc-2016 §3.3, fig. 4, eq. (3));
 //! * [`aimd`]: the rate controller at the sender (draft-ietf-rmcat-gcc-02 §5.5, libwebrtc);
-//! * [`link_capacity`]: what over-use tells of the capacity (draft-ietf-rmcat-gcc-02 §5.5, libwebrtc);
+//! * [`link_capacity`]: the capacity estimate at over-use (draft-ietf-rmcat-gcc-02 §5.5, libwebrtc);
 //! * [`throughput`]: the acknowledged rate (libwebrtc);
 //! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5)); [`loss_based_v1`]: the same as libwebrtc has it;
 //!   [`loss_count`]: the loss ratio by per-packet feedback;
 //!   [`loss_based_v2`]: the one by maximum likelihood (libwebrtc);
-//! * [`rtt_backoff`]: less where the round-trip time is far too long; [`push_back`]: fewer frames where too much is in
-//!   flight (libwebrtc);
-//! * [`alr`], [`probe_controller`], [`probe_estimator`]: when the source limits the rate, when to probe, what a probe
-//!   says (libwebrtc).
+//! * [`rtt_backoff`]: back-off where the round-trip time is far too long; [`push_back`]: fewer frames where too
+//!   many bytes are in flight (libwebrtc);
+//! * [`alr`], [`probe_controller`], [`probe_estimator`]: application-limited regions, times of probes, and their
+//!   results (libwebrtc).
 
 pub mod aimd;
 pub mod alr;

@@ -25,27 +25,27 @@ pub enum Averaging {
 pub struct ByTime {
     /// `χ` at the start, in [0.001, 0.1]. libwebrtc: 0.01.
     pub chi_start: f64,
-    /// For so many samples it is the start. libwebrtc: 300.
+    /// Number of samples for which `χ` is the start value. libwebrtc: 300.
     pub start: u32,
     /// `χ` after the start. libwebrtc: 0.002.
     pub chi: f64,
-    /// `K`: `ΔT_min` is the smallest inter-departure time of so many samples. libwebrtc: 60.
+    /// `K`: number of samples whose smallest inter-departure time is `ΔT_min`. libwebrtc: 60.
     pub window: usize,
 }
 
 impl ByTime {
-    /// `χ` and `K` of libwebrtc, within the range that the draft gives for `χ`; it leaves `K` open.
+    /// `χ` and `K` of libwebrtc, within the range that the draft gives for `χ`; the draft leaves `K` open.
     pub const LIBWEBRTC: Self = Self { chi_start: 0.01, start: 300, chi: 0.002, window: 60 };
 }
 
-/// What of an outlier counts.
+/// Treatment of outliers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outliers {
-    /// All of it. gcc-2016.
+    /// An outlier counts in full. gcc-2016.
     Keep,
-    /// A positive one counts three standard deviations. draft-ietf-rmcat-gcc-02 §5.3.
+    /// A positive outlier counts as three standard deviations. draft-ietf-rmcat-gcc-02 §5.3.
     ClampAbove,
-    /// It counts three standard deviations, whatever its sign. libwebrtc.
+    /// An outlier counts as three standard deviations, whatever its sign. libwebrtc.
     Clamp,
 }
 
@@ -58,7 +58,7 @@ pub struct NoiseConfig {
     pub floor: f64,
     /// Weight of the old variance.
     pub averaging: Averaging,
-    /// What of an outlier counts.
+    /// Treatment of outliers.
     pub outliers: Outliers,
     /// Whether the noise's own mean is estimated and taken off (libwebrtc).
     pub about_mean: bool,
@@ -70,16 +70,16 @@ pub struct NoiseVariance {
     config: NoiseConfig,
     variance: f64,
     mean: f64,
-    /// Samples so far, as far as the start goes.
+    /// Number of samples so far, at most that of the start.
     samples: u32,
     /// Inter-departure times of the last samples, without those that left together.
     periods: WindowedMin<TimeDelta>,
-    /// What the last weight was computed of, and the weight.
+    /// Inputs of the last weight, and the weight.
     weight: Option<(TimeDelta, bool, f64)>,
 }
 
 impl NoiseVariance {
-    /// An estimate that knows nothing yet.
+    /// An estimate without any sample.
     pub fn new(config: NoiseConfig) -> Self {
         let window = match config.averaging {
             Averaging::Fixed(_) => 1,
@@ -100,8 +100,8 @@ impl NoiseVariance {
         self.variance
     }
 
-    /// A sample has come that left `inter_departure` after the one before. One that left together with it says
-    /// nothing about how frequent samples are.
+    /// A sample has come that left `inter_departure` after the one before. A sample that left together with the one
+    /// before does not count for the frequency of samples.
     pub fn on_sample(&mut self, inter_departure: TimeDelta) {
         self.samples = self.samples.saturating_add(1);
         if inter_departure > TimeDelta::ZERO {

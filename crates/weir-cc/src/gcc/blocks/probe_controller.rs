@@ -1,8 +1,8 @@
-//! When to probe, and at what rate (libwebrtc's `ProbeController`, June 2025).
+//! Times and rates of probes (libwebrtc's `ProbeController`, June 2025).
 //!
-//! The composition tells it of estimates, of application-limited regions, of the end of over-use and of bounds; it asks
-//! for probes by [`ProbeController::poll`]. Their results come from the
-//! [probe estimator](super::probe_estimator::ProbeEstimator) and return here as estimates.
+//! The composition reports estimates, application-limited regions, the end of over-use and bounds; it polls probes
+//! by [`ProbeController::poll`]. Their results come from the [probe
+//! estimator](super::probe_estimator::ProbeEstimator) and return here as estimates.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -10,11 +10,11 @@ use crate::controller::{Probe, RateLimits};
 use crate::packet::ProbeId;
 use crate::time::SendTime;
 
-/// At most so many probes are asked for at once.
+/// Most probes requested at once.
 const MOST: usize = 2;
 /// No probe exceeds this where no maximum is given (libwebrtc).
 const MOST_UNBOUNDED: DataRate = DataRate::from_kbps(5000);
-/// A probe that is due and may not be sent now is tried again after so long (libwebrtc's process interval).
+/// Interval of new attempts at a probe that is due and may not be sent now (libwebrtc's process interval).
 const RETRY: TimeDelta = TimeDelta::from_millis(25);
 
 /// Rates and times of probing; rates are factors.
@@ -29,37 +29,38 @@ pub struct ProbeControllerConfig {
     pub further_threshold: f64,
     /// … one more follows, of this multiple of the estimate, and so on.
     pub further_step: f64,
-    /// A result is waited for so long, and no longer.
+    /// Longest wait for a result.
     pub wait: TimeDelta,
     /// Packets in a probe, at least.
     pub min_packets: u32,
-    /// How long a probe lasts.
+    /// Duration of a probe.
     pub duration: TimeDelta,
-    /// Whether to probe each [`Self::alr_interval`] while the source is limited.
+    /// Whether to probe each [`Self::alr_interval`] in an application-limited region.
     pub alr_periodic: PeriodicProbes,
-    /// From one probe to the next, and from the beginning of the region to the first.
+    /// Interval of these probes, and time from the beginning of the region to the first one.
     pub alr_interval: TimeDelta,
-    /// Of the estimate.
+    /// Rate of such a probe, as a multiple of the estimate.
     pub alr_scale: f64,
     /// No probe above this multiple of the estimate while loss limits the rate and it grows.
     pub loss_limited_scale: f64,
-    /// No probe above this multiple of what the streams can use.
+    /// No probe above this multiple of the streams' usable rate.
     pub allocation_bound: f64,
-    /// Probes when the streams can use more, of what they can use …
+    /// Probes when the usable rate of the streams grows, as multiples of it …
     pub allocation: [f64; MOST],
     /// … and at most of this multiple of the estimate.
     pub allocation_estimate_bound: f64,
-    /// Rules of probing for what was lost.
+    /// Rules of probes that recover a dropped estimate.
     pub recovery: RecoveryConfig,
-    /// Whether to probe each second in the first 5 s, at the first of [`Self::initial`], while no stream can use anything.
+    /// Whether to probe each second in the first 5 s, at the first of [`Self::initial`], while the usable rate of
+    /// the streams is zero.
     pub repeat_initial: bool,
-    /// How long the probes are repeated.
+    /// Duration of these repeated probes.
     pub repeat_for: TimeDelta,
-    /// How long such a probe lasts.
+    /// Duration of one such probe.
     pub repeat_duration: TimeDelta,
 }
 
-/// Whether to probe again and again while the source is limited.
+/// Condition of periodic probes in an application-limited region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -67,14 +68,14 @@ pub struct ProbeControllerConfig {
 pub enum PeriodicProbes {
     /// For a camera as for a screen.
     Always,
-    /// Where a screen is shared: a camera fills its target soon. libwebrtc.
+    /// Only where a screen is shared: a camera fills its target rate soon. libwebrtc.
     #[default]
     Screen,
     /// Not at all.
     Never,
 }
 
-/// When the estimate that a drop has taken away is probed for.
+/// Conditions of a probe for the estimate from before a drop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
@@ -82,13 +83,13 @@ pub enum PeriodicProbes {
 pub struct RecoveryConfig {
     /// A fall below this share of the estimate is a drop.
     pub drop: f64,
-    /// It is remembered so long.
+    /// Time for which a drop is remembered.
     pub memory: TimeDelta,
     /// The probe's share of the estimate before.
     pub share: f64,
-    /// The probe must promise more than the estimate even if the result is this share lower.
+    /// The probe must exceed the estimate even if its result is this share lower.
     pub uncertainty: f64,
-    /// Only if the source is limited, or was until at most so long ago.
+    /// Time since an application-limited region within which such a probe is allowed.
     pub alr_memory: TimeDelta,
     /// From one such probe to the next.
     pub interval: TimeDelta,
@@ -136,7 +137,7 @@ impl Default for RecoveryConfig {
     }
 }
 
-/// What limits the estimate, as far as probing is concerned.
+/// Limit of the estimate, for the purposes of probing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limited {
     /// The delay-based estimate, and the detector sees normal use: probing is allowed.
@@ -146,7 +147,7 @@ pub enum Limited {
     DelayIncreased,
     /// Loss, but the estimate grows: careful probing is allowed.
     LossIncreasing,
-    /// Loss, and the estimate falls or is tried out with padding.
+    /// Loss, and the estimate falls or is tested with padding.
     Loss,
     /// The round-trip time.
     Rtt,
@@ -154,15 +155,15 @@ pub enum Limited {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
-    /// No probe has been asked for.
+    /// No probe has been requested.
     Init,
     /// Results may lead to a further probe if the estimate exceeds this.
     Waiting(DataRate),
-    /// No result is waited for.
+    /// No result is awaited.
     Complete,
 }
 
-/// Decides when to probe.
+/// Decides when to probe, and at what rate.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeController {
     config: ProbeControllerConfig,
@@ -173,14 +174,14 @@ pub struct ProbeController {
     allocated: Option<DataRate>,
     /// Whether a screen is shared.
     screen: bool,
-    /// The last probes were asked for.
+    /// When the last probes were requested.
     asked: SendTime,
-    /// A probe that was due could not be sent.
+    /// When to retry a probe that was due and could not be sent.
     retry: Option<SendTime>,
     repeat_until: Option<SendTime>,
     alr_since: Option<SendTime>,
     alr_ended: Option<SendTime>,
-    /// When the estimate last dropped, and from where.
+    /// Time of the last drop of the estimate, and the estimate before it.
     dropped: Option<(SendTime, DataRate)>,
     recovered: Option<SendTime>,
     next_id: ProbeId,
@@ -210,14 +211,14 @@ impl ProbeController {
         }
     }
 
-    /// Another path at `now`, with other bounds, or the same from the beginning: all but what the streams are is forgotten.
+    /// Another path at `now`, with other bounds, or the same from the beginning: forgets all but the streams.
     /// Probing starts again with [`Self::start`].
     pub fn restart(&mut self, now: SendTime, limits: RateLimits) {
         let Self { allocated, screen, next_id, .. } = *self;
         *self = Self { allocated, screen, next_id, recovered: Some(now), ..Self::new(self.config, limits) };
     }
 
-    /// The first packets can be sent: asks for the first probes, once.
+    /// The first packets can be sent: requests the first probes, once.
     pub fn start(&mut self, now: SendTime) {
         if self.state != State::Init {
             return;
@@ -237,6 +238,7 @@ impl ProbeController {
             self.dropped = Some((now, self.estimate));
         }
         self.estimate = rate;
+        // The path carried most of the last probe: a further one tests more.
         if let State::Waiting(further) = self.state
             && rate > further
         {
@@ -244,7 +246,7 @@ impl ProbeController {
         }
     }
 
-    /// Coupling scales the estimate by `factor`: that is no reason to probe.
+    /// Scales the estimate by `factor` for coupling, which is no reason to probe.
     pub fn scale(&mut self, factor: f64) {
         self.estimate = self.estimate.scale(factor);
         self.dropped = self.dropped.map(|(at, rate)| (at, rate.scale(factor)));
@@ -253,7 +255,7 @@ impl ProbeController {
         }
     }
 
-    /// The source has been limited since `since`; `None` if it is not. `now` is when that was seen.
+    /// Reports, as seen at `now`, the start of the present application-limited region, or `None` if there is none.
     pub fn on_alr(&mut self, now: SendTime, since: Option<SendTime>) {
         if self.alr_since.is_some() && since.is_none() {
             self.alr_ended = Some(now);
@@ -261,7 +263,7 @@ impl ProbeController {
         self.alr_since = since;
     }
 
-    /// The detector sees normal use again after under-use: what a drop has taken away may be back.
+    /// The detector sees normal use again after under-use: probes for the estimate from before a drop.
     pub fn on_recovered(&mut self, now: SendTime) {
         self.rewind(now);
         let recovery = self.config.recovery;
@@ -277,7 +279,7 @@ impl ProbeController {
         }
     }
 
-    /// New bounds. A raised maximum is probed for.
+    /// Sets new bounds. Probes for a raised maximum.
     pub fn set_limits(&mut self, now: SendTime, limits: RateLimits) {
         let before = self.most();
         self.limits = limits;
@@ -292,7 +294,7 @@ impl ProbeController {
         self.screen = screen;
     }
 
-    /// What the streams can use together. More than before, while the source is limited, is probed for.
+    /// Sets the usable rate of the streams together. Probes for a higher one in an application-limited region.
     pub fn set_allocated(&mut self, now: SendTime, rate: DataRate) {
         self.repeat_until = None;
         let changed = self.allocated.replace(rate) != Some(rate);
@@ -302,6 +304,7 @@ impl ProbeController {
         }
         let bound = self.estimate.scale(self.config.allocation_estimate_bound);
         let [first, second] = self.config.allocation.map(|factor| rate.scale(factor));
+        // The second probe is left out where the bound or the first one covers it.
         if bound < first {
             self.probe(now, &[bound], true);
         } else if second.min(bound) > first {
@@ -327,7 +330,7 @@ impl ProbeController {
         }
     }
 
-    /// When [`Self::on_timeout`] wants to be called; after `on_timeout(t)` later than `t`.
+    /// Time of the next call of [`Self::on_timeout`]; after `on_timeout(t)` later than `t`.
     pub fn next_timeout(&self) -> Option<SendTime> {
         match self.state {
             State::Init => None,
@@ -344,8 +347,8 @@ impl ProbeController {
         self.pending.iter_mut().find_map(Option::take)
     }
 
-    /// Nothing that is remembered lies ahead of `now`, and nothing that is awaited further ahead than when it was
-    /// put there: else the clock was set back, and the wait begins anew.
+    /// Restarts waits and memories after the sender's clock was set back. Remembered times must not lie ahead of
+    /// `now`, nor awaited ones further ahead than at their start.
     fn rewind(&mut self, now: SendTime) {
         let past = |at: &mut SendTime| *at = now.min(*at);
         past(&mut self.asked);
@@ -370,18 +373,19 @@ impl ProbeController {
         self.repeat_until.filter(|&until| due < until).map(|_| due)
     }
 
-    /// No probe exceeds this, whatever the streams can use.
+    /// Upper bound of every probe, whatever the streams can use.
     fn most(&self) -> DataRate {
         if self.limits.max() == DataRate::MAX { MOST_UNBOUNDED } else { self.limits.max() }
     }
 
-    /// Asks for probes of these rates, as far as what limits the estimate allows. `further`: results may lead to
+    /// Requests probes of these rates, as far as the limit of the estimate allows. `further`: results may lead to
     /// another one.
     fn probe(&mut self, now: SendTime, rates: &[DataRate], mut further: bool) {
         let mut bound = self.most();
         if let Some(allocated) = self.allocated.filter(|rate| !rate.is_zero()) {
             bound = bound.min(allocated.scale(self.config.allocation_bound));
         }
+        // Under congestion a probe would add to the queue or to the losses.
         match self.limited {
             Limited::DelayIncreased | Limited::Loss | Limited::Rtt => {
                 self.retry = Some(now + RETRY);
@@ -399,6 +403,7 @@ impl ProbeController {
         self.pending = [None; MOST];
         let mut last = DataRate::ZERO;
         for (pending, &rate) in self.pending.iter_mut().zip(rates) {
+            // A probe at the bound leads to no further one.
             further &= rate < bound;
             last = rate.min(bound);
             let id = self.next_id;

@@ -1,4 +1,4 @@
-//! What a probe says about the path (libwebrtc's `ProbeBitrateEstimator`, June 2025).
+//! Rates that probes show (libwebrtc's `ProbeBitrateEstimator`, June 2025).
 
 use alloc::collections::VecDeque;
 
@@ -8,10 +8,10 @@ use crate::controller::Probe;
 use crate::packet::ProbeId;
 use crate::time::{ArrivalTime, SendTime};
 
-/// Clusters of which packets may be on their way at a time. The oldest makes room.
+/// Most clusters with packets on their way at a time; the oldest is dropped for a new one.
 const ROOM: usize = 8;
 
-/// When a probe's result counts, and what it says.
+/// Conditions of a valid probe result, and its factors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
@@ -19,13 +19,14 @@ const ROOM: usize = 8;
 pub struct ProbeEstimatorConfig {
     /// Share of the cluster's packets, and of its bytes, that must have arrived.
     pub min_received: f64,
-    /// The cluster may not take longer than this, sent or received, and is forgotten so long after its last arrival.
+    /// Longest duration of a cluster, sent or received, and the time from its last arrival after which it is
+    /// forgotten.
     pub longest: TimeDelta,
-    /// Received faster than this multiple of the rate it was sent at, it does not count.
+    /// A cluster received faster than this multiple of its sending rate does not count.
     pub max_ratio: f64,
-    /// Received at less than this share of the rate it was sent at, it has filled the path …
+    /// A cluster received at less than this share of its sending rate has filled the path …
     pub unsaturated: f64,
-    /// … of which this share is then the result.
+    /// … and its result is this share of the receive rate.
     pub utilisation: f64,
     /// A result does not fall below this share of the acknowledged rate.
     pub drop_share: f64,
@@ -38,7 +39,7 @@ impl Default for ProbeEstimatorConfig {
 }
 
 impl ProbeEstimatorConfig {
-    /// 80 % received within 1 s; 0.95 of what a full path carries. libwebrtc of June 2025.
+    /// 80 % received within 1 s; 0.95 of the receive rate on a full path. libwebrtc of June 2025.
     pub const LIBWEBRTC_2025: Self = Self {
         min_received: 0.8,
         longest: TimeDelta::from_secs(1),
@@ -55,7 +56,7 @@ struct Cluster {
     seen: Option<Seen>,
 }
 
-/// What has arrived of a cluster.
+/// Packets of a cluster that have arrived.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     packets: u32,
@@ -74,7 +75,7 @@ pub struct ProbeEstimator {
 }
 
 impl ProbeEstimator {
-    /// An estimator that expects nothing.
+    /// An estimator that expects no probe.
     pub fn new(config: ProbeEstimatorConfig) -> Self {
         Self { config, clusters: VecDeque::new() }
     }
@@ -84,7 +85,7 @@ impl ProbeEstimator {
         self.clusters.clear();
     }
 
-    /// `probe` was asked for: packets of it will arrive.
+    /// Expects packets of `probe`, which was requested.
     pub fn expect(&mut self, probe: Probe) {
         if self.clusters.len() == ROOM {
             self.clusters.pop_front();
@@ -92,8 +93,9 @@ impl ProbeEstimator {
         self.clusters.push_back(Cluster { probe, seen: None });
     }
 
-    /// A packet of the probe `id` of `size`, sent at `sent`, arrived at `at`: the rate that the probe shows, if enough
-    /// of it has arrived. With each further packet the result is told anew; the last one of a feedback counts.
+    /// A packet of the probe `id` of `size`, sent at `sent`, arrived at `at`. Returns the rate that the probe
+    /// shows, if enough of it has arrived. Each further packet brings a new result; the last one of a feedback
+    /// counts.
     pub fn on_arrived(
         &mut self,
         id: ProbeId,
@@ -113,8 +115,8 @@ impl ProbeEstimator {
         seen.result(&cluster.probe, &self.config)
     }
 
-    /// The result as it applies where the estimate is `estimate` and `acknowledged` the acknowledged rate: a probe
-    /// never lowers the estimate much below what gets through.
+    /// The result to apply where the estimate is `estimate` and `acknowledged` the acknowledged rate: a probe never
+    /// lowers the estimate much below the acknowledged rate.
     pub fn applied(&self, result: DataRate, estimate: DataRate, acknowledged: Option<DataRate>) -> DataRate {
         acknowledged.map_or(result, |r| result.max(estimate.min(r.scale(self.config.drop_share))))
     }
@@ -159,7 +161,8 @@ impl Seen {
         let valid = |span: TimeDelta| (span > TimeDelta::ZERO && span <= config.longest).then_some(span);
         let sending = valid(self.last_sent.0 - self.first_sent)?;
         let receiving = valid(self.last_arrived - self.first_arrived.0)?;
-        // The last packet takes its time after it left, the first one took its time before it arrived.
+        // The last packet's sending time comes after its departure, the first one's before its arrival: neither
+        // counts.
         let sent = self.size.saturating_sub(self.last_sent.1).bits_f64() / sending.secs_f64();
         let received = self.size.saturating_sub(self.first_arrived.1).bits_f64() / receiving.secs_f64();
         if received > config.max_ratio * sent {
@@ -266,7 +269,7 @@ mod tests {
         let mut estimator = estimator();
         assert_eq!(result(&mut estimator, &[(0, 10), (10, 20), (20, 30)]), None);
         assert_eq!(result(&mut estimator, &[(30, 1031)]), None);
-        // Nothing of it is known any more.
+        // The cluster is forgotten.
         assert_eq!(result(&mut estimator, &[(31, 1032), (32, 1033), (33, 1034), (34, 1035)]), None);
     }
 

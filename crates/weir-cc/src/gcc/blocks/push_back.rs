@@ -1,5 +1,6 @@
-//! Push-back: while more is in flight than a window, the encoder is asked to save (libwebrtc's congestion window and
-//! `CongestionWindowPushbackController`, on by default since February 2021). The target stays; frames are left out.
+//! Push-back: while the bytes in flight exceed a window, the encoder should lower its rate (libwebrtc's congestion
+//! window and `CongestionWindowPushbackController`, on by default since February 2021). The target rate stays;
+//! frames are left out.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -11,7 +12,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 pub struct PushBackConfig {
     /// Whether frames are left out at all. libwebrtc.
     pub enabled: bool,
-    /// The window holds the target for a round-trip time and so much more. libwebrtc.
+    /// Time at the target rate that the window holds beyond a round-trip time. libwebrtc.
     pub queue: TimeDelta,
     /// No frame is left out for a rate below this. libwebrtc.
     pub min_rate: DataRate,
@@ -28,7 +29,7 @@ impl PushBackConfig {
     pub const LIBWEBRTC_2025: Self =
         Self { enabled: true, queue: TimeDelta::from_millis(350), min_rate: DataRate::from_kbps(30) };
 
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 1] {
         [("queue", !self.queue.is_negative(), "0 or longer")]
     }
@@ -36,31 +37,31 @@ impl PushBackConfig {
 
 /// The window holds two packets of full size or more. libwebrtc.
 const LEAST_WINDOW: f64 = 3000.0;
-/// A window so full lowers the rate to so much of it, with each packet, tick and feedback. libwebrtc.
+/// Fill of an overfull window, and the factor on the rate with each packet, tick and feedback. libwebrtc.
 const OVERFULL: (f64, f64) = (1.5, 0.9);
-/// The same of a window that is just full.
+/// The same for a window that is just full.
 const FULL: (f64, f64) = (1.0, 0.95);
 /// A window so empty ends push-back at once. libwebrtc.
 const EMPTY: f64 = 0.1;
 /// Else the rate comes back by this factor. libwebrtc.
 const RETURN: f64 = 1.05;
-/// Lower than any rate that means something; from nothing no factor leads back.
+/// Lowest ratio, below any meaningful rate; from zero no factor leads back.
 const LEAST_RATIO: f64 = 1e-100;
 
-/// The window, and what it leaves of the target.
+/// The window, and the share of the target that it allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PushBack {
     config: PushBackConfig,
-    /// In bytes; `None` before the first feedback.
+    /// In bytes, or `None` before the first feedback.
     window: Option<f64>,
     /// Bytes in flight.
     outstanding: f64,
-    /// What is left of the rate, in (0, 1].
+    /// Allowed share of the rate, in (0, 1].
     ratio: f64,
 }
 
 impl PushBack {
-    /// Nothing is held back.
+    /// Push-back that allows the whole rate.
     pub fn new(config: PushBackConfig) -> Self {
         Self { config, window: None, outstanding: 0.0, ratio: 1.0 }
     }
@@ -70,14 +71,15 @@ impl PushBack {
         *self = Self::new(self.config);
     }
 
-    /// The window for a target of `rate` (bit/s) on a path of the round-trip time `rtt`; half of it is the window before.
+    /// Sets the window for a target of `rate` (bit/s) on a path of the round-trip time `rtt`, averaged with the
+    /// window before.
     pub fn set_window(&mut self, rate: f64, rtt: TimeDelta) {
         let bytes = rate / 8.0 * (rtt + self.config.queue).secs_f64();
         let smoothed = self.window.map_or(bytes, |window| f64::midpoint(window, bytes));
         self.window = Some(smoothed.max(LEAST_WINDOW));
     }
 
-    /// So much is in flight.
+    /// Sets the bytes in flight.
     pub fn set_outstanding(&mut self, size: DataSize) {
         self.outstanding = size.bytes_f64();
     }
@@ -102,7 +104,7 @@ impl PushBack {
         self.config.enabled && self.ratio < 1.0
     }
 
-    /// What of `rate` (bit/s) the encoder should use, where it may not use less than `min`.
+    /// Rate in bit/s that the encoder should use of `rate` (bit/s), where it may not use less than `min`.
     pub fn allowed(&self, rate: f64, min: f64) -> f64 {
         if !self.holds_back() {
             return rate;
@@ -111,7 +113,7 @@ impl PushBack {
         (rate * self.ratio).max(floor)
     }
 
-    /// Coupling scales the rate by `factor`, and with it the window.
+    /// Scales the rate by `factor` for coupling, and with it the window.
     pub fn scale(&mut self, factor: f64) {
         self.window = self.window.map(|window| window * factor);
     }
@@ -127,7 +129,7 @@ mod tests {
         PushBack::new(PushBackConfig::LIBWEBRTC_2025)
     }
 
-    /// The allowed share of 1 Mbit/s after so many updates with so much in flight.
+    /// The allowed share of 1 Mbit/s after `updates` updates with `bytes` in flight.
     fn share(push_back: &mut PushBack, bytes: u64, updates: usize) -> f64 {
         push_back.set_outstanding(DataSize::from_bytes(bytes));
         (0..updates).for_each(|_| push_back.update());

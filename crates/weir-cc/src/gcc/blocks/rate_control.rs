@@ -56,7 +56,7 @@ pub enum IncreasePer {
 pub struct RateControlConfig {
     /// `η`, the increase factor.
     pub increase: f64,
-    /// What `η` refers to.
+    /// Period to which `η` applies.
     pub increase_per: IncreasePer,
     /// `α`, the share of the receive rate after over-use.
     pub decrease: f64,
@@ -81,8 +81,8 @@ impl RateControl {
         Self { config, limits, state: RateState::default(), rate: limits.start().bps_f64() }
     }
 
-    /// Takes the detector's verdict on a sample that came `elapsed` after the one before, and the receive rate `R`;
-    /// while `R` is unknown the rate is neither lowered nor bounded by it. Returns `A_r`.
+    /// Takes the detector's verdict on a sample that came `elapsed` after the one before, and the receive rate `R`.
+    /// While `R` is unknown the rate is neither lowered nor bounded by it. Returns `A_r`.
     pub fn update(&mut self, usage: Usage, received: Option<DataRate>, elapsed: TimeDelta) -> DataRate {
         self.state =
             if self.config.strict_under { self.state.after_strictly(usage) } else { self.state.after(usage) };

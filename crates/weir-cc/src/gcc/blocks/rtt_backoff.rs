@@ -15,7 +15,7 @@ pub struct RttBackoffConfig {
     pub limit: TimeDelta,
     /// Share of the rate that is left after a step, in (0, 1). libwebrtc.
     pub factor: f64,
-    /// The same while it is silence alone that makes the round-trip time long: a long silence must halve the rate.
+    /// The same while missing feedback alone makes the round-trip time long: a long silence must halve the rate.
     /// libwebrtc has 0.8 here too.
     pub silence_factor: f64,
     /// Between two steps. libwebrtc.
@@ -34,7 +34,7 @@ impl Default for RttBackoffConfig {
 }
 
 impl RttBackoffConfig {
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 4] {
         let share = |v: f64| v > 0.0 && v < 1.0;
         [
@@ -46,21 +46,22 @@ impl RttBackoffConfig {
     }
 }
 
-/// The round-trip time of the last feedback, grown by how long nothing has been heard of what was sent since.
+/// The round-trip time of the last feedback, grown by the time without feedback on packets sent since.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RttBackoff {
     config: RttBackoffConfig,
     rtt: TimeDelta,
-    /// When the first packet left that the last measurement does not follow: from then on feedback is waited for.
+    /// Departure of the first packet after the last measurement: feedback is awaited from then on.
     waiting: Option<SendTime>,
     sent: Option<SendTime>,
     lowered: Option<SendTime>,
-    /// The rate has been lowered since the last measurement: only another one ends that, not a clock that is set.
+    /// Whether the rate has been lowered since the last measurement: only another one ends that, not a clock that
+    /// is set.
     unheard: bool,
 }
 
 impl RttBackoff {
-    /// A back-off that has seen nothing.
+    /// A back-off without any measurement.
     pub fn new(config: RttBackoffConfig) -> Self {
         Self { config, rtt: TimeDelta::ZERO, waiting: None, sent: None, lowered: None, unheard: false }
     }
@@ -77,7 +78,7 @@ impl RttBackoff {
         self.waiting = Some(self.waiting.map_or(at, |since| since.min(at)));
     }
 
-    /// Feedback tells the round-trip time `rtt`, without what packets waited at the receiver.
+    /// Feedback measured the round-trip time `rtt`, without the time that packets waited at the receiver.
     pub fn on_rtt(&mut self, rtt: TimeDelta) {
         self.rtt = rtt.max(TimeDelta::ZERO);
         self.waiting = None;
@@ -94,15 +95,15 @@ impl RttBackoff {
         waiting.max(TimeDelta::ZERO)
     }
 
-    /// Whether the round-trip time is above the limit: then nothing else lets the rate change.
+    /// Whether the round-trip time is above the limit: then only the back-off changes the rate.
     pub fn is_above_limit(&self) -> bool {
         self.unheard || self.corrected_rtt() > self.config.limit
     }
 
-    /// The factor by which to lower the rate at `now`, if a step is due, and why: the delay, or a receiver that is not
-    /// heard. To be asked while above the limit.
+    /// The factor by which to lower the rate at `now`, if a step is due, and the reason: delay or missing feedback.
+    /// Call it while above the limit.
     pub fn step(&mut self, now: SendTime) -> Option<(f64, LimitingFactor)> {
-        // A clock that was set back must not silence it.
+        // A clock that was set back must not stop the back-off.
         let due = self.lowered.is_none_or(|lowered| (now - lowered).abs() >= self.config.interval);
         due.then(|| {
             self.lowered = Some(now);
@@ -181,7 +182,7 @@ mod tests {
         // 3 s alone are not above the limit either.
         backoff.on_rtt(TimeDelta::from_secs(3));
         assert!(!backoff.is_above_limit());
-        // The wait of 4 s is above; the clock is set back, and the wait is nothing, but the rate stays down.
+        // The wait of 4 s is above; the clock is set back, and the wait is zero, but the rate stays down.
         backoff.on_sent(at(5000));
         backoff.on_sent(at(9000));
         assert_eq!(backoff.step(at(9000)), Some((0.5, LimitingFactor::Silence)));

@@ -4,7 +4,7 @@ use weir_units::TimeDelta;
 
 use crate::time::ArrivalTime;
 
-/// Gains and bounds of the adaptive threshold; `γ` is in ms, gains per ms. Gains of several sources stand in
+/// Gains and bounds of the adaptive threshold; `γ` is in ms, gains per ms. Gains of several sources are in
 /// [`gains`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveThreshold {
@@ -20,7 +20,7 @@ pub struct AdaptiveThreshold {
     pub max: f64,
     /// A gradient further than this above γ, in ms, is an outlier and leaves γ alone. draft-ietf-rmcat-gcc-02 §5.4.
     pub outlier: f64,
-    /// The time between two updates counts at most so much (libwebrtc since 2016: 100 ms); [`TimeDelta::MAX`] for no
+    /// Longest time between two updates that counts (libwebrtc since 2016: 100 ms); [`TimeDelta::MAX`] for no
     /// bound.
     pub max_gap: TimeDelta,
 }
@@ -44,7 +44,7 @@ pub enum Threshold {
         config: AdaptiveThreshold,
         /// γ in ms.
         gamma: f64,
-        /// When it was last looked at.
+        /// Time of the last update.
         updated: Option<ArrivalTime>,
     },
 }

@@ -14,15 +14,15 @@ use crate::time::SendTime;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ThroughputConfig {
-    /// The rate is unknown below so many packets. libwebrtc.
+    /// Number of packets below which the rate is unknown. libwebrtc.
     pub required_packets: u32,
-    /// The window keeps so many packets however long that takes … libwebrtc.
+    /// Least number of packets in the window, however long they take … libwebrtc.
     pub window_packets: u32,
-    /// … and the packets of so long however many they are … libwebrtc.
+    /// … and the time span of its packets, however many they are … libwebrtc.
     pub window: TimeDelta,
-    /// … but no more packets than this, up to 1000 … libwebrtc.
+    /// … with this upper bound on their number, up to 1000 … libwebrtc.
     pub max_packets: u32,
-    /// … and nothing older than this. libwebrtc.
+    /// … and this one on their age. libwebrtc.
     pub max_window: TimeDelta,
 }
 
@@ -39,7 +39,7 @@ impl Default for ThroughputConfig {
 }
 
 impl ThroughputConfig {
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 5] {
         let required = (2..=self.window_packets).contains(&self.required_packets);
         [
@@ -54,14 +54,14 @@ impl ThroughputConfig {
 
 /// An arrival further back than this behind the newest means that the receiver's clock was set.
 const MOST_REORDERING: TimeDelta = TimeDelta::from_secs(1);
-/// So many packets have room at the beginning: a second of them at 1 Mbit/s.
+/// Initial capacity in packets: a second of them at 1 Mbit/s.
 const ROOM: usize = 128;
-/// Spans count at least so much.
+/// Shortest span of time that counts.
 const LEAST_SPAN: TimeDelta = TimeDelta::from_millis(1);
 
-/// Rate of what arrives, without the longest gap, and at most the rate of what was sent.
+/// Receive rate without the longest gap, at most the sending rate of the same packets.
 ///
-/// Sums and the longest gaps are carried along; the window is looked through only where a packet came out of order
+/// Sums and the longest gaps are updated incrementally. The window is scanned only where a packet came out of order
 /// or one of the longest gaps left it.
 #[derive(Clone, Debug)]
 pub struct Throughput {
@@ -77,7 +77,7 @@ pub struct Throughput {
 }
 
 impl Throughput {
-    /// A meter that has seen nothing.
+    /// A meter without any packet.
     pub fn new(config: ThroughputConfig) -> Self {
         Self {
             config,
@@ -89,7 +89,7 @@ impl Throughput {
         }
     }
 
-    /// Forgets everything, and keeps its room.
+    /// Forgets every packet, and keeps its allocated memory.
     pub fn restart(&mut self) {
         self.packets.clear();
         self.bytes = DataSize::ZERO;
@@ -98,7 +98,7 @@ impl Throughput {
         self.discarded = None;
     }
 
-    /// When the first and the last packet of the window left; of a window without packets `None`.
+    /// Departures of the window's first and last packet, or `None` without packets.
     pub fn departures(&self) -> Option<(SendTime, SendTime)> {
         Some((self.packets.front()?.departure, self.packets.back()?.departure))
     }
@@ -126,7 +126,7 @@ impl Throughput {
         self.shorten();
     }
 
-    /// `R`; `None` while there are too few packets.
+    /// `R`, or `None` while there are too few packets.
     pub fn rate(&mut self) -> Option<DataRate> {
         if self.packets.len() < self.config.required_packets as usize {
             return None;
@@ -146,7 +146,7 @@ impl Throughput {
         Some(sent.map_or(received, |sent| sent.min(received)))
     }
 
-    /// A packet that arrived before others that are known already.
+    /// Inserts a packet that arrived before others that are known already.
     fn insert(&mut self, packet: Received) {
         let place = self.packets.partition_point(|known| known.arrival <= packet.arrival);
         let before = place.checked_sub(1).and_then(|before| self.packets.get(before));
@@ -157,7 +157,7 @@ impl Throughput {
         self.gaps.unknown = true;
     }
 
-    /// Drops what the window does not hold any more.
+    /// Drops packets that have left the window.
     fn shorten(&mut self) {
         let Some(newest) = self.packets.back().map(|last| last.arrival) else { return };
         let ThroughputConfig { window_packets, window, max_packets, max_window, .. } = self.config;
@@ -179,16 +179,17 @@ impl Throughput {
         }
     }
 
-    /// Rate of sending without the bytes of the packet that left last, where packets arrived as they left.
+    /// Sending rate without the bytes of the packet that left last, where packets arrived in the order of
+    /// departure.
     fn sent_in_order(&self, first: &Received, last: &Received) -> DataRate {
-        // Of those that left at once the first to arrive counts as the last.
+        // Among packets that left at once the first to arrive counts as the last.
         let at_once = self.packets.iter().rev().take_while(|packet| packet.departure == last.departure);
         let size = at_once.last().map_or(last.size, |packet| packet.size);
         self.bytes.saturating_sub(size) / (last.departure - first.departure).max(LEAST_SPAN)
     }
 
-    /// The same where some did not; those that left before what has left the window do not count. `None` if too few
-    /// do.
+    /// The same where some arrived out of order; packets that left before those outside the window do not count.
+    /// Returns `None` if too few remain.
     fn sent_out_of_order(&self) -> Option<DataRate> {
         let mut usable = 0;
         let mut bytes = DataSize::ZERO;
@@ -207,17 +208,17 @@ impl Throughput {
     }
 }
 
-/// 1 if of two neighbours in the window the later one left first.
+/// 1 if the later one of two neighbours in the window left first.
 fn inverted(a: Option<&Received>, b: Option<&Received>) -> usize {
     a.zip(b).map_or(0, |(a, b)| usize::from(b.departure < a.departure))
 }
 
-/// The two longest lengths of gaps between arrivals in a window, and how many gaps have them: on a path without
-/// jitter nearly all have one length, so that one of them leaving says little.
+/// The two longest lengths of gaps between arrivals in a window, and how many gaps have them. On a path without
+/// jitter nearly all have one length, so that one of them leaving changes little.
 #[derive(Clone, Copy, Debug, Default)]
 struct Gaps {
     longest: (TimeDelta, usize),
-    /// May have lost gaps where its count is zero: then only a look through the window tells.
+    /// May have lost gaps where its count is zero: then only a scan of the window finds it.
     next: (TimeDelta, usize),
     /// A packet came in between others.
     unknown: bool,
@@ -253,7 +254,7 @@ impl Gaps {
         }
     }
 
-    /// The longest gap and the second longest; `None` where they cannot be told any more.
+    /// The longest gap and the second longest, or `None` where only a scan of the window finds them.
     fn two_longest(&self) -> Option<[TimeDelta; 2]> {
         match (self.longest, self.next) {
             _ if self.unknown => None,
@@ -313,7 +314,7 @@ mod tests {
 
     #[test]
     fn inversions_are_counted_between_neighbours() {
-        // Left at 10, 20, 0: one inversion, in whatever order the second is told of.
+        // Left at 10, 20, 0: one inversion, in whatever order the second is reported.
         let told = [packet(10, 50, 1250), packet(0, 60, 1250), packet(20, 55, 1250)];
         let mut late = meter(&told);
         assert_eq!((late.inversions, meter(&[told[0], told[2], told[1]]).inversions), (1, 1));

@@ -29,7 +29,7 @@ impl Default for TrendlineConfig {
 }
 
 impl TrendlineConfig {
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 4] {
         [
             ("window", (2..=200).contains(&self.window), "from 2 to 200"),
@@ -40,7 +40,7 @@ impl TrendlineConfig {
     }
 }
 
-/// Arrival times that differ by less than this variance in all, in ms², make no line.
+/// Least variance of arrival times, in ms² over the window, that makes a line.
 const LEAST_SPREAD: f64 = 1e-6;
 
 /// A point of the line: arrival and smoothed delay in ms.
@@ -69,7 +69,7 @@ impl Sums {
     }
 }
 
-/// What the trend says after a sample.
+/// Trend of the delay after a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trend {
     /// Slope of the delay, without unit: about `(sending rate − capacity) / capacity`.
@@ -80,8 +80,8 @@ pub struct Trend {
 
 /// The slope of the smoothed one-way delay over arrival time.
 ///
-/// The sums of the regression are carried along, and taken anew once per window so that rounding cannot build up: a
-/// sample costs the same whatever the window.
+/// The sums of the regression are updated incrementally, and computed anew once per window so that rounding cannot
+/// build up. A sample costs the same whatever the window.
 #[derive(Clone, Debug)]
 pub struct Trendline {
     config: TrendlineConfig,
@@ -99,7 +99,7 @@ pub struct Trendline {
 }
 
 impl Trendline {
-    /// A trend that has seen nothing.
+    /// A trend without any sample.
     pub fn new(config: TrendlineConfig) -> Self {
         Self {
             config,
@@ -115,7 +115,7 @@ impl Trendline {
         }
     }
 
-    /// Forgets every sample, and keeps its room.
+    /// Forgets every sample, and keeps its allocated memory.
     pub fn restart(&mut self) {
         self.points.clear();
         let points = core::mem::take(&mut self.points);
@@ -168,7 +168,7 @@ impl Trendline {
         }
     }
 
-    /// `Σ(x−x̄)(y−ȳ) / Σ(x−x̄)²`; `None` where all arrivals are one.
+    /// `Σ(x−x̄)(y−ȳ) / Σ(x−x̄)²`, or `None` where all arrivals are one.
     fn fit(&self) -> Option<f64> {
         let (sums, n) = (&self.sums, self.points.len() as f64);
         let spread = sums.xx - sums.x * sums.x / n;

@@ -13,7 +13,7 @@ pub struct TwoStateConfig {
     pub initial_error: [f64; 2],
     /// Diagonal of `Q`.
     pub state_noise: [f64; 2],
-    /// While the gradient turns back from over- or under-use, the state noise of `m` grows by so many times itself.
+    /// Multiple of the state noise of `m` by which it grows while the gradient turns back from over- or under-use.
     pub turning_noise: f64,
     /// How the noise variance is estimated, while usage is normal.
     pub noise: NoiseConfig,
@@ -35,7 +35,7 @@ pub struct TwoStateKalman {
 }
 
 impl TwoStateKalman {
-    /// A filter that knows nothing yet: `m(0) = 0`.
+    /// A filter without any sample: `m(0) = 0`.
     pub fn new(config: TwoStateConfig) -> Self {
         let [e00, e11] = config.initial_error;
         Self {
@@ -113,7 +113,8 @@ impl TwoStateKalman {
         }
     }
 
-    /// Numbers of any real path stay finite and variances positive; the wildest input must not spoil what follows.
+    /// Whether all numbers are finite and variances positive, as on any real path; even extreme input must not
+    /// spoil later estimates.
     fn is_sound(&self) -> bool {
         let [e00, e01, e11] = self.error;
         let finite = [self.slope, self.m, e00, e01, e11, self.noise.variance()].iter().all(|v| v.is_finite());
@@ -224,8 +225,8 @@ mod tests {
 
     #[test]
     fn sizes_that_change_by_the_same_hide_the_capacity() {
-        // 1 Mbit/s, 0.008 ms per byte, and a queue that grows by 2 ms a sample. By +500 and −500 bytes in turn
-        // d = ±4 + 2; by +500 each time d = 6, of which nothing tells how much is capacity (gcc-2016, proposition 1).
+        // 1 Mbit/s, 0.008 ms per byte, and a queue that grows by 2 ms a sample. By +500 and −500 bytes in turn d =
+        // ±4 + 2; by +500 each time d = 6, whose share of capacity cannot be determined (gcc-2016, proposition 1).
         let run = |size_of: fn(u32) -> i64| {
             let mut filter = TwoStateKalman::new(LIBWEBRTC);
             for n in 0..4000 {

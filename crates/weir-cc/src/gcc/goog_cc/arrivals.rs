@@ -1,4 +1,4 @@
-//! What of a feedback has arrived.
+//! Arrivals of a feedback.
 
 use alloc::vec::Vec;
 
@@ -10,10 +10,10 @@ use crate::time::{ArrivalTime, SendTime};
 
 /// No packet is larger than this.
 pub(super) const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
-/// Arrivals of one feedback for which room is made at the beginning.
+/// Initial capacity for the arrivals of one feedback.
 const ROOM: usize = 16;
 
-/// How exactly the law looks at times.
+/// Resolution of departures and arrivals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolution {
     pub(super) whole_departures: bool,
@@ -21,7 +21,7 @@ pub(super) struct Resolution {
 }
 
 impl Resolution {
-    /// When a packet that left at `at` left, as far as the law looks.
+    /// A departure `at` at the resolution that counts.
     pub(super) fn departure(self, at: SendTime) -> SendTime {
         if self.whole_departures { at.whole_millis() } else { at }
     }
@@ -77,7 +77,8 @@ impl Arrivals {
         }
     }
 
-    /// Round-trip times at `now`: the longest as it is, the shortest without what packets waited for the last.
+    /// Round-trip times at `now`: the longest as it is, the shortest without the time that packets waited for the
+    /// last arrival.
     pub(super) fn rounds(&self, now: SendTime) -> Option<(TimeDelta, TimeDelta)> {
         let last = self.0.last()?.packet.arrival;
         let (mut longest, mut shortest) = (TimeDelta::ZERO, TimeDelta::MAX);

@@ -31,7 +31,7 @@ fn share_of_capacity(path: &mut Loop, span: TimeDelta) -> f64 {
 
 const BOTH: [fn() -> Config; 2] = [Config::libwebrtc_2025, Config::libwebrtc_2024_12];
 
-/// Each packet waits for its time: the path sees the rate alone.
+/// Without bursts each packet waits for its time: the path sees the rate alone.
 fn without_bursts(config: fn() -> Config) -> Config {
     Config { pacing_burst: TimeDelta::ZERO, ..config() }
 }

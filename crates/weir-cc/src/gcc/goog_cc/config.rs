@@ -27,9 +27,9 @@ pub struct Config {
     pub whole_departures: bool,
     /// The same of arrivals. libwebrtc, where feedback is transport-wide.
     pub whole_arrivals: bool,
-    /// Packets sent within so long are a burst. libwebrtc.
+    /// Longest span of departures of a burst. libwebrtc.
     pub burst_time: TimeDelta,
-    /// A burst that grows while the delay falls lasts at most so long. libwebrtc.
+    /// Longest duration of a burst that grows while the delay falls. libwebrtc.
     pub longest_burst: TimeDelta,
     /// Without feedback for longer than this, grouping, trend, detector and γ begin anew. libwebrtc.
     pub stream_timeout: TimeDelta,
@@ -59,28 +59,29 @@ pub struct Config {
     pub use_loss_v2: bool,
     /// The newer loss controller.
     pub loss_v2: LossV2Config,
-    /// What a round-trip time that is far too long does.
+    /// Back-off from a round-trip time that is far too long.
     pub rtt_backoff: RttBackoffConfig,
-    /// What a window that is too full does.
+    /// Push-back where the window is overfull.
     pub push_back: PushBackConfig,
-    /// When the source counts as limiting the rate.
+    /// Detector of application-limited regions.
     pub alr: AlrConfig,
-    /// When to probe.
+    /// Times and rates of probes.
     pub probing: ProbeControllerConfig,
-    /// What a probe says.
+    /// Evaluation of probes.
     pub probe_result: ProbeEstimatorConfig,
     /// The pacer drains at this multiple of the target. libwebrtc.
     pub pacing_factor: f64,
-    /// So much of that may leave at once; zero for none. libwebrtc since November 2023.
+    /// Time at that rate that may leave at once; zero for none. libwebrtc since November 2023.
     pub pacing_burst: TimeDelta,
-    /// And at most so many bytes. libwebrtc.
+    /// Upper bound of that burst in bytes. libwebrtc.
     pub pacing_burst_size: DataSize,
-    /// Between two of the controller's own ticks. libwebrtc.
+    /// Interval of the controller's own ticks. libwebrtc.
     pub process_interval: TimeDelta,
-    /// Receiver reports are waited for so long after the first feedback; then round-trip time and losses are those of feedback. Zero
-    /// where none will come, as with what libwebrtc called packet feedback only until June 2025.
+    /// Longest wait for receiver reports after the first feedback; then round-trip time and losses are those of
+    /// feedback. Zero where no reports will come, as in the mode that libwebrtc called packet feedback only until
+    /// June 2025.
     pub report_patience: TimeDelta,
-    /// Between two reports of the receiver half. libwebrtc: 50 to 250 ms by the rate.
+    /// Interval of the receiver half's reports. libwebrtc: 50 to 250 ms by the rate.
     pub feedback_interval: TimeDelta,
 }
 

@@ -11,10 +11,10 @@ use crate::gcc::blocks::threshold::Threshold;
 use crate::gcc::blocks::trendline::{Trend, Trendline};
 use crate::time::SendTime;
 
-/// Before so many samples the detector says nothing.
+/// Number of samples before the detector's first verdict.
 const FIRST_VERDICT: u32 = 2;
 
-/// What became of the estimate with a feedback.
+/// Changes of the estimate by a feedback.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outcome {
     /// The estimate in bit/s, if it was computed.
@@ -28,7 +28,7 @@ pub(super) struct Outcome {
 #[derive(Clone, Debug)]
 pub(super) struct DelayBased {
     stream_timeout: TimeDelta,
-    /// As they are at the beginning.
+    /// Threshold and detector as they are at the beginning.
     fresh: (Threshold, Detector),
     bursts: Bursts,
     trendline: Trendline,
@@ -36,9 +36,9 @@ pub(super) struct DelayBased {
     detector: Detector,
     aimd: Aimd,
     trend: Trend,
-    /// When the last feedback with arrivals came.
+    /// Time of the last feedback with arrivals.
     heard: Option<SendTime>,
-    /// Whether over-use lowered the rate, of which nobody has asked yet.
+    /// Whether over-use lowered the rate and `take_cut` has not been called since.
     cut: bool,
 }
 
@@ -59,7 +59,7 @@ impl DelayBased {
         }
     }
 
-    /// Whether over-use lowered the rate since this was last asked.
+    /// Whether over-use lowered the rate since the last call.
     pub(super) fn take_cut(&mut self) -> bool {
         core::mem::take(&mut self.cut)
     }
@@ -84,14 +84,14 @@ impl DelayBased {
         self.threshold.gamma()
     }
 
-    /// Another path: everything but the bounds is forgotten; it begins at the start rate of `limits`.
+    /// Another path: forgets everything but the bounds; begins at the start rate of `limits`.
     pub(super) fn change_route(&mut self, limits: RateLimits) {
         self.restart();
         self.aimd.restart(limits);
         self.heard = None;
     }
 
-    /// Takes what arrived, in order of arrival, the acknowledged rate and the result of a probe.
+    /// Takes the arrivals in order of arrival, the acknowledged rate and the result of a probe.
     pub(super) fn on_feedback<'a>(
         &mut self,
         packets: impl Iterator<Item = &'a Received>,
@@ -112,7 +112,7 @@ impl DelayBased {
     }
 
     fn on_packet(&mut self, packet: &Received, now: SendTime) {
-        // Changed where it is: a copy would wait for what has just been written (8 ns a packet).
+        // Changed in place: a copy would wait for the store just made (8 ns a packet).
         let mut found = self.bursts.on_packet(packet, now);
         let Some(sample) = &mut found else { return };
         // A burst is known to be complete, and counts as seen, when the next one arrives.
@@ -136,7 +136,7 @@ impl DelayBased {
         let nothing = Outcome { rate: None, probe: false, recovered: false };
         let aimd = &mut self.aimd;
         if self.detector.usage() == Usage::Over {
-            // Until a rate is acknowledged each feedback halves.
+            // Until a rate is acknowledged each feedback halves the estimate.
             if acknowledged.is_some() && !aimd.may_reduce_again(acknowledged, now) {
                 return nothing;
             }
@@ -148,6 +148,7 @@ impl DelayBased {
             }
             return Outcome { rate: Some(aimd.rate()), ..nothing };
         }
+        // Without over-use a probe's result replaces the rate.
         if let Some(probe) = probe {
             aimd.set_rate(probe.bps_f64(), now);
             return Outcome { rate: Some(aimd.rate()), probe: true, ..nothing };
@@ -155,7 +156,7 @@ impl DelayBased {
         Outcome { rate: Some(aimd.update(self.detector.usage(), acknowledged, now)), probe: false, recovered }
     }
 
-    /// No trend spans a silence: grouping, trend, detector and γ begin anew.
+    /// No trend spans a gap without feedback: grouping, trend, detector and γ begin anew.
     fn restart(&mut self) {
         self.bursts.restart();
         self.trendline.restart();

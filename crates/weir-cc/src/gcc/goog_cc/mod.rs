@@ -1,8 +1,9 @@
 //! libwebrtc's send-side controller, goog_cc, as browsers run it today: `gcc`.
 //!
-//! On each feedback: acknowledged rate and probe results; bursts, trend of the delay and detector; the delay-based rate;
-//! the loss controller; the target, which is the least of them; probes. A tick each 25 ms does what time alone does.
-//! The receiver half is [`PacketFeedback`](crate::packet_feedback::PacketFeedback) at an interval of 50 ms.
+//! Each feedback updates, in this order: acknowledged rate and probe results; bursts, trend of the delay and
+//! detector; the delay-based rate; the loss controller. Then follow the target, which is the least of them, and
+//! probes. A tick each 25 ms applies the rules that depend on time alone. The receiver half is
+//! [`PacketFeedback`](crate::packet_feedback::PacketFeedback) at an interval of 50 ms.
 //!
 //! Source: libwebrtc of June 2025 (`modules/congestion_controller/goog_cc`), and of December 2024 by its port, the crate
 //! `goog_cc` 0.1.4. Variants: [`Config::libwebrtc_2025`], the default, and [`Config::libwebrtc_2024_12`].

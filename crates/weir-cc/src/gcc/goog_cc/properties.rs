@@ -1,4 +1,4 @@
-//! What holds of every composition beyond what holds of every law.
+//! Properties of every composition beyond those of every controller.
 
 use proptest::prelude::*;
 use weir_units::DataRate;
@@ -36,7 +36,7 @@ proptest! {
                 Call::Packets(results, ..) => prop_assert!(!decided || !results.is_empty()),
                 Call::Event(PathEvent::Paused | PathEvent::Resumed | PathEvent::DelayRefuted) => prop_assert!(!decided),
                 Call::Ceiling(_) | Call::Event(_) => prop_assert!(decided),
-                // What a report of loss changes is told later.
+                // Changes by a report of loss take effect later.
                 Call::Reception(..) => prop_assert!(!decided && rates(&life.sender.target()) == rates(&before)),
                 Call::Timeout => {}
                 _ => prop_assert!(!decided),

@@ -1,5 +1,5 @@
-//! The round-trip times that the law goes by, and the losses: those of receiver reports, and of feedback where there are no
-//! such reports.
+//! Round-trip times and losses as inputs of the controller: those of receiver reports, and those of feedback where
+//! there are no such reports.
 
 use weir_units::TimeDelta;
 
@@ -7,30 +7,30 @@ use crate::parts::loss_reports::LossReports;
 use crate::report::ReceptionReport;
 use crate::time::SendTime;
 
-/// The span of the longest feedback rounds that are remembered. libwebrtc.
+/// Number of remembered longest feedback rounds. libwebrtc.
 const ROUNDS: usize = 32;
-/// A receiver report that told of packets is followed by another one within so long, or its word is no more. libwebrtc.
+/// Longest time between two receiver reports on packets; after it their loss no longer counts. libwebrtc.
 const REPORT_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
-/// To which libwebrtc rounds.
+/// Resolution of libwebrtc's round-trip times.
 const MILLISECOND: TimeDelta = TimeDelta::from_millis(1);
 
-/// What receiver reports tell, and what stands for it where they do not come.
+/// State of receiver reports, and of the feedback that replaces them where they do not come.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reports {
     longest: LongestRounds,
     losses: LossReports,
-    /// Whether one of them told a round-trip time.
+    /// Whether a receiver report carried a round-trip time.
     tells_rtt: bool,
-    /// When two of them together last told of packets.
+    /// When two receiver reports together last covered packets.
     told_loss: Option<SendTime>,
-    /// When feedback came first.
+    /// When the first feedback came.
     heard: Option<SendTime>,
-    /// Receiver reports are waited for so long; then what feedback tells counts.
+    /// Longest wait for receiver reports; after it losses and round-trip times of feedback count.
     patience: TimeDelta,
 }
 
 impl Reports {
-    /// Nothing was told yet; receiver reports are waited for so long.
+    /// A state without any report; receiver reports are awaited for `patience`.
     pub(super) fn new(patience: TimeDelta) -> Self {
         Self {
             longest: LongestRounds::NONE,
@@ -42,8 +42,8 @@ impl Reports {
         }
     }
 
-    /// A receiver report came: how many packets were lost and expected since the one before, if there was one and anything
-    /// has arrived since.
+    /// Takes a receiver report. Returns the packets lost and expected since the one before, if there was one and
+    /// packets have arrived since.
     pub(super) fn on_report(&mut self, report: ReceptionReport, now: SendTime) -> Option<(i64, u64)> {
         let news = self.losses.on_report(report.highest_sequence, report.cumulative_lost);
         let told = news.filter(|&(lost, expected)| lost < expected.cast_signed())?;
@@ -51,27 +51,28 @@ impl Reports {
         Some(told)
     }
 
-    /// A receiver report tells `rtt`: what counts of it.
+    /// Takes the round-trip time of a receiver report; returns the value that counts.
     pub(super) fn on_rtt(&mut self, rtt: TimeDelta) -> TimeDelta {
         self.tells_rtt = true;
         let whole = (rtt.nanos().saturating_add(MILLISECOND.nanos() / 2)) / MILLISECOND.nanos();
         TimeDelta::from_millis(whole.max(1))
     }
 
-    /// Nothing was told yet.
+    /// Forgets every report.
     pub(super) fn restart(&mut self) {
         *self = Self::new(self.patience);
     }
 
-    /// Feedback came at `now` whose longest round was `longest`: the round-trip time, if receiver reports tell none.
+    /// Takes feedback at `now` with the longest round `longest`. Returns the round-trip time, if receiver reports
+    /// carry none.
     pub(super) fn on_feedback(&mut self, longest: TimeDelta, now: SendTime) -> Option<TimeDelta> {
         let mean = self.longest.add(longest);
         self.heard.get_or_insert(now);
         (!self.tells_rtt && self.are_given_up(now)).then_some(mean)
     }
 
-    /// Whether losses are those of feedback: no receiver report has told of any packet, though they were waited for, or none
-    /// for long.
+    /// Whether losses are those of feedback: no receiver report has covered any packet within the wait, or none for
+    /// long.
     pub(super) fn tell_no_loss(&self, now: SendTime) -> bool {
         self.told_loss.map_or(self.are_given_up(now), |told| (now - told).abs() > REPORT_INTERVAL)
     }
@@ -81,7 +82,7 @@ impl Reports {
         self.patience == TimeDelta::ZERO || self.heard.is_some_and(waited)
     }
 
-    /// The least of the longest rounds of the last feedbacks, in whole milliseconds; `None` before the first.
+    /// The least of the longest rounds of the last feedbacks, in whole milliseconds, or `None` before the first.
     pub(super) fn least(&self) -> Option<TimeDelta> {
         (self.longest.count > 0).then_some(self.longest.least)
     }
@@ -99,7 +100,7 @@ struct LongestRounds {
 impl LongestRounds {
     const NONE: Self =
         Self { rounds: [TimeDelta::MAX; ROUNDS], count: 0, sum: TimeDelta::ZERO, least: TimeDelta::MAX };
-    /// Longer than any round trip that means something; sums of these do not overflow.
+    /// Upper bound above any real round trip, so that sums do not overflow.
     const MOST: TimeDelta = TimeDelta::from_secs(100_000);
 
     /// Takes the longest round of a feedback; returns the mean.

@@ -27,13 +27,13 @@ use crate::rate_law::{Decided, RateInForce};
 use crate::report::{Feedback, ReceptionReport, ReportKind};
 use crate::time::SendTime;
 
-/// The target as encoder, pacer and the parts that go by it know it. Feedback by which the delay-based estimate is not computed
-/// and receiver reports change the target; that is told with the next packet, tick or other feedback.
+/// The target as published to encoder, pacer and the dependent parts. Receiver reports, and feedback without a new
+/// delay-based estimate, change the target; that change is published with the next packet, tick or other feedback.
 #[derive(Clone, Copy, Debug)]
 struct Told {
     /// In bit/s.
     rate: f64,
-    /// Whether it is to be filled up with padding.
+    /// Whether padding fills up to it.
     pads: bool,
 }
 
@@ -51,18 +51,18 @@ pub struct GoogCc {
     /// `R` as last known.
     acknowledged: Option<DataRate>,
     reports: Reports,
-    /// As feedback tells it.
+    /// Round-trip time by feedback.
     rtt: Option<TimeDelta>,
     push_back: PushBack,
     alr: AlrDetector,
     probing: ProbeController,
     probe_results: ProbeEstimator,
     told: Told,
-    /// The target has changed since it was told.
+    /// Whether the target has changed since it was published.
     untold: bool,
-    /// The packet that left since, with which it is told.
+    /// Departure of the packet that publishes the changed target.
     tell_at: Option<SendTime>,
-    /// When the next tick is due; `None` until the streams are told or the first packet leaves, and while paused.
+    /// Time of the next tick. Unset while paused, and until the streams are known or the first packet leaves.
     tick: Option<SendTime>,
     paused: bool,
     words: AllocationHistory,
@@ -109,10 +109,10 @@ impl GoogCc {
         self.standing.limits.round(self.told.rate)
     }
 
-    /// A rate was computed; `why` is what lowered it, if it is lower now.
+    /// Makes a decision of a computed rate; `why` is the reason if it is lower now.
     fn decide(&mut self, now: SendTime, why: ChangeReason) -> Decision {
         let rate = self.rate();
-        // A cut is one also where the minimum leaves nothing to cut.
+        // A cut counts as one also at the minimum rate, where the rate cannot fall.
         let at_minimum = rate <= self.standing.limits.min();
         let cut_by_delay = self.delay.take_cut();
         let lower = at_minimum && (cut_by_delay || self.target.is_cut_by_loss());
@@ -129,9 +129,9 @@ impl GoogCc {
         self.delay.usage() != Usage::Normal || self.delay.aimd().capacity().mean().is_some()
     }
 
-    /// The share of the target that push-back holds back: the encoder should save it, and it is not filled up either.
+    /// Share of the target that push-back holds back: the encoder saves it, and padding does not replace it.
     fn held_back(&self) -> f64 {
-        // Asked with each packet, and mostly nothing is.
+        // Called with each packet, and mostly push-back is inactive.
         if !self.push_back.holds_back() {
             return 0.0;
         }
@@ -140,7 +140,7 @@ impl GoogCc {
         if allowed == rate { 0.0 } else { 1.0 - allowed / rate }
     }
 
-    /// Takes the fates of packets; why the rate changed, where it was computed.
+    /// Takes the fates of packets. Returns the reason of the change, where a rate was computed.
     fn on_results(
         &mut self,
         now: SendTime,
@@ -181,7 +181,7 @@ impl GoogCc {
         computed.then(|| if by_probe { ChangeReason::Probe } else { self.target.why() })
     }
 
-    /// `R`, on the scale that coupling has set since those packets left.
+    /// `R`, on the scale of coupling's allocations since those packets left.
     fn acknowledged_rate(&mut self, now: SendTime) -> Option<DataRate> {
         let rate = self.throughput.rate()?;
         let (first, last) = self.throughput.departures()?;
@@ -209,14 +209,14 @@ impl GoogCc {
         self.untold = true;
     }
 
-    /// The window follows the target.
+    /// Sets push-back's window from the target.
     fn set_window(&mut self) {
         if let Some(rtt) = self.reports.least() {
             self.push_back.set_window(self.told.rate, rtt);
         }
     }
 
-    /// What the last probe of this feedback shows, if any.
+    /// Result of the last probe in this feedback, if any.
     fn probe_result(&mut self, acknowledged: Option<DataRate>) -> Option<DataRate> {
         let mut result = None;
         for arrival in self.arrivals.iter() {
@@ -245,7 +245,7 @@ impl GoogCc {
         outcome
     }
 
-    /// Tells all that go by the target what it is now.
+    /// Publishes the target to all parts that depend on it.
     fn tell(&mut self, now: SendTime) {
         let rate = self.target.rate();
         let pads = self.target.loss_state() == LossState::IncreasingWithPadding;
@@ -256,7 +256,7 @@ impl GoogCc {
         self.probing.on_estimate(now, rate, self.limited());
     }
 
-    /// What limits the rate, as far as probing is concerned.
+    /// Limit of the rate, for the purposes of probing.
     fn limited(&self) -> Limited {
         if self.delay.usage() != Usage::Normal {
             return Limited::DelayIncreased;
@@ -271,7 +271,7 @@ impl GoogCc {
         }
     }
 
-    /// Another path: all is forgotten; it begins at the start rate, or at what the old one carried if that is less.
+    /// Another path: forgets all; begins at the start rate, or at the old path's rate if that is less.
     fn change_route(&mut self, now: SendTime) {
         let own = self.standing.limits;
         let start = own.clamp(self.acknowledged.unwrap_or(own.start()).min(own.start()));
@@ -303,14 +303,14 @@ impl GoogCc {
         self.push_back.update();
     }
 
-    /// The first tick is due at once: it asks for the first probes.
+    /// Makes the first tick due at once: it requests the first probes.
     fn start_ticking(&mut self, now: SendTime) {
         if !self.paused {
             self.tick.get_or_insert(now);
         }
     }
 
-    /// The next tick is an interval away, or nearer.
+    /// The next tick is at most an interval away.
     fn keep_ticking(&mut self, now: SendTime) {
         if let Some(tick) = self.tick {
             self.tick = Some(tick.min(now + self.tick_interval));
@@ -318,7 +318,7 @@ impl GoogCc {
     }
 }
 
-/// What is in flight once feedback has told of `results`, where `state` was that before.
+/// Bytes in flight after feedback on `results`, where `state` is from before it.
 fn still_in_flight(state: &SendState, results: &[PacketResult]) -> DataSize {
     let settled = results.iter().filter(|result| !matches!(result.fate, Fate::Recovered { .. }));
     state.in_flight.saturating_sub(settled.map(|result| result.sent.size).sum())
@@ -349,7 +349,7 @@ impl Controller for GoogCc {
                 self.on_results(now, results, state)?
             }
             Feedback::Ceiling(ceiling) => {
-                // Zero stands for none.
+                // A ceiling of zero means none.
                 let ceiling = if ceiling.is_zero() { f64::INFINITY } else { ceiling.bps_f64() };
                 self.target.set_ceiling(ceiling);
                 self.tell(now);
@@ -394,7 +394,7 @@ impl Controller for GoogCc {
                 self.keep_ticking(now);
                 None
             }
-            // Its trend has no base delay.
+            // The trend has no base delay.
             PathEvent::DelayRefuted => None,
             PathEvent::RouteChanged => {
                 self.change_route(now);
@@ -425,7 +425,7 @@ impl Controller for GoogCc {
     fn on_streams(&mut self, now: SendTime, streams: StreamsConfig) {
         self.probing.set_screen(streams.screen);
         self.probing.set_allocated(now, streams.usable);
-        // The first frame may leave in one burst: it is to be the first probe, so that is asked for before.
+        // The first frame may leave in one burst and should be the first probe, so that is requested before.
         self.probing.start(now);
         self.start_ticking(now);
     }
@@ -439,7 +439,7 @@ impl Controller for GoogCc {
     fn apply_allocation(&mut self, now: SendTime, share: AllocatedRate) -> DataRate {
         let share = AllocatedRate { rate: self.target.below_ceiling(share.rate) };
         if let Some((taken, factor)) = self.standing.apply_allocation(share) {
-            // While the round-trip time holds the rate down, the estimates are not what it is a part of.
+            // While the round-trip time holds the rate down, the allocation does not scale the estimates.
             let of_estimates = if self.target.backoff().is_above_limit() { 1.0 } else { factor };
             self.delay.aimd_mut().scale(of_estimates, taken.bps_f64());
             let untold = self.target.rate() / self.told.rate;

@@ -1,4 +1,5 @@
-//! The target: the least of what delay, loss and the receiver allow (libwebrtc's `SendSideBandwidthEstimation`).
+//! The target: the least of the rates allowed by delay, loss and the receiver (libwebrtc's
+//! `SendSideBandwidthEstimation`).
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -12,7 +13,7 @@ use crate::gcc::blocks::rtt_backoff::RttBackoff;
 use crate::packet::PacketResult;
 use crate::time::SendTime;
 
-/// The target rate and what it comes from; rates are in bit/s.
+/// The target rate and its inputs; rates are in bit/s.
 #[derive(Clone, Debug)]
 pub(super) struct TargetRate {
     limits: RateLimits,
@@ -24,11 +25,11 @@ pub(super) struct TargetRate {
     delay_based: f64,
     /// The receiver's ceiling; infinite without one.
     ceiling: f64,
-    /// Before the ceiling.
+    /// The target before the ceiling.
     rate: f64,
     loss_state: LossState,
     rtt: TimeDelta,
-    /// What set `rate`: loss, or the round-trip time.
+    /// Limit of `rate`: loss, or the round-trip time.
     limited_by: Option<LimitingFactor>,
 }
 
@@ -51,7 +52,7 @@ impl TargetRate {
 
     /// Forgets everything and begins at the start rate of `limits`.
     pub(super) fn restart(&mut self, limits: RateLimits) {
-        // Named one by one, so that none is forgotten.
+        // All fields by name, so that none is forgotten.
         let Self {
             limits: bounds,
             v1,
@@ -83,12 +84,12 @@ impl TargetRate {
         self.limits.clamp_bps(self.rate.min(self.ceiling))
     }
 
-    /// What limits it, if it is not the delay-based estimate.
+    /// Limit of the target, if it is not the delay-based estimate.
     pub(super) fn limited_by(&self) -> Option<LimitingFactor> {
         if self.rate > self.ceiling { Some(LimitingFactor::Receiver) } else { self.limited_by }
     }
 
-    /// What lowers it, where it is lowered.
+    /// Reason of a lower target.
     pub(super) fn why(&self) -> ChangeReason {
         match self.limited_by {
             _ if self.rate > self.ceiling => ChangeReason::Ceiling,
@@ -98,7 +99,7 @@ impl TargetRate {
         }
     }
 
-    /// Whether losses are lowering it.
+    /// Whether losses are lowering the target.
     pub(super) fn is_cut_by_loss(&self) -> bool {
         self.limited_by == Some(LimitingFactor::Loss) && self.loss_state == LossState::Decreasing
     }
@@ -135,26 +136,27 @@ impl TargetRate {
         self.backoff.on_sent(at);
     }
 
-    /// Feedback shows round-trip times: the shortest without what packets waited. By these the back-off goes.
+    /// Takes the shortest round-trip time of a feedback, without the time that packets waited. The back-off depends
+    /// on it.
     pub(super) fn on_rounds(&mut self, shortest: TimeDelta) {
         self.backoff.on_rtt(shortest);
     }
 
-    /// The round-trip time by which the older loss controller goes.
+    /// Sets the round-trip time of the older loss controller.
     pub(super) fn set_rtt(&mut self, rtt: TimeDelta) {
         if rtt > TimeDelta::ZERO {
             self.rtt = rtt;
         }
     }
 
-    /// Takes the fates that the older loss controller counts where no receiver report tells of loss.
+    /// Takes the fates that the older loss controller counts where no receiver report covers losses.
     pub(super) fn on_results(&mut self, results: &[PacketResult], now: SendTime) {
         if self.v1.on_results(results, now) {
             self.update(now);
         }
     }
 
-    /// A receiver report tells of so many lost packets more, less those that came late, of so many.
+    /// Takes a receiver report: `lost` more packets, less late ones, of `expected`.
     pub(super) fn on_losses(&mut self, (lost, expected): (i64, u64), now: SendTime) {
         if self.v1.on_report(lost, expected, now) {
             self.update(now);
@@ -167,7 +169,7 @@ impl TargetRate {
         }
     }
 
-    /// The delay-based estimate is `rate`. A probe's result is not bound by what came before.
+    /// The delay-based estimate is `rate`. A probe's result is not bound by the rate before.
     pub(super) fn set_delay_based(&mut self, rate: f64, replace: bool) {
         self.delay_based = rate;
         if replace {
@@ -176,7 +178,7 @@ impl TargetRate {
         self.set(if replace { rate } else { self.rate });
     }
 
-    /// Coupling scales every rate of the law by `factor`, which makes `share` of the target.
+    /// Scales every rate of the controller by `factor` for coupling, to `share` of the target.
     pub(super) fn scale(&mut self, share: f64, factor: f64) {
         self.rate = share;
         self.delay_based = share.max(self.delay_based * factor);
@@ -186,7 +188,7 @@ impl TargetRate {
         }
     }
 
-    /// What the receiver's ceiling leaves of `rate`.
+    /// `rate`, at most the receiver's ceiling.
     pub(super) fn below_ceiling(&self, rate: DataRate) -> DataRate {
         if self.ceiling.is_finite() { rate.min(DataRate::from_bps_f64(self.ceiling)) } else { rate }
     }
@@ -201,6 +203,7 @@ impl TargetRate {
 
     /// Computes the target; to be called with each feedback and tick.
     pub(super) fn update(&mut self, now: SendTime) {
+        // While the round-trip time is above its limit only the back-off changes the rate.
         if self.backoff.is_above_limit() {
             self.back_off(now);
             return;
@@ -208,6 +211,7 @@ impl TargetRate {
         self.limited_by = None;
         let loss_decides = self.v2.as_ref().is_some_and(|v2| v2.result().is_some() && self.in_start_phase);
         let trusted = self.delay_based.is_finite() && self.v1.is_starting(now) && !loss_decides;
+        // Start phase without losses: the delay-based estimate, which probes raise, is taken at once.
         if trusted && self.delay_based > self.rate {
             self.v1.forget_rates();
             self.v1.remember(self.rate, now);
@@ -238,12 +242,12 @@ impl TargetRate {
             && let Some((factor, limited_by)) = self.backoff.step(now)
         {
             self.limited_by = Some(limited_by);
-            // The receiver's ceiling is no reason to begin further up.
+            // The receiver's ceiling is no reason to begin at a higher rate.
             self.set(self.rate() * factor);
         }
     }
 
-    /// The rate within what the delay-based estimate and the limits allow.
+    /// Sets the rate within the bounds of the delay-based estimate and the limits.
     fn set(&mut self, rate: f64) {
         self.rate = self.limits.clamp_bps(rate.min(self.delay_based));
     }

@@ -15,7 +15,7 @@ use crate::time::{ArrivalTime, SendTime};
 
 const STATE: SendState =
     SendState { in_flight: DataSize::ZERO, queued: DataSize::ZERO, application_limited: false };
-/// One way.
+/// One-way delay.
 const DELAY_MS: i64 = 40;
 
 fn kbps(rate: u64) -> DataRate {
@@ -30,13 +30,13 @@ fn at(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
 
-/// A sender half and what it has sent and not yet been told of.
+/// A sender half, and the packets that it has sent without feedback so far.
 struct Call {
     sender: GoogCc,
     now_ms: i64,
     next: u64,
     pending: Vec<SentPacket>,
-    /// Packets of which feedback told, and those of them that were lost.
+    /// Packets reported by feedback, and the lost ones among them.
     told: (u32, i32),
 }
 
@@ -81,8 +81,8 @@ impl Call {
         core::iter::from_fn(|| self.sender.poll_probe()).collect()
     }
 
-    /// For `ms` packets of `bytes` leave each 10 ms; feedback comes each 50 ms, where `queue_ms` says how long the packet
-    /// sent at a time waited, `None` for lost.
+    /// For `ms` packets of `bytes` leave each 10 ms; feedback comes each 50 ms. `queue_ms` gives the queuing delay
+    /// of the packet sent at a time, `None` for lost.
     fn run(&mut self, ms: i64, bytes: u64, queue_ms: impl Fn(i64) -> Option<i64>) {
         for _ in 0..ms / 10 {
             self.now_ms += 10;
@@ -94,7 +94,7 @@ impl Call {
         }
     }
 
-    /// Feedback on what was sent a round trip ago or earlier.
+    /// Feedback on packets sent a round trip ago or earlier.
     fn hear(&mut self, queue_ms: impl Fn(i64) -> Option<i64>) {
         let told = at(self.now_ms - 2 * DELAY_MS);
         let results: Vec<_> = self
@@ -161,7 +161,7 @@ fn a_probes_result_becomes_the_rate_at_once() {
     call.send(1000, None);
     call.tick();
     let probe = call.probes()[0];
-    // 1000 bytes each 10 ms: 800 kbit/s are shown, within 10 % of what was asked for.
+    // 1000 bytes each 10 ms: 800 kbit/s are shown, within 10 % of the probe's rate.
     for _ in 0..6 {
         call.now_ms += 10;
         call.send(1000, Some(probe.id));
@@ -250,7 +250,7 @@ fn heavy_loss_limits_and_padding_helps_to_come_back() {
         call.sender.target().padding == call.sender.target().media_rate
     });
     assert!(padded);
-    // What an overfull window holds back of the rate is not filled up either: a tenth with each packet.
+    // Padding does not fill up the share that an overfull window holds back: a tenth with each packet.
     let state = SendState { in_flight: DataSize::from_bytes(1_000_000), ..STATE };
     let sent = SentPacket::new(call.next, at(call.now_ms), DataSize::from_bytes(1250));
     call.sender.on_sent(&sent, &state);
@@ -375,7 +375,7 @@ fn events_and_coupling_become_the_laws_own_state() {
     call.sender.on_event(at(2250), PathEvent::Limits(narrower));
     assert_eq!((call.rate(), call.sender.target().limiting_factor), (250, LimitingFactor::Maximum));
     call.sender.on_event(at(2250), PathEvent::Limits(limits()));
-    // At what the old path carried, or at the start rate if that is less: and probing begins anew.
+    // The rate of the old path, or the start rate if that is less: and probing begins anew.
     call.probes();
     call.sender.on_event(at(2250), PathEvent::RouteChanged);
     assert_eq!((call.rate(), call.probes().len()), (300, 2));
@@ -415,7 +415,7 @@ fn frames_are_left_out_while_more_is_in_flight_than_350_ms_of_the_target() {
     call.run(3000, 375, |_| Some(0));
     assert_eq!(call.sender.target().frame_drop, 0.0);
     let rate = call.sender.target().media_rate;
-    // The longest round is 2 · 40 + 40 ms: what left after the feedback before waits for the next.
+    // The longest round is 2 · 40 + 40 ms: packets that left after the feedback before wait for the next.
     let full = SendState { in_flight: rate * TimeDelta::from_millis(350 + 130), ..STATE };
     for _ in 0..20 {
         let size = DataSize::from_bytes(375);

@@ -10,7 +10,7 @@ use crate::gcc::blocks::noise::{Averaging, NoiseConfig, Outliers};
 use crate::gcc::blocks::rate_control::{IncreasePer, RateControlConfig};
 use crate::gcc::blocks::threshold::{AdaptiveThreshold, Threshold};
 
-/// On which message `A_s` may grow.
+/// Messages on which `A_s` may grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -59,7 +59,7 @@ pub struct Config {
     pub overuse_time: TimeDelta,
     /// `η`, increase factor, above 1. gcc-2016 §3.3.
     pub increase: f64,
-    /// What `η` refers to. gcc-2016 eq. (3) reads per frame.
+    /// Period to which `η` applies. gcc-2016 eq. (3) reads per frame.
     pub increase_per: IncreasePer,
     /// `α`, decrease factor, in (0, 1). gcc-2016 §3.3.
     pub decrease: f64,
@@ -85,9 +85,9 @@ pub struct Config {
     pub fast_start: bool,
     /// The pacer drains at this multiple of `A`. gcc-2016 §3.5.
     pub pacing_factor: f64,
-    /// Whether padding fills up what the encoder leaves of `A`. gcc-2016 §3.5; divergence 12.
+    /// Whether padding fills up the part of `A` that the encoder leaves free. gcc-2016 §3.5; divergence 12.
     pub padding: bool,
-    /// Without feedback for so long the rate is halved, then each second. Divergence 7.
+    /// Feedback timeout, after which the rate is halved, and then each second. Divergence 7.
     pub feedback_timeout: TimeDelta,
 }
 

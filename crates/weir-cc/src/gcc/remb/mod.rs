@@ -1,6 +1,6 @@
 //! The receiver-side form of GCC: gcc-2016, "the REMB form".
 //!
-//! The receiver runs the delay-based controller per video frame and tells its rate `A_r` in REMB messages; the
+//! The receiver runs the delay-based controller per video frame and sends its rate `A_r` in REMB messages. The
 //! sender runs the loss-based controller on receiver reports and sends at `A = min(A_s, A_r)`.
 //!
 //! Source: Carlucci, De Cicco, Holmer, Mascolo, MMSys 2016 ("gcc-2016"); constants that it does not print come from

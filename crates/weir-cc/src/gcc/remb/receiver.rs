@@ -15,9 +15,10 @@ use crate::parts::receive_rate::ReceiveRate;
 use crate::report::Report;
 use crate::time::ArrivalTime;
 
-/// After so long without a packet grouping starts anew (libwebrtc); so it does where the clock was set back by more.
+/// Time without a packet after which grouping starts anew (libwebrtc); it also does where the clock was set back by
+/// more.
 const SILENCE: TimeDelta = TimeDelta::from_secs(2);
-/// The detector says nothing before this many samples.
+/// Number of samples before the detector's first verdict.
 const FIRST_VERDICT: u32 = 2;
 
 /// The delay-based controller of gcc-2016, at the receiver.
@@ -94,14 +95,14 @@ impl GccReceiver {
         }
     }
 
-    /// No gradient spans a silence or a clock that was set.
+    /// Restarts grouping and gradient: no gradient spans a gap without packets or a clock that was set.
     fn restart(&mut self) {
         self.kalman.restart();
         self.detector = Detector::new(self.config.detector());
         self.last_sample = None;
     }
 
-    /// Whether `A_r` fell so far below the value sent last that the sender must know at once.
+    /// Whether `A_r` fell so far below the value sent last that a REMB is due at once.
     fn fell(&self) -> bool {
         self.remb_sent.is_some_and(|sent| self.rate.rate().bps_f64() < self.config.remb_drop * sent.bps_f64())
     }
@@ -111,7 +112,7 @@ impl Receiver for GccReceiver {
     fn on_arrival(&mut self, packet: &Arrival) {
         self.received.on_arrival(packet.at, packet.size);
         self.arrived = Some(packet.at);
-        // Where the clock was set back, what was due by its old reading is due an interval from now.
+        // Where the clock was set back, reports due by its old reading are due an interval from now.
         let next = packet.at + self.config.remb_interval;
         self.remb_due = Some(self.remb_due.map_or(next, |due| due.min(next)));
         if self.last_sample.is_some_and(|last| last - packet.at > SILENCE) {
@@ -136,7 +137,7 @@ impl Receiver for GccReceiver {
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {
         self.remb_due.filter(|&due| due <= now)?;
         if self.arrived.is_none_or(|arrived| now - arrived > SILENCE) {
-            // Nothing arrives: no news lets the sender fall.
+            // No packet arrives: without reports the sender lowers its rate.
             self.remb_due = None;
             return None;
         }

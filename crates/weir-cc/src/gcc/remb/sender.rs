@@ -17,7 +17,7 @@ use crate::time::SendTime;
 
 /// While the rate grows at the bound of 1.5 R it follows the noise of R by a few per cent; over-use takes it to `α·R`.
 const NOISE: f64 = 0.9;
-/// The round-trip time while none is known, for the age of what the receiver tells.
+/// The round-trip time while none is known, for the age of the receiver's information.
 const USUAL_RTT: TimeDelta = TimeDelta::from_millis(100);
 
 /// The sender half of gcc-2016.
@@ -31,7 +31,7 @@ pub struct RembRule {
     loss: LossConfig,
     /// `A_r`, once a REMB has come.
     ceiling: Option<DataRate>,
-    /// Coupling's share over what the receiver tells.
+    /// Scale of coupling's allocation over the receiver's ceiling.
     relative: Relative,
     words: AllocationHistory,
     /// `f_l` of the last receiver report.
@@ -87,13 +87,14 @@ impl RembRule {
         }
     }
 
-    /// A share above what the receiver told raises that; one below does not lower it: `A_s` is lower already.
+    /// `told` scaled up by an allocation above the receiver's ceiling. An allocation below does not lower it: `A_s`
+    /// is lower already.
     fn raised(&self, told: f64) -> f64 {
         self.relative.factor().max(1.0) * told
     }
 
     /// Whether the receiver's controller decreased its rate. While the rate grows at the bound of 1.5 R it follows
-    /// the noise of R by a few per cent; over-use takes it to `α·R`, so at least by the factor `α`.
+    /// the noise of R by a few per cent. Over-use takes it to `α·R`, so at least by the factor `α`.
     fn decreased(&self, before: DataRate, ceiling: DataRate) -> bool {
         ceiling.bps_f64() <= self.config.decrease * before.bps_f64()
     }
@@ -272,7 +273,7 @@ mod tests {
     #[test]
     fn the_pacer_drains_at_one_and_a_half_times_the_target() {
         let mut s = sender(Config::default());
-        // The encoder is told 1050 kbit/s, the pacer may drain what it made at 1.5 times that; nothing is padded.
+        // The encoder gets 1050 kbit/s, the pacer may drain its output at 1.5 times that; there is no padding.
         assert_eq!(report(&mut s, 0), kbps(1050));
         let target = s.target();
         assert_eq!(target.pacing, Pacing::Factor(1.5));
@@ -312,7 +313,7 @@ mod tests {
         s.on_timeout(SendTime::from_millis(4000), &STATE);
         assert_eq!(s.target().media_rate, kbps(250));
         assert!(s.on_timeout(SendTime::from_millis(5000), &STATE).is_none(), "nothing has left since");
-        // A silence ends with the route, and a clock set back does not put it off.
+        // A feedback timeout ends with the route, and a clock set back does not put it off.
         s.on_sent(&SentPacket { at: SendTime::from_millis(9_000_000), ..packet }, &STATE);
         s.on_event(SendTime::from_millis(9_000_000), PathEvent::RouteChanged);
         assert_eq!(s.next_timeout(), None);

@@ -47,7 +47,7 @@ fn one_flow_climbs_by_eight_per_cent_a_second_to_the_capacity() {
     for (name, config) in &variants()[..2] {
         let mut path = path(config);
         path.run(TimeDelta::from_secs(10), Loop::target_rate);
-        // 300·1.08^10 = 648 kbit/s, less what the first reports take.
+        // 300·1.08^10 = 648 kbit/s, less the time of the first reports.
         let rate = path.target_rate() / 1e3;
         assert!((600.0..650.0).contains(&rate), "{name}: {rate} kbit/s after 10 s");
         // 300·1.08^16 = 1028.
@@ -107,7 +107,8 @@ fn after_five_seconds_without_feedback_the_rate_is_low_and_comes_back() {
     let silent = path.target_rate();
     assert!((0.12 * before..0.26 * before).contains(&silent), "{silent} of {before} bit/s");
     path.feedback_cut = false;
-    // What was lost to silence counts as lost packets in the first report; then 8 % a second: ln 16 / ln 1.08 = 36 s.
+    // Packets without feedback in the outage count as lost in the first report; then 8 % a second: ln 16 / ln 1.08
+    // = 36 s.
     path.run(TimeDelta::from_secs(40), Loop::target_rate);
     let (rate, ..) = watch(&mut path, 10);
     assert!(rate > 800.0, "{rate} kbit/s");
@@ -119,7 +120,7 @@ fn a_leap_of_the_receivers_clock_by_five_seconds_is_no_gradient() {
         let mut path = path(&config);
         path.run(TimeDelta::from_secs(20), Loop::target_rate);
         path.clock_step = TimeDelta::from_secs(5);
-        // Taken for a gradient it would be m = 60 ms, 3600 as compared with the threshold, and half a minute above it.
+        // As a gradient it would be m = 60 ms, 3600 as compared with the threshold, and half a minute above it.
         let gradients = path.run(TimeDelta::from_secs(60), |path| path.sender_signal("m"));
         let highest = gradients.into_iter().fold(0.0, f64::max);
         assert!(highest < 150.0, "{name}: {highest} ms");
@@ -128,7 +129,7 @@ fn a_leap_of_the_receivers_clock_by_five_seconds_is_no_gradient() {
     }
 }
 
-/// What reaches the receiver in a minute where this share of the reports is lost.
+/// Rate delivered to the receiver in a minute where this share of the reports is lost.
 fn delivered_with_reports_lost(config: &Config, reports_lost: f64) -> f64 {
     let mut path = path(config);
     path.mishaps = Impairments { reports_lost, ..Impairments::default() };

@@ -16,7 +16,7 @@ use crate::gcc::blocks::noise::{Averaging, ByTime, NoiseConfig, Outliers};
 use crate::gcc::blocks::threshold::{AdaptiveThreshold, Threshold, gains};
 use crate::gcc::blocks::two_state::TwoStateConfig;
 
-/// What makes a sample of the gradient.
+/// Packets that form a sample of the gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -28,20 +28,20 @@ pub enum Grouping {
     PerPacket,
 }
 
-/// Of which delay the gradient is.
+/// Delay whose gradient is estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum DelayOf {
-    /// The way there. draft-ietf-rmcat-gcc-02 §5.1.
+    /// The one-way delay. draft-ietf-rmcat-gcc-02 §5.1.
     OneWay,
-    /// The way there and that of the report back, with the time for which the receiver held it: the signal of which
-    /// gcc-2016 §2 warns.
+    /// The one-way delay and that of the report back, with the time for which the receiver held it: the signal that
+    /// gcc-2016 §2 warns against.
     RoundTrip,
 }
 
-/// Which filter estimates the gradient.
+/// Filter of the gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -53,7 +53,7 @@ pub enum FilterForm {
     TwoState,
 }
 
-/// Which rate control follows the detector.
+/// Rate control after the detector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -66,7 +66,7 @@ pub enum ControlForm {
     Libwebrtc2016,
 }
 
-/// Which controller answers loss.
+/// Controller of losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -99,13 +99,13 @@ pub struct Config {
     /// Interval between reports. draft-ietf-rmcat-gcc-02 §3: with each video frame, 30 to 100 ms; nada-vs-gcc-2016
     /// ran with 50 ms.
     pub feedback_interval: TimeDelta,
-    /// Of which delay the gradient is.
+    /// Delay whose gradient is estimated.
     pub delay_of: DelayOf,
-    /// What makes a sample.
+    /// Packets that form a sample.
     pub grouping: Grouping,
     /// `burst_time` of a burst. draft-ietf-rmcat-gcc-02 table 1.
     pub burst_time: TimeDelta,
-    /// Which filter estimates the gradient.
+    /// Filter of the gradient.
     pub filter: FilterForm,
     /// `q`, state noise variance of `m` in ms². draft-ietf-rmcat-gcc-02 table 1.
     pub state_noise: f64,
@@ -117,7 +117,7 @@ pub struct Config {
     pub slope_noise: f64,
     /// Initial error variance of `1/C` in (ms/byte)². libwebrtc.
     pub slope_error: f64,
-    /// State noise of `m` grows by so many times itself while the gradient turns back. libwebrtc.
+    /// Multiple of the state noise of `m` by which it grows while the gradient turns back. libwebrtc.
     pub turning_noise: f64,
     /// `var_v(0)` in ms². libwebrtc; the draft has none.
     pub initial_noise: f64,
@@ -127,7 +127,7 @@ pub struct Config {
     pub chi_start: f64,
     /// `χ` from then on, in [0.001, 0.1]. draft-ietf-rmcat-gcc-02 table 1; the value from libwebrtc.
     pub chi: f64,
-    /// How many samples are the first ones. libwebrtc.
+    /// Number of samples that count as the first ones. libwebrtc.
     pub chi_start_samples: u32,
     /// `K`, samples over which `f_max` is sought, 1 to 1000. libwebrtc; the draft has none.
     pub noise_window: u32,
@@ -146,15 +146,15 @@ pub struct Config {
     pub threshold_max: f64,
     /// `del_var_th` ignores gradients further above it than this, in ms. draft-ietf-rmcat-gcc-02 §5.4.
     pub threshold_outlier: f64,
-    /// The time between two updates of `del_var_th` counts at most so much. libwebrtc.
+    /// Longest time between two updates of `del_var_th` that counts. libwebrtc.
     pub threshold_gap: TimeDelta,
     /// `overuse_time_th`. draft-ietf-rmcat-gcc-02 table 1.
     pub overuse_time: TimeDelta,
-    /// So many samples in a row must be above the threshold. libwebrtc.
+    /// Least number of consecutive samples above the threshold. libwebrtc.
     pub overuse_samples: u32,
-    /// Whether over-use takes a gradient that does not fall. draft-ietf-rmcat-gcc-02 §5.4.
+    /// Whether over-use needs a gradient that does not fall. draft-ietf-rmcat-gcc-02 §5.4.
     pub gradient_must_not_fall: bool,
-    /// Which rate control follows the detector.
+    /// Rate control after the detector.
     pub control: ControlForm,
     /// `η`, growth per second, above 1. draft-ietf-rmcat-gcc-02 §5.5.
     pub increase: f64,
@@ -164,9 +164,9 @@ pub struct Config {
     pub receive_rate_bound: f64,
     /// `T`, window of `R`. draft-ietf-rmcat-gcc-02 table 1: 0.5 to 1 s.
     pub rate_window: TimeDelta,
-    /// Which controller answers loss.
+    /// Controller of losses.
     pub loss: LossForm,
-    /// Which packets count as lost ([`LossForm::Paper`]).
+    /// Definition of a lost packet ([`LossForm::Paper`]).
     pub lost: Lost,
     /// Loss ratio below which `A_s` grows. draft-ietf-rmcat-gcc-02 §6.
     pub loss_low: f64,
@@ -178,7 +178,7 @@ pub struct Config {
     pub loss_decrease: f64,
     /// How packets leave. draft-ietf-rmcat-gcc-02 §4.
     pub pacing: SendSidePacing,
-    /// Without feedback for so long the rate is halved, then each second. Divergence 8.
+    /// Feedback timeout, after which the rate is halved, and then each second. Divergence 8.
     pub feedback_timeout: TimeDelta,
 }
 
@@ -232,9 +232,9 @@ impl Config {
     }
 
     /// Carlucci, De Cicco, Ilharco, Mascolo, "Congestion Control for Real-time Communications: a comparison between
-    /// NADA and GCC", MED 2016 (nada-vs-gcc-2016): the two-state filter, no pacer, reports each 50 ms. The paper has no
-    /// gains of the threshold; table I is nearer with those that its authors print in gcc-2016 than with those of the libwebrtc of
-    /// that year (0.004 and 0.00006).
+    /// NADA and GCC", MED 2016 (nada-vs-gcc-2016): the two-state filter, no pacer, reports each 50 ms. The paper
+    /// has no gains of the threshold. Its table I agrees better with the gains that its authors print in gcc-2016
+    /// than with those of the libwebrtc of that year (0.004 and 0.00006).
     pub fn nada_vs_gcc_2016() -> Self {
         Self {
             filter: FilterForm::TwoState,
@@ -252,7 +252,7 @@ impl Config {
         check(self.sampling_rules().into_iter().chain(self.rate_rules()))
     }
 
-    /// Name, whether it holds and what is expected, of each constant from feedback to detector.
+    /// Rules of the constants from feedback to detector: the name, whether its value is valid, and the valid range.
     fn sampling_rules(&self) -> [Rule; 22] {
         let chi = |v: f64| (0.001..=0.1).contains(&v);
         let milli = TimeDelta::from_millis(1);
@@ -383,7 +383,7 @@ impl Config {
 
     pub(super) fn loss_v1(&self) -> LossV1Config {
         let Self { loss_low: low, loss_high: high, loss_decrease: decrease, .. } = *self;
-        // The ratio is taken as soon as there are packets enough.
+        // The ratio is taken as soon as there are enough packets.
         LossV1Config { low, high, decrease, interval: TimeDelta::ZERO, ..LossV1Config::default() }
     }
 }

@@ -9,7 +9,7 @@ use crate::gcc::blocks::threshold::Threshold;
 use crate::gcc::blocks::two_state::TwoStateKalman;
 use crate::time::SendTime;
 
-/// The detector says nothing before this many samples.
+/// Number of samples before the detector's first verdict.
 const FIRST_VERDICT: u32 = 2;
 
 /// The arrival-time filter.
@@ -49,7 +49,7 @@ impl Filter {
     }
 }
 
-/// Sees arrivals, says whether the path is over-used.
+/// From arrivals to the detector's signal.
 #[derive(Debug)]
 pub(super) struct DelaySignal {
     config: Config,
@@ -77,7 +77,7 @@ impl DelaySignal {
         }
     }
 
-    /// Takes the next packet in order of arrival, heard of at `now`; returns the present signal.
+    /// Takes the next packet in order of arrival, reported at `now`; returns the present signal.
     pub(super) fn on_packet(&mut self, packet: &Received, now: SendTime) -> Usage {
         if let Some(sample) = self.bursts.on_packet(packet, now) {
             self.on_sample(&sample);
@@ -85,7 +85,7 @@ impl DelaySignal {
         self.detector.usage()
     }
 
-    /// No gradient spans a silence. The threshold is kept.
+    /// Restarts grouping and filter: no gradient spans a gap without feedback. The threshold is kept.
     pub(super) fn restart(&mut self) {
         self.bursts.restart();
         self.filter.reset();

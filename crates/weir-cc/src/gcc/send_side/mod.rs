@@ -1,14 +1,14 @@
 //! The sender-side form of GCC: per-packet feedback, everything else at the sender.
 //!
-//! The receiver tells which packets arrived and when ([`PacketFeedback`](crate::packet_feedback::PacketFeedback)).
-//! The sender groups them into bursts, estimates the queuing delay gradient by a Kalman filter, compares it with an
-//! adaptive threshold and controls the rate `A_r`; a loss-based controller bounds it by `A_s`; it sends at
-//! `A = min(A_s, A_r)`.
+//! The receiver reports which packets arrived and when
+//! ([`PacketFeedback`](crate::packet_feedback::PacketFeedback)). The sender groups them into bursts and estimates
+//! the queuing delay gradient by a Kalman filter. The gradient is compared with an adaptive threshold, which
+//! controls the rate `A_r`. A loss-based controller bounds it by `A_s`; the sender sends at `A = min(A_s, A_r)`.
 //!
 //! Source: Holmer, Lundin, Carlucci, De Cicco, Mascolo, "A Google Congestion Control Algorithm for Real-Time
 //! Communication", draft-ietf-rmcat-gcc-02, 2016. Variants: [`Config::draft_02`], the draft;
-//! [`Config::nada_vs_gcc_2016`], what Carlucci, De Cicco, Ilharco and Mascolo compared with NADA in 2016. Constants that
-//! neither prints come from the libwebrtc of the time and are marked in [`Config`].
+//! [`Config::nada_vs_gcc_2016`], the GCC that Carlucci, De Cicco, Ilharco and Mascolo compared with NADA in 2016.
+//! Constants that neither prints come from the libwebrtc of the time and are marked in [`Config`].
 //!
 //! Deliberate divergences and readings of what the draft leaves open:
 //!

@@ -1,4 +1,4 @@
-//! What holds of every composition of the sender-side form.
+//! Properties of every composition of the sender-side form.
 
 use proptest::prelude::*;
 

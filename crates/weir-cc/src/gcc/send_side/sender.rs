@@ -25,9 +25,9 @@ use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, Se
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, SendTime};
 
-/// After so long without feedback grouping and filter start anew. libwebrtc.
+/// Time without feedback after which grouping and filter start anew. libwebrtc.
 const SILENCE: TimeDelta = TimeDelta::from_secs(2);
-/// Arrivals of one feedback for which room is made at the beginning.
+/// Initial capacity for the arrivals of one feedback.
 const ROOM: usize = 256;
 
 /// GCC at the sender.
@@ -51,8 +51,8 @@ pub struct SendSideRule {
     /// The arrivals of one feedback, in order of arrival.
     arrivals: Vec<Received>,
     heard: Option<SendTime>,
-    /// From the first report's coming back to the arrival of the newest packet it told of: the way back, with its sign
-    /// turned and an unknown constant.
+    /// Time of the first report's coming back minus the arrival of the newest packet it covers. This is the delay
+    /// of the reverse path, with its sign turned and an unknown constant.
     way_back: Option<ApparentDelay>,
     words: AllocationHistory,
 }
@@ -99,7 +99,7 @@ impl SendSideGcc {
 }
 
 impl SendSideRule {
-    /// Takes out what arrived at known times, in order of arrival; whether there was anything.
+    /// Collects the packets that arrived at known times, in order of arrival. Returns whether any packet arrived.
     fn collect(&mut self, results: &[PacketResult]) -> bool {
         self.arrivals.clear();
         self.arrivals.extend(results.iter().filter_map(|result| match result.fate {
@@ -114,7 +114,7 @@ impl SendSideRule {
         !self.arrivals.is_empty()
     }
 
-    /// The signal of the arrivals that were collected; measures `R` on the way.
+    /// The signal of the collected arrivals; also measures `R`.
     fn observe(&mut self, now: SendTime) -> Usage {
         let mut overused = false;
         let later = self.later_back(now);
@@ -132,7 +132,8 @@ impl SendSideRule {
         if overused { Usage::Over } else { self.delay.usage() }
     }
 
-    /// By how much longer than the first report this one took to come back, if the gradient is that of round trips.
+    /// Additional delay of this report on the reverse path over the first report's, if the gradient is that of
+    /// round trips.
     fn later_back(&mut self, now: SendTime) -> TimeDelta {
         let (DelayOf::RoundTrip, Some(newest)) = (self.config.delay_of, self.arrivals.last()) else {
             return TimeDelta::ZERO;
@@ -182,7 +183,7 @@ impl SendSideRule {
         (rate.min(delay), verdict) // A_s cannot exceed A_r.
     }
 
-    /// What limits the rate where it does not rise.
+    /// Limit of the rate where it does not rise.
     fn limited_by(&self, rate: f64, verdict: LossVerdict) -> Option<LimitingFactor> {
         let by_loss = match verdict {
             LossVerdict::Decrease => true,
@@ -198,7 +199,7 @@ impl SendSideRule {
         }
     }
 
-    /// What was learnt of the path is forgotten, but neither the threshold nor a rate.
+    /// Forgets estimates of the path, but neither the threshold nor a rate.
     fn restart(&mut self) {
         self.delay.restart();
         self.losses = LossCount::new(self.config.lost);
@@ -219,7 +220,7 @@ impl Rule for SendSideRule {
     ) -> FeedbackOutcome {
         let &Feedback::Packets { results, rtt, .. } = feedback else { return FeedbackOutcome::Ignored };
         if !self.collect(results) {
-            // What arrived at times that are not told says nothing of delay, and is not lost either.
+            // Packets without a reported arrival time give no delay sample, and are not lost either.
             if self.heard.is_some() {
                 self.losses.on_results(results);
             }

@@ -22,7 +22,7 @@ fn at(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
 
-/// A sender at 1 Mbit/s, and what it hears: a packet each 10 ms (1 Mbit/s), reported in fives.
+/// A sender at 1 Mbit/s with its feedback: a packet each 10 ms (1 Mbit/s), reported in fives.
 struct FeedbackOutcome {
     sender: SendSideGcc,
     next: u64,
@@ -61,7 +61,7 @@ impl FeedbackOutcome {
         self.sender.target().media_rate
     }
 
-    /// So many reports of constant delay.
+    /// Takes so many reports of constant delay.
     fn hear_well(&mut self, reports: usize) {
         for _ in 0..reports {
             self.hear(|_| Some(50));
@@ -207,7 +207,8 @@ fn a_queue_on_the_way_back_is_over_use_by_round_trips_alone() {
         let mut heard = FeedbackOutcome::new(&Config { delay_of, ..Config::default() });
         heard.settle();
         let before = heard.sender.target().media_rate;
-        // Each of 40 reports, one in 50 ms, comes 5 ms later than the one before: a way back overloaded by a tenth.
+        // Each of 40 reports, one in 50 ms, comes 5 ms later than the one before: a reverse path overloaded by a
+        // tenth.
         let after = (0..40).map(|_| {
             heard.rtt += TimeDelta::from_millis(5);
             heard.hear(|_| Some(50))

@@ -6,7 +6,7 @@ use crate::config_error::{ConfigError, at_least_one, check, positive, ratio, spa
 use crate::gcc::blocks::detector::{DetectorConfig, FirstShare};
 use crate::gcc::blocks::rate_control::{IncreasePer, RateControlConfig};
 
-/// When the rate is computed. Divergence 1.
+/// Times at which the rate is computed. Divergence 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -34,10 +34,10 @@ pub struct Config {
     pub size_tolerance: f64,
     /// A REMB is sent this often, at least 1 ms. dccc-2017 appendix C-B.
     pub remb_interval: TimeDelta,
-    /// A REMB is sent at once when the rate falls below this share of the value sent last, in (0, 1]; `None` for never.
-    /// Divergence 2.
+    /// A REMB is sent at once when the rate falls below this share of the value sent last, in (0, 1]; with `None`
+    /// it never is. Divergence 2.
     pub remb_drop: Option<f64>,
-    /// When the rate is computed. Divergence 1.
+    /// Times at which the rate is computed. Divergence 1.
     pub update: Update,
     /// Whether a decrease goes on until under-use. Divergence 3.
     pub strict_under: bool,
@@ -45,7 +45,8 @@ pub struct Config {
     pub rate_window: TimeDelta,
     /// The rate is at most this multiple of `R`, at least 1. Divergence 4.
     pub receive_rate_bound: f64,
-    /// Without a REMB for so long the rate is halved, then each second; longer than 0. Divergence 7.
+    /// Feedback timeout without a REMB, after which the rate is halved, and then each second; longer than 0.
+    /// Divergence 7.
     pub feedback_timeout: TimeDelta,
 }
 

@@ -1,8 +1,8 @@
 //! The simplified GCC of dccc-2017: "gcc-dccc".
 //!
-//! The comparison that D'Aronco et al. made for DCCC: an ideal source instead of an encoder, so that the gradient of the
-//! delay can be taken from one packet to the next without a filter, and a fixed threshold. The receiver tells its rate
-//! in REMB messages; the sender sends at it, evenly spaced.
+//! The comparison that D'Aronco et al. made for DCCC. An ideal source replaces the encoder, so that the gradient of
+//! the delay can be taken from one packet to the next without a filter. The threshold is fixed. The receiver sends
+//! its rate in REMB messages; the sender sends at it, evenly spaced.
 //!
 //! Source: D'Aronco, Toni, Mena, Zhu, Frossard, "Improved Utility-based Congestion Control for Delay-Constrained
 //! Communication", 2017 ("dccc-2017"), appendix C-B: `η = 1.2`, `α = 0.9`, `γ = 0.4 ms`, a REMB each second. For the
@@ -29,8 +29,8 @@
 //! 7. Three seconds without a REMB halve the rate, then each further second. The paper has no rule.
 //! 8. A change of route begins both ends anew, at the start rate or less. The paper has no rule.
 //!
-//! A consequence of the fixed threshold: packets of 1 kB on 4 Mbit/s are 2 ms apart, and 0.4 ms are then an overload of
-//! a fifth. The faster the path, the more it takes to be noticed, and to be noticed as under-use.
+//! A consequence of the fixed threshold: packets of 1 kB on 4 Mbit/s are 2 ms apart, and 0.4 ms are then an
+//! overload of a fifth. The faster the path, the larger an overload or underload must be to be detected.
 
 mod config;
 mod receiver;

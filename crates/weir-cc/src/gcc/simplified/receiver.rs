@@ -12,7 +12,7 @@ use crate::parts::receive_rate::ReceiveRate;
 use crate::report::Report;
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
-/// After so long without a packet, or where the clock was set back by as much, the next packet is a first one.
+/// Time without a packet, or by which the clock was set back, after which the next packet is a first one.
 const SILENCE: TimeDelta = TimeDelta::from_secs(2);
 
 /// The delay-based controller of dccc-2017's simplified GCC, at the receiver.
@@ -91,7 +91,7 @@ impl SimplifiedGccReceiver {
         self.rate.update(self.usage, self.measured, elapsed);
     }
 
-    /// Whether the rate fell so far below the value sent last that the sender must know at once.
+    /// Whether the rate fell so far below the value sent last that a REMB is due at once.
     fn fell(&self) -> bool {
         let sent = self.remb_sent.zip(self.config.remb_drop);
         sent.is_some_and(|(sent, drop)| self.rate.rate().bps_f64() < drop * sent.bps_f64())
@@ -109,7 +109,7 @@ impl SimplifiedGccReceiver {
 impl Receiver for SimplifiedGccReceiver {
     fn on_arrival(&mut self, packet: &Arrival) {
         self.received.on_arrival(packet.at, packet.size);
-        // Where the clock was set back, what was due by its old reading is due an interval from now.
+        // Where the clock was set back, reports due by its old reading are due an interval from now.
         let next = packet.at + self.config.remb_interval;
         self.remb_due = Some(self.remb_due.map_or(next, |due| due.min(next)));
         if self.previous.is_some_and(|previous| (packet.at - previous.at).abs() > SILENCE) {
@@ -144,7 +144,7 @@ impl Receiver for SimplifiedGccReceiver {
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {
         self.remb_due.filter(|&due| due <= now)?;
         if self.previous.is_none_or(|previous| now - previous.at > SILENCE) {
-            // Nothing arrives: no news lets the sender fall.
+            // No packet arrives: without reports the sender lowers its rate.
             self.remb_due = None;
             return None;
         }
@@ -278,7 +278,7 @@ mod tests {
         receiver.on_arrival(&packet(8000 * 126, 8000 * 126 + 25_500));
         assert_eq!(signals(&receiver)[4], rate.bps_f64());
         receiver.on_arrival(&packet(8000 * 127, 8000 * 127 + 25_500));
-        // Normal again: another second of growth. Nothing came for 500 ms, so there is no R to bound it.
+        // Normal again: another second of growth. No packet came for 500 ms, so there is no R to bound it.
         let rate = remb(&mut receiver, 2_025_000).unwrap();
         assert!(rate.bps().abs_diff(1_440_000) < 10, "{rate:?}");
     }

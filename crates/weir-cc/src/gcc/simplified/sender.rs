@@ -1,4 +1,4 @@
-//! The sender half: it follows the ceiling.
+//! The sender half, which follows the ceiling.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -14,17 +14,17 @@ use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, Se
 use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
-/// A ceiling that falls by a tenth or more is one after over-use: while it grows it follows the noise of the receive rate
+/// Share to which a ceiling falls after over-use, or below. While it grows it follows the noise of the receive rate
 /// by a few per cent.
 const CUT: f64 = 0.9;
 
-/// The round-trip time while none is known, for the age of what the receiver tells.
+/// The round-trip time while none is known, for the age of the receiver's information.
 const USUAL_RTT: TimeDelta = TimeDelta::from_millis(100);
 
 /// The sender of dccc-2017's simplified GCC: an ideal source at the receiver's rate.
 pub type SimplifiedGccSender = RateController<CeilingRule>;
 
-/// The rate is what the receiver told last.
+/// The rate is the last REMB's.
 #[derive(Debug)]
 pub struct CeilingRule {
     config: Config,

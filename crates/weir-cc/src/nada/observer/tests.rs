@@ -6,14 +6,14 @@ use super::*;
 use crate::packet::Ecn;
 use crate::time::SendTime;
 
-/// Between the clocks of the hosts.
+/// Difference between the clocks of the hosts.
 const OFFSET: i64 = 7_200_000;
 
 fn ms(ms: i64) -> ArrivalTime {
     ArrivalTime::from_millis(OFFSET + ms)
 }
 
-/// Packet `id` of 1250 bytes, which arrives at `at` ms after `delay` ms on the way.
+/// Packet `id` of 1250 bytes, which arrives at `at` ms after a one-way delay of `delay` ms.
 fn packet(id: u64, at: i64, delay: i64) -> Arrival {
     Arrival::new(id, SendTime::from_millis(at - delay), ms(at), DataSize::from_bytes(1250))
 }
@@ -32,8 +32,8 @@ impl Path {
         Self { observer, now: 0, id: 0, last: None, reports: 0 }
     }
 
-    /// A packet every 10 ms (1 Mbit/s) for `span` ms, each `delay` ms on the way; those for which `lost` holds
-    /// do not arrive.
+    /// A packet every 10 ms (1 Mbit/s) for `span` ms, each with a one-way delay of `delay` ms; packets for which
+    /// `lost` holds do not arrive.
     fn run(&mut self, span: i64, delay: i64, lost: impl Fn(u64) -> bool) -> &mut Self {
         let end = self.now + span;
         while self.now < end {
@@ -216,7 +216,7 @@ fn a_late_packet_stays_lost_and_does_not_touch_the_delay() {
 fn silence_stops_the_reports_until_packets_come_again() {
     let mut path = Path::new(&Config::default());
     path.run(1000, 25, NONE).silence(2000);
-    // The last packet came at 1000 ms: reports at 1010, … 1410 ms still have something in the window.
+    // The last packet came at 1000 ms: at the reports of 1010, … 1410 ms the window is not empty.
     assert_eq!(path.reports, 14);
     assert_eq!(path.observer.next_report(), None);
     path.run(110, 25, NONE);
@@ -303,7 +303,7 @@ fn another_route_has_its_own_base_delay_and_no_loss_yet() {
     let congested = path.last.unwrap().congestion;
     assert!(congested > TimeDelta::from_millis(100), "{congested:?}");
     path.observer.on_route_changed();
-    // 60 ms more on the way: without the word that the route is another, a queue.
+    // 60 ms more on the path: a queue, as no change of route was reported.
     let told = path.run(1000, 80, |_| false).last.unwrap();
     assert_eq!((told.congestion, told.ramp_up), (TimeDelta::ZERO, true));
 }
@@ -313,7 +313,7 @@ fn a_packet_at_an_unknown_time_is_not_lost_and_its_mark_counts_and_its_delay_doe
     let config = Config { smoothed_each: SmoothedEach::Packet, ..Config::default() };
     let mut path = Path::new(&config);
     path.run(1000, 25, |_| false);
-    // 30 packets at unknown times, the place of each told by a delay that none had.
+    // 30 packets at unknown times, each with an estimated delay that no packet had.
     for _ in 0..30 {
         path.now += 10;
         path.id += 1;

@@ -149,7 +149,7 @@ fn after_a_silence_the_first_report_has_no_difference() {
     sender.on_sent(&sent(110), &state);
     sender.on_timeout(ms(1110), &state);
     let before = sender.target().media_rate;
-    // x = 10·1500/r_ref is the equilibrium: without a difference the rate stands.
+    // x = 10·1500/r_ref is the equilibrium: without a difference the rate stays.
     let x = 15e6 / before.bps_f64();
     let report = NadaReport { congestion: TimeDelta::from_millis_f64(x), ..gradual(0) };
     let after = tell(&mut sender, 9000, report, 0);
@@ -214,7 +214,7 @@ fn the_round_trip_time_is_kept_until_a_new_one_comes() {
     let feedback = Feedback::Native { report: NativeReport::Nada(ramp_up(600)), rtt: None };
     let decision = sender.on_feedback(ms(200), &feedback, &SendState::default()).unwrap();
     assert_eq!((decision.rtt, decision.rate), (Some(TimeDelta::from_millis(80)), kbps(700)));
-    // Nothing is known of another path: gamma = 50/220, 600·(1 + 50/220) = 736.364, from the start rate.
+    // No round-trip time of the other path: gamma = 50/220, 600·(1 + 50/220) = 736.364, from the start rate.
     sender.on_event(ms(300), PathEvent::RouteChanged);
     let decision = sender.on_feedback(ms(400), &feedback, &SendState::default()).unwrap();
     assert_eq!((decision.rtt, decision.rate), (None, DataRate::from_bps(736_364)));
@@ -264,7 +264,7 @@ fn a_frame_captured_a_moment_ago_is_no_backlog() {
         sender.on_sent(&sent(at), &SendState { queued, ..SendState::default() });
     };
     tell(&mut sender, 0, ramp_up_at(15), 0);
-    // Each report comes just after a capture of 4000 bytes, and between them all has left.
+    // Each report comes just after a capture of 4000 bytes, and between reports all packets have left.
     for round in 1..4 {
         left(&mut sender, 100 * round - 50, 2000);
         left(&mut sender, 100 * round - 30, 0);

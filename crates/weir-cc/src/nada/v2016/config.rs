@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 use crate::config_error::{ConfigError, amount, check, not_negative, positive, span};
 use crate::nada::config::{NadaPacing, log_rules};
 
-/// From where rates are counted in the gradual update. Divergence 4.
+/// Origin of rates in the gradual update. Divergence 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -43,7 +43,7 @@ pub struct Config {
     pub smoothing: f64,
     /// `QTH`, delay from which warping begins. nada-vs-gcc-2016 fig. 2, zhu-06 §4.3.
     pub warp_threshold: TimeDelta,
-    /// `QMAX`, delay that is warped to nothing, above `QTH`. nada-vs-gcc-2016 fig. 2, zhu-06 §4.3.
+    /// `QMAX`, delay that is warped to zero, above `QTH`. nada-vs-gcc-2016 fig. 2, zhu-06 §4.3.
     pub warp_end: TimeDelta,
     /// `D_loss`, delay penalty at a loss ratio of 1. nada-vs-gcc-2016 §II-A.
     pub loss_penalty: TimeDelta,
@@ -57,20 +57,20 @@ pub struct Config {
     pub gamma_max: f64,
     /// `Q̄`, bound on the queue that ramp-up itself may cause. nada-vs-gcc-2016 §II-A.
     pub queue_bound: TimeDelta,
-    /// From where rates are counted in the gradual update. Divergence 4.
+    /// Origin of rates in the gradual update. Divergence 4.
     pub offset_form: OffsetForm,
     /// The rules of the framework's code: delays in whole ms and rates in whole kbit/s; ramp-up only without loss;
-    /// `γ` by the least round-trip time (at most 100 ms) and the least interval between reports (at most 200 ms); no
-    /// change of `x_n` in the first report. Its bound on the slope, `x'_n < 10 ms/δ_min`, needs no rule: it follows
-    /// from `0 ≤ x_n < 10 ms`.
+    /// no change of `x_n` in the first report. `γ` follows from the least round-trip time (at most 100 ms) and the
+    /// least interval between reports (at most 200 ms). Its bound on the slope, `x'_n < 10 ms/δ_min`, needs no
+    /// rule: it follows from `0 ≤ x_n < 10 ms`.
     pub framework: bool,
     /// `1/τ_v`, rate at which the shaping buffer is drained at a gain of 1, in 1/s. ietf-01; divergence 5.
     pub frame_rate: f64,
     /// `β`, gain of the shaping buffer on both rates, 0 or above. nada-vs-gcc-2016 §II-A.
     pub shaping_gain: f64,
-    /// A raw queuing delay from here on is a clock that was set. Divergence 9.
+    /// Raw queuing delay from which on it means that a clock was set. Divergence 9.
     pub clock_step: TimeDelta,
-    /// Without a report for so long the rate is halved, then each second. Divergence 9.
+    /// Feedback timeout, after which the rate is halved, and then each second. Divergence 9.
     pub feedback_timeout: TimeDelta,
     /// How packets leave. nada-vs-gcc-2016 §II-A.
     pub pacing: NadaPacing,
@@ -83,7 +83,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The values that the paper prints, and where it prints none those of the drafts it builds on.
+    /// The values printed in the paper; the others are those of the drafts it builds on.
     pub fn nada_2016() -> Self {
         let ms = TimeDelta::from_millis;
         Self {
@@ -114,8 +114,8 @@ impl Config {
         }
     }
 
-    /// What fits the paper's tables: `x_ref` 10 ms and κ 1, as in the framework's code, and packets that leave as the
-    /// encoder makes them.
+    /// The configuration that fits the paper's tables: `x_ref` 10 ms and κ 1, as in the framework's code, and
+    /// packets that leave as the encoder makes them.
     pub fn reproduction() -> Self {
         Self {
             reference_congestion: TimeDelta::from_millis(10),

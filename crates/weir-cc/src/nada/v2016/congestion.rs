@@ -16,7 +16,7 @@ impl Config {
         if self.framework { whole(value) } else { value }
     }
 
-    /// `d̃` of a delay, both in ms: the delay itself up to `QTH`, from there to `QMAX` ever less, nothing beyond.
+    /// `d̃` of a delay, both in ms: the delay itself up to `QTH`, from there to `QMAX` ever less, zero beyond.
     /// nada-vs-gcc-2016 fig. 2, zhu-06 §4.3.
     pub fn warped(&self, delay: f64) -> f64 {
         let (threshold, end) = (self.warp_threshold.millis_f64(), self.warp_end.millis_f64());
@@ -42,7 +42,7 @@ impl Config {
 pub(super) struct DelayFilter {
     config: Config,
     median: WindowedMedian,
-    /// `d̂` in ms; `None` before the first packet.
+    /// `d̂` in ms, or `None` before the first packet.
     smoothed: Option<f64>,
 }
 

@@ -1,16 +1,17 @@
 //! NADA as it was compared with GCC in 2016: `nada-2016`.
 //!
-//! Against RFC 8698 (the module above): the delay goes through a median of five and an exponential filter instead of
-//! a minimum of fifteen; it is always warped, by a fourth power; loss costs in proportion, 1 s at a ratio of 1; the
-//! sender decides by itself whether to ramp up, and a ramp-up may lower the rate.
+//! Differences from RFC 8698 (the module above): the delay goes through a median of five and an exponential filter
+//! instead of a minimum of fifteen. The delay is always warped, by a fourth power. Loss costs in proportion, 1 s at
+//! a ratio of 1. The sender decides by itself whether to ramp up, and a ramp-up may lower the rate.
 //!
 //! Source: Carlucci, De Cicco, Ilharco, Mascolo, *Congestion Control for Real-time Communications: a comparison
-//! between NADA and GCC*, 2016 ("nada-vs-gcc-2016"), completed from what it builds on: draft-zhu-rmcat-nada-06 of
-//! March 2015 ("zhu-06") and draft-ietf-rmcat-nada-01 of October 2015 ("ietf-01").
+//! between NADA and GCC*, 2016 ("nada-vs-gcc-2016"), completed from the drafts it builds on:
+//! draft-zhu-rmcat-nada-06 of March 2015 ("zhu-06") and draft-ietf-rmcat-nada-01 of October 2015 ("ietf-01").
 //!
-//! Configurations: [`Config::nada_2016`], the printed values; [`Config::reproduction`], the one that fits the paper's
-//! tables; [`Config::framework`], the arithmetic and the constants of the code in the WebRTC simulation framework, with
-//! which the paper says it was made. Blocks: [`Nada2016Observer`] is the receiver, [`Nada2016`] the sender.
+//! Configurations: [`Config::nada_2016`], the printed values; [`Config::reproduction`], the one that fits the
+//! paper's tables; [`Config::framework`], the arithmetic and the constants of the code in the WebRTC simulation
+//! framework, which the paper names as its tool. Blocks: [`Nada2016Observer`] is the receiver, [`Nada2016`] the
+//! sender.
 //!
 //! Deliberate divergences and readings of what the sources leave open:
 //!
@@ -32,8 +33,8 @@
 //! 9. Ten minutes of base delay, silence of the receiver, a clock that was set, the first report after a silence, δ of
 //!    at most τ, missing reports and a change of route: as divergences 6 to 10 of the [module above](super).
 //!
-//! [`Config::framework`] differs from that code in these points: the framework's base delay starts at 10 s, here at
-//! the first delay, because clocks may be hours apart; and a change of route forgets the least round-trip time.
+//! [`Config::framework`] differs from that code in two points. The framework's base delay starts at 10 s, here at
+//! the first delay, because clocks may be hours apart. A change of route forgets the least round-trip time.
 
 mod config;
 mod congestion;

@@ -11,7 +11,7 @@ use crate::packet::Arrival;
 use crate::report::{NadaReport, NativeReport};
 use crate::time::ArrivalTime;
 
-/// The view that nada-2016 has of a path, by the packets that arrive.
+/// Measurements of a path by nada-2016, from the packets that arrive.
 #[derive(Debug)]
 pub struct Nada2016Observer {
     config: Config,
@@ -20,7 +20,7 @@ pub struct Nada2016Observer {
     latest: Option<Latest>,
 }
 
-/// What went into the last report.
+/// Inputs of the last report.
 #[derive(Clone, Copy, Debug)]
 struct Latest {
     warped: f64,
@@ -38,7 +38,7 @@ impl Nada2016Observer {
         Signal { name: "R_r", unit: "bit/s", meaning: "receive rate over the log window" },
     ];
 
-    /// An observer that knows nothing of the path yet.
+    /// An observer without any measurement of the path.
     ///
     /// # Errors
     /// The first constant of `config` out of its range.

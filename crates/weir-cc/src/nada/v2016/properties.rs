@@ -1,4 +1,4 @@
-//! What holds of every configuration of nada-2016.
+//! Properties of every configuration of nada-2016.
 
 use proptest::prelude::*;
 

@@ -34,17 +34,17 @@ impl Nada2016 {
     }
 }
 
-/// How nada-2016 turns a report into a rate.
+/// Rule of nada-2016 from reports to rates.
 #[derive(Debug)]
 pub struct Rule2016 {
     config: Config,
-    /// `x_n` of the newest report in ms; `None` where it says nothing for the next one.
+    /// `x_n` of the newest report in ms, unless the next report cannot be compared with it.
     x_n: Option<f64>,
     /// `x_o` and `x_d` in ms; NaN where the last update had none.
     x_o: f64,
     x_d: f64,
     updated: Option<SendTime>,
-    /// Of the framework's code: what γ goes by.
+    /// Minima of the framework's code, from which γ follows.
     least: Least,
 }
 
@@ -56,7 +56,7 @@ struct Least {
 }
 
 impl Least {
-    /// What the framework's code assumes before it has measured.
+    /// Assumptions of the framework's code before it has measured.
     const ASSUMED: Self = Self { rtt: TimeDelta::from_millis(100), interval: TimeDelta::from_millis(200) };
 }
 
@@ -140,7 +140,7 @@ impl Variant for Rule2016 {
             self.x_o = f64::NAN;
             let received = report.receive_rate.bps_f64() * present.rescaled;
             let ramped = config.ramp_up(received, self.reaction(rtt));
-            // An unknown receive rate says nothing.
+            // An unknown receive rate leaves the rate as it is.
             return Some(RateUpdate::RampUp(if received > 0.0 { ramped } else { present.rate }));
         }
         let update = config.gradual(present.rate, &present.limits, elapsed, x_n, self.x_d);

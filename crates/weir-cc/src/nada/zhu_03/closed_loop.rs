@@ -6,7 +6,7 @@ use super::{Config, NadaZhu03, Reference, Zhu03Observer};
 use crate::at_receiver::AtReceiver;
 use crate::testing::{Loop, Source, usual_limits as limits};
 
-/// 50 ms of propagation, which the law is told: the clocks of the loop are two hours apart.
+/// 50 ms of propagation, as configured in the controller: the clocks of the loop are two hours apart.
 fn path(capacity: u64) -> Loop {
     let reference = Reference::Assumed(TimeDelta::from_millis(50));
     let config = Config { reference, ..Config::default() };

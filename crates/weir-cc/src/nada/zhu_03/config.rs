@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 use crate::config_error::{ConfigError, check, not_negative, positive, span, weight};
 use crate::nada::config::{NadaPacing, log_rules};
 
-/// What the delay is measured against.
+/// Reference of the delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -13,7 +13,7 @@ use crate::nada::config::{NadaPacing, log_rules};
 pub enum Reference {
     /// The clocks agree: delays are true ones and `x_ref` is the least of them. zhu-03 §5.4, dccc-2017.
     Synchronised,
-    /// The clocks may be hours apart: the least delay seen is taken for this one, which is `x_ref`.
+    /// The clocks may be hours apart: the least delay seen counts as this one, which is `x_ref`.
     Assumed(TimeDelta),
 }
 
@@ -34,17 +34,17 @@ pub struct Config {
     pub loss_penalty: TimeDelta,
     /// Delay penalty of a marked packet. zhu-03 §5.1.
     pub mark_penalty: TimeDelta,
-    /// What the delay is measured against. Divergence 5.
+    /// Reference of the delay. Divergence 5.
     pub reference: Reference,
     /// Interval between reports. Divergence 4.
     pub feedback_interval: TimeDelta,
     /// `T`, length of the slow start; 0 for none. zhu-03 §6.5; divergence 6.
     pub slow_start: TimeDelta,
-    /// Nothing for so long is silence, after which reports stop. Divergence 8.
+    /// Time without packets after which reports stop. Divergence 8.
     pub log_window: TimeDelta,
-    /// A raw queuing delay from here on is a clock that was set. Divergence 8.
+    /// Raw queuing delay from which on it means that a clock was set. Divergence 8.
     pub clock_step: TimeDelta,
-    /// Without a report for so long the rate is halved, then each second. Divergence 8.
+    /// Feedback timeout, after which the rate is halved, and then each second. Divergence 8.
     pub feedback_timeout: TimeDelta,
     /// How packets leave; there is no shaping buffer. Divergence 9.
     pub pacing: NadaPacing,

@@ -1,14 +1,15 @@
 //! NADA as DCCC was compared with it in 2017: `nada-dccc`.
 //!
-//! The first form of NADA. The receiver smooths the absolute one-way delay, a marked packet counting 200 ms more and a
-//! lost one 1 s; the sender sets its rate in inverse proportion, `R = R_min + w·(R_max − R_min)·x_ref/x̂`, with a
-//! prediction of where the delay goes. No warping, no ramp-up mode, no loss ratio, no shaping buffer.
+//! The first form of NADA. The receiver smooths the absolute one-way delay, a marked packet counting 200 ms more
+//! and a lost one 1 s. The sender sets its rate in inverse proportion, `R = R_min + w·(R_max − R_min)·x_ref/x̂`,
+//! with a prediction of the delay. No warping, no ramp-up mode, no loss ratio, no shaping buffer.
 //!
 //! Source: draft-zhu-rmcat-nada-03, March 2014 ("zhu-03"), with the constants that the DCCC paper of 2017 prints in its
 //! Appendix C-B ("dccc-2017"). Blocks: [`Zhu03Observer`] is the receiver, [`NadaZhu03`] the sender.
 //!
-//! It presumes synchronised clocks: the law is a ratio of delays, and an unknown offset in both of them changes it. With
-//! [`Reference::Assumed`] the propagation delay is a constant of the configuration instead, and clocks may be off.
+//! Synchronised clocks are presumed: the control law is a ratio of delays, and an unknown offset in both of them
+//! changes it. With [`Reference::Assumed`] the propagation delay is a constant of the configuration instead, and
+//! clocks may be off.
 //!
 //! Deliberate divergences and readings of what the sources leave open:
 //!

@@ -10,14 +10,14 @@ use crate::packet::{Arrival, Ecn};
 use crate::report::{NadaDelayReport, NativeReport};
 use crate::time::ArrivalTime;
 
-/// The view that nada-dccc has of a path, by the packets that arrive.
+/// Measurements of a path by nada-dccc, from the packets that arrive.
 #[derive(Debug)]
 pub struct Zhu03Observer {
     config: Config,
     log: Log,
     /// `d_n` of the newest packet.
     delay: Option<f64>,
-    /// `x_n`; `None` before the first packet.
+    /// `x_n`, or `None` before the first packet.
     x_n: Option<f64>,
 }
 
@@ -32,7 +32,7 @@ impl Zhu03Observer {
         Signal { name: "x_ref", unit: "ms", meaning: "reference delay: the least one-way delay" },
     ];
 
-    /// An observer that knows nothing of the path yet.
+    /// An observer without any measurement of the path.
     ///
     /// # Errors
     /// The first constant of `config` out of its range.
@@ -74,13 +74,13 @@ impl Zhu03Observer {
         self.x_n = Some(sample + (old - sample) * kept);
     }
 
-    /// A packet has arrived, of which it is known when where it is `timed`.
+    /// Takes in an arrival; its time is known where it is `timed`.
     fn arrive(&mut self, packet: &Arrival, timed: bool) {
         let news = self.log.on_arrival(packet, timed);
         if news.clocks_moved {
             (self.delay, self.x_n) = (None, None);
         }
-        // A packet that comes late has been taken for lost.
+        // A late packet has been counted as lost.
         let Some(missing) = news.missing else { return };
         if let Some(delay) = self.delay {
             self.smooth(delay + self.config.loss_penalty.millis_f64(), missing);
@@ -97,7 +97,7 @@ impl Observer for Zhu03Observer {
         self.arrive(packet, true);
     }
 
-    /// Its delay is taken for that of the packet before it, as that of a packet that is lost (zhu-03 §5.1).
+    /// The packet gets the delay of the packet before it, as a lost packet does (zhu-03 §5.1).
     fn on_untimed(&mut self, packet: &Arrival) {
         self.arrive(packet, false);
     }
@@ -139,7 +139,7 @@ mod tests {
     use crate::packet::Stamp;
     use crate::time::SendTime;
 
-    /// Packet `id` at `10·id` ms, `delay` ms on the way.
+    /// Packet `id` at `10·id` ms, with a one-way delay of `delay` ms.
     fn arrive(observer: &mut Zhu03Observer, id: u64, delay: i64, ecn: Ecn) {
         let at = 10 * id as i64;
         observer.on_arrival(&Arrival {
@@ -192,7 +192,7 @@ mod tests {
         arrive(&mut observer, 3, 35, Ecn::NotEct);
         near(signals(&observer)[1], 197.0);
         assert_eq!(signals(&observer)[0], 35.0);
-        // One that comes late changes nothing any more.
+        // A late packet changes nothing any more.
         arrive(&mut observer, 2, 80, Ecn::NotEct);
         near(signals(&observer)[1], 197.0);
     }

@@ -12,9 +12,9 @@ use crate::parts::relative::{Fall, Relative};
 use crate::report::{NativeReport, ReportKind};
 use crate::time::SendTime;
 
-/// Reports count as at least so far apart. Divergence 7.
+/// Least interval of two reports that counts. Divergence 7.
 const LEAST_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
-/// A delay that takes the rate to such a share of what it was, from one report to the next, is congestion.
+/// Fall of the rate from one report to the next, as a share, that counts as congestion.
 const CUT: Fall = Fall { yields_at: 0.85, cut_at: 0.85, pays_back: false, rescaled: 1.0 };
 
 /// The sender half of nada-dccc.
@@ -40,7 +40,7 @@ impl NadaZhu03 {
     }
 }
 
-/// How nada-dccc turns a report into a rate.
+/// Rule of nada-dccc from reports to rates.
 #[derive(Debug)]
 pub struct RuleZhu03 {
     config: Config,
@@ -52,12 +52,12 @@ pub struct RuleZhu03 {
     updated: Option<SendTime>,
     /// `t_0`, when the first packet left.
     begun: Option<SendTime>,
-    /// Coupling's share over the rate that the delay alone would give.
+    /// Scale of coupling's allocation over the rate that the delay alone would give.
     relative: Relative,
 }
 
 impl Config {
-    /// `x̂`, where the delay will be. zhu-03 §5.2.
+    /// `x̂`, the predicted delay. zhu-03 §5.2.
     fn predicted(&self, x_n: f64, x_d: f64, elapsed: TimeDelta) -> f64 {
         x_n + x_d * self.prediction.millis_f64() / elapsed.max(LEAST_INTERVAL).millis_f64()
     }
@@ -68,7 +68,7 @@ impl Config {
         if x_hat <= 0.0 { max } else { min + self.priority * (max - min) * x_ref / x_hat }
     }
 
-    /// What slow start allows `since` the first packet. zhu-03 §6.5.
+    /// Upper bound of slow start, `since` the first packet. zhu-03 §6.5.
     fn slow_start(&self, limits: &RateLimits, since: TimeDelta) -> f64 {
         let (min, max) = (limits.min().bps_f64(), limits.max().bps_f64());
         if since >= self.slow_start {
@@ -104,7 +104,7 @@ impl Variant for RuleZhu03 {
     const HEARS: ReportKind = ReportKind::NadaDelay;
 
     fn on_sent(&mut self, at: SendTime) {
-        // A sender's clock that was set back begins anew.
+        // A sender's clock that was set back restarts slow start.
         self.begun = Some(self.begun.map_or(at, |begun| begun.min(at)));
     }
 

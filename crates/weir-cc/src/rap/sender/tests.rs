@@ -28,13 +28,13 @@ fn send(sender: &mut Rap, ids: core::ops::Range<u64>, at: i64) {
 }
 
 fn feed(sender: &mut Rap, at: i64, results: &[PacketResult]) -> Option<Decision> {
-    // The receiver's clock is an hour ahead, and a packet of 50 ms of way waited 10 ms.
+    // The receiver's clock is an hour ahead, and a packet with a one-way delay of 50 ms waited 10 ms.
     let made = Some(ArrivalTime::from_millis(3_600_000 + at - 50));
     let feedback = Feedback::Packets { results, at: made, rtt: None, missed_reports: 0 };
     sender.on_feedback(ms(at), &feedback, &SendState::default())
 }
 
-/// Packets `ids`, which left at `at`, arrived 50 ms later, were reported after 10 ms and heard of 50 ms after that.
+/// Packets `ids`, which left at `at`, arrived 50 ms later, were reported after 10 ms, in a report that took 50 ms.
 fn arrived(ids: core::ops::Range<u64>, at: i64) -> Vec<PacketResult> {
     let fate = Fate::Arrived { at: Some(ArrivalTime::from_millis(3_600_000 + at + 50)), ecn: Ecn::NotEct };
     ids.map(|id| PacketResult { sent: packet(id, at), fate }).collect()
@@ -155,7 +155,7 @@ fn packets_without_news_are_lost_after_the_timeout_and_halve_the_rate_again_and_
     let decision = time_out(&mut sender, 330).unwrap();
     assert_eq!((decision.rate, decision.why), (kbps(200), ChangeReason::Timeout));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Silence);
-    // Packet 3 left before the reaction: the same congestion. Packet 4 is another.
+    // Packet 3 left before the reaction: the same congestion. Packet 4 is another one.
     send(&mut sender, 4..5, 340);
     assert_eq!(time_out(&mut sender, 380), None);
     assert_eq!(sender.target().sending_rate, kbps(200));

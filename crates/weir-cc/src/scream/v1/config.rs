@@ -6,13 +6,13 @@ use crate::config_error::{ConfigError, at_least_one, check, positive, ratio, spa
 use crate::scream::competition::CompetitionConfig;
 use crate::scream::receiver::Cadence;
 
-/// What the rate control adds to the target outside fast increase. Divergence 6.
+/// Increment of the target outside fast increase. Divergence 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Increment {
-    /// What is missing to the rate that the path has shown. Reference implementation of 2018.
+    /// Difference from the rate that the path has shown. Reference implementation of 2018.
     Difference,
     /// That rate itself, as RFC 8298 §4.1.3 is printed: the target rises until its limit.
     Literal,
@@ -37,9 +37,9 @@ pub struct Config {
     pub qdelay_trend_lo: f64,
     /// `T_RESUME_FAST_INCREASE`, how long the trend must stay below `QDELAY_TREND_LO`.
     pub resume_fast_increase: TimeDelta,
-    /// Between samples of the trend. §4.1.2.
+    /// Interval of samples of the trend. §4.1.2.
     pub trend_interval: TimeDelta,
-    /// What is left of `qdelay_trend_mem` after each sample, in (0, 1]. §4.1.2.
+    /// Share of `qdelay_trend_mem` that is left after each sample, in (0, 1]. §4.1.2.
     pub trend_memory: f64,
     /// `MIN_CWND`, the lowest and first congestion window.
     pub min_cwnd: DataSize,
@@ -57,7 +57,7 @@ pub struct Config {
     pub beta_r: f64,
     /// `MSS`, the maximum size of an RTP packet.
     pub mss: DataSize,
-    /// `RATE_ADJUST_INTERVAL`, between updates of the media rate.
+    /// `RATE_ADJUST_INTERVAL`, interval of updates of the media rate.
     pub rate_adjust_interval: TimeDelta,
     /// `RAMP_UP_SPEED`, the largest growth of the media rate in a second.
     pub ramp_up_speed: DataRate,
@@ -71,15 +71,15 @@ pub struct Config {
     pub target_rate_scale_rtp_qdelay: f64,
     /// `RATE_PACE_MIN`, the lowest pacing rate.
     pub rate_pace_min: DataRate,
-    /// Whether the queue-delay target gives way to competing flows. §4.1.2.3.
+    /// Whether the queue-delay target adapts to competing flows. §4.1.2.3.
     pub compensation: bool,
-    /// `loss_event_rate` from which competing flows are taken for loss-based, 0 or above. §4.1.2.3.
+    /// `loss_event_rate` from which competing flows count as loss-based, 0 or above. §4.1.2.3.
     pub loss_event_threshold: f64,
     /// Variance of the queue delay below which the target follows it, above 0. §4.1.2.3.
     pub variance_threshold: f64,
-    /// What is added to the target outside fast increase. §4.1.3.
+    /// Increment of the target outside fast increase. §4.1.3.
     pub increment: Increment,
-    /// Without feedback for so long the rate is halved, then each second. Divergence 9.
+    /// Feedback timeout, after which the rate is halved, and then each second. Divergence 9.
     pub feedback_timeout: TimeDelta,
 }
 

@@ -1,4 +1,4 @@
-//! The path as feedback shows it to RFC 8298: round-trip time, queue delay, losses and marks.
+//! Measurements of the path by RFC 8298: round-trip time, queue delay, losses and marks.
 
 use weir_units::TimeDelta;
 
@@ -8,7 +8,7 @@ use crate::scream::loss::LossDetector;
 use crate::scream::network::{Acknowledged, Network};
 use crate::time::{ApparentDelay, SendTime};
 
-/// Lateness from which the reordering window learns, before a round-trip time is known.
+/// Upper bound of the reordering window before a round-trip time is known.
 const FIRST_BOUND: TimeDelta = TimeDelta::from_millis(100);
 
 /// The changes that one feedback brings.
@@ -38,7 +38,7 @@ impl Path {
         }
     }
 
-    /// Coupling scales the flow by `factor`.
+    /// Scales the flow by `factor` for coupling.
     pub(super) fn scale(&mut self, now: SendTime, factor: f64) {
         self.network.scale(now, factor);
     }

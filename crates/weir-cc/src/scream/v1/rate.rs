@@ -11,12 +11,12 @@ use crate::time::SendTime;
 
 /// Updates over which the median of the encoder's rate is taken: just more than 10 s. RFC 8298 §4.1.1.2.
 const MEDIAN_LENGTH: usize = 51;
-/// Of so many rates under congestion `target_bitrate_last_max` is the largest; reference implementation of 2018.
+/// Number of rates under congestion whose largest is `target_bitrate_last_max`; reference implementation of 2018.
 const MAXIMA: usize = 3;
-/// It is updated at most so often; reference implementation of 2018.
+/// Shortest interval of its updates; reference implementation of 2018.
 const LAST_MAX_INTERVAL: TimeDelta = TimeDelta::from_secs(2);
 
-/// What an update looks at.
+/// Inputs of an update.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) in_fast_increase: bool,
@@ -24,7 +24,7 @@ pub(super) struct Seen {
     pub(super) qdelay_trend_mem: f64,
 }
 
-/// What one interval of sending showed, in bit/s and bits.
+/// Measurements of one interval of sending, in bit/s and bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Measured {
     /// `current_rate`: the larger one of `rate_transmit` and `rate_ack`.
@@ -35,7 +35,7 @@ struct Measured {
     rtp_queue_size: f64,
 }
 
-/// `target_bitrate` and what it goes by.
+/// `target_bitrate` and the state behind it.
 #[derive(Debug)]
 pub(super) struct RateControl {
     target: f64,
@@ -64,7 +64,7 @@ impl RateControl {
         }
     }
 
-    /// A packet has left; so many bytes of payload are still queued.
+    /// A packet has left; `queued` bytes of payload are still waiting.
     pub(super) fn on_sent(&mut self, packet: &SentPacket, queued: u64, interval: TimeDelta) {
         let latest = packet.at + interval;
         self.due = Some(self.due.map_or(latest, |due| due.min(latest)));
@@ -81,7 +81,7 @@ impl RateControl {
         self.target = limits.clamp_bps(beta * self.target);
     }
 
-    /// `target_bitrate_last_max`: near it the rate grows slowly.
+    /// Updates `target_bitrate_last_max`, near which the rate grows slowly.
     pub(super) fn note_max(&mut self, now: SendTime) {
         if passed(now, self.last_max_at, LAST_MAX_INTERVAL) {
             self.last_max_at = Some(now);
@@ -118,7 +118,7 @@ impl RateControl {
         true
     }
 
-    /// Coupling scales every rate by `factor`: the target becomes `share`.
+    /// Scales every rate by `factor` for coupling: the target becomes `share`.
     pub(super) fn scale(&mut self, share: f64, factor: f64) {
         self.target = share;
         self.last_max *= factor;
@@ -128,12 +128,12 @@ impl RateControl {
         self.meter.received = scaled(self.meter.received, factor);
     }
 
-    /// An interval is over in which nothing may be computed: the meters begin anew.
+    /// An interval is over in which no rate may be computed: the meters begin anew.
     pub(super) fn measure_only(&mut self, now: SendTime, config: &Config, queued: u64) {
         self.measure(now, config, queued);
     }
 
-    /// Reads the meters; `None` if nothing happened, and then no update is due before the next packet.
+    /// Reads the meters. Returns `None` without any traffic; then no update is due before the next packet.
     fn measure(&mut self, now: SendTime, config: &Config, queued: u64) -> Option<Measured> {
         let measured = self.meter.read(now, config.rate_adjust_interval, queued);
         if measured.is_none() {
@@ -168,12 +168,14 @@ impl Config {
     /// The target after an interval, without its limit. RFC 8298 §4.1.3.
     fn adjust(&self, target: f64, last_max: f64, measured: &Measured, seen: &Seen) -> f64 {
         let step = self.ramp_up_speed.bps_f64().min(target / 2.0) * self.rate_adjust_interval.secs_f64();
+        // Near `target_bitrate_last_max` growth is slower.
         let distance = 4.0 * (target - last_max) / last_max;
         let scale = (distance * distance).clamp(0.2, 1.0);
         if seen.in_fast_increase {
             return target + step * scale;
         }
         let current = measured.current_rate;
+        // The trend of the queue delay and the RTP queue lower the rate that the path has shown.
         let shown = current * (1.0 - self.pre_congestion_guard * seen.qdelay_trend)
             - self.tx_queue_size_factor * measured.rtp_queue_size;
         let mut increment = match self.increment {
@@ -194,7 +196,7 @@ impl Config {
     }
 }
 
-/// The target never runs far ahead of what the source or the path does. RFC 8298 §4.1.3.
+/// The target never runs far ahead of the source's or the path's rate. RFC 8298 §4.1.3.
 fn limit(target: f64, median: f64, measured: &Measured, seen: &Seen) -> f64 {
     if measured.current_rate <= 0.0 {
         return target;
@@ -223,7 +225,7 @@ impl Meter {
         self.least_queued.on_sent(DataSize::from_bytes(queued));
     }
 
-    /// What the interval up to `now` showed; the next one begins. `None` if there was none, or nothing in it.
+    /// Reads the interval up to `now`; the next one begins. Returns `None` if there was none, or no traffic in it.
     fn read(&mut self, now: SendTime, usual: TimeDelta, queued: u64) -> Option<Measured> {
         let began = self.began?;
         if self.transmitted == 0 && self.received == 0 && queued == 0 {
@@ -351,7 +353,7 @@ mod tests {
         // 10 000 bytes in 200 ms; 10 000 + 7000 produced; the queue was never below 5000 bytes.
         let read = meter.read(ms(200), CONFIG.rate_adjust_interval, 7000).unwrap();
         assert_eq!(read, Measured { current_rate: 4e5, rate_media: 6.8e5, rtp_queue_size: 4e4 });
-        // Another 5000 sent, 2000 left: nothing new was produced.
+        // Another 5000 sent, 2000 left: the encoder produced no more.
         meter.on_sent(ms(300), 5000, 2000);
         let read = meter.read(ms(400), CONFIG.rate_adjust_interval, 2000).unwrap();
         assert_eq!(read, Measured { current_rate: 2e5, rate_media: 0.0, rtp_queue_size: 1.6e4 });

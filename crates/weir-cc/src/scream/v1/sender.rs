@@ -38,7 +38,7 @@ pub struct Scream {
     /// When the last loss event was, and when a loss or ECN event was last reacted to.
     loss_at: Option<SendTime>,
     reduced_at: Option<SendTime>,
-    /// What ended the last fast increase.
+    /// Reason for the end of the last fast increase.
     congestion: LimitingFactor,
 }
 
@@ -129,7 +129,7 @@ impl Scream {
         self.window.resume(now, &self.config, self.trend.get());
     }
 
-    /// RFC 8298 §4.1.3. Returns what lowered the rate, if it is lower; `None` if none was computed.
+    /// RFC 8298 §4.1.3. Returns the reason of the change, if a rate was computed.
     fn update_rate(&mut self, now: SendTime, state: &SendState) -> Option<ChangeReason> {
         if !self.rate.is_due(now, self.config.rate_adjust_interval) {
             return None;
@@ -147,7 +147,7 @@ impl Scream {
         if !self.rate.update(now, config, &self.standing.limits, queued, &seen) {
             return None;
         }
-        // The target comes down to what was sent.
+        // The target falls to the rate that was sent.
         Some(if state.application_limited { ChangeReason::Application } else { ChangeReason::Delay })
     }
 
@@ -155,8 +155,8 @@ impl Scream {
         self.standing.limits.round(self.rate.target())
     }
 
-    /// RFC 8298 §4.1.2.6; before the first round-trip time the start rate, during silence only so much as to notice
-    /// its end.
+    /// RFC 8298 §4.1.2.6. Before the first round-trip time it is the start rate, during a feedback timeout a
+    /// minimum rate that detects its end.
     fn pacing_rate(&self) -> DataRate {
         let min = self.config.rate_pace_min;
         if self.silence.is_silent() {
@@ -170,13 +170,13 @@ impl Scream {
         }
     }
 
-    /// What window and pacer let through however small the window is: the lowest rate, and some headroom in which what
-    /// waits at the sender leaves.
+    /// Rate that window and pacer let through however small the window is: the lowest rate, and some headroom that
+    /// drains the backlog at the sender.
     fn least_rate(&self) -> DataRate {
         self.standing.limits.min().scale(self.config.bytes_in_flight_head_room)
     }
 
-    /// Bytes that may be in flight. What leaves waits at the receiver for the next report besides the round-trip time.
+    /// Bytes that may be in flight. Packets wait at the receiver for the next report, besides the round-trip time.
     fn sendable(&self) -> f64 {
         let (qdelay, qdelay_target) = (self.path.qdelay(), self.qdelay_target.get());
         let wait = Config::CADENCE.interval(self.least_rate().bps_f64()).secs_f64();
@@ -186,7 +186,8 @@ impl Scream {
         self.config.sendable(self.window.cwnd().max(least), qdelay, qdelay_target)
     }
 
-    /// A rate was computed; `why` is what lowered it, if it is lower now. A loss or ECN event is a cut at the minimum, too.
+    /// Makes a decision of a computed rate; `why` is the reason if it is lower now. A loss or ECN event is a cut at
+    /// the minimum, too.
     fn decide(&mut self, now: SendTime, why: ChangeReason) -> Decision {
         let lower = matches!(why, ChangeReason::Loss | ChangeReason::Mark | ChangeReason::Timeout);
         let limited_by = match why {
@@ -281,7 +282,8 @@ impl Controller for Scream {
 
     fn target(&self) -> Target {
         let rate = self.target_bitrate();
-        // A closed window never opens by itself: during silence the pacing rate alone bounds what is sent.
+        // A closed window never opens by itself: during a feedback timeout the pacing rate alone bounds what is
+        // sent.
         let window = (!self.silence.is_silent()).then(|| DataSize::from_bytes_f64(self.sendable()));
         let pacing = Pacing::Exact(self.pacing_rate());
         Target { window, ..Target::at(rate, pacing, self.standing.limiting_factor(false)) }

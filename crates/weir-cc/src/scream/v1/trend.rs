@@ -1,4 +1,4 @@
-//! The trend of the queue delay: whether it is about to grow (RFC 8298 §4.1.2).
+//! The trend of the queue delay, which shows its growth early (RFC 8298 §4.1.2).
 
 use weir_units::TimeDelta;
 
@@ -7,13 +7,13 @@ use crate::time::SendTime;
 /// `qdelay_fraction_hist`.
 const LENGTH: usize = 20;
 
-/// `qdelay_trend` and what it is made of.
+/// `qdelay_trend` and its parts.
 #[derive(Debug)]
 pub(super) struct Trend {
     interval: TimeDelta,
     /// `QDELAY_WEIGHT`.
     weight: f64,
-    /// What is left of `qdelay_trend_mem` after an interval.
+    /// Share of `qdelay_trend_mem` that is left after an interval.
     decay: f64,
     /// `qdelay_fraction_hist`; the newest comes last.
     history: [f64; LENGTH],
@@ -40,7 +40,8 @@ impl Trend {
         }
     }
 
-    /// Feedback has come with `fraction = qdelay/qdelay_target`: it stands for each interval since the last one.
+    /// Feedback has come with `fraction = qdelay/qdelay_target`: the value counts for each interval since the last
+    /// one.
     pub(super) fn on_feedback(&mut self, now: SendTime, fraction: f64) {
         let sampled = *self.sampled.get_or_insert(now - self.interval);
         let elapsed = now - sampled;

@@ -9,13 +9,13 @@ use crate::time::SendTime;
 
 /// Steps in which the maximum in flight is remembered.
 const STEPS: usize = 10;
-/// The window is in use in fast increase if it is below so many times the bytes in flight and what was acknowledged.
-/// RFC 8298 §4.1.2.2.
+/// Factor on the bytes in flight plus the bytes acknowledged below which the window is in use in fast increase. RFC
+/// 8298 §4.1.2.2.
 const FAST_USE: f64 = 1.5;
 /// The same outside fast increase.
 const SLOW_USE: f64 = 1.25;
 
-/// What an update of the window looks at.
+/// Inputs of an update of the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) bytes_in_flight: u64,
@@ -32,7 +32,7 @@ pub(super) struct Window {
     /// `bytes_newly_acked`, since the last update.
     newly_acked: u64,
     max_bytes_in_flight: RecentMax<STEPS>,
-    /// Since when the trend has been low without a reaction to congestion.
+    /// Time since which the trend has been low without a reaction to congestion.
     calm_since: Option<SendTime>,
 }
 
@@ -47,7 +47,7 @@ impl Window {
         }
     }
 
-    /// So much is in flight now.
+    /// Records the bytes in flight at `now`.
     pub(super) fn on_flight(&mut self, now: SendTime, config: &Config, bytes: u64) {
         let step = TimeDelta::from_nanos(config.bytes_in_flight_memory.nanos() / STEPS as i64);
         self.max_bytes_in_flight.push(now, step, bytes);
@@ -73,6 +73,7 @@ impl Window {
             self.cwnd + fast_increment(self.cwnd, acked, seen)
         } else {
             let grown = self.cwnd + config.increment(self.cwnd, acked, seen);
+            // `MAX_BYTES_IN_FLIGHT_HEAD_ROOM`: the window must not outgrow the bytes in flight.
             let limit = config.bytes_in_flight_head_room * self.max_bytes_in_flight.max() as f64;
             grown.min(limit).max(config.min_cwnd.bytes_f64())
         };
@@ -106,7 +107,7 @@ impl Window {
         self.calm_since = None;
     }
 
-    /// Coupling scales the window by `factor`, and what was in it.
+    /// Scales the window by `factor` for coupling, and the bytes in it.
     pub(super) fn scale(&mut self, factor: f64) {
         self.cwnd *= factor;
         self.newly_acked = scaled(self.newly_acked, factor);
@@ -114,17 +115,18 @@ impl Window {
     }
 }
 
-/// What fast increase adds: as much as was acknowledged, while the window is in use. RFC 8298 §4.1.2.2.
+/// Increment of fast increase: as much as was acknowledged, while the window is in use. RFC 8298 §4.1.2.2.
 fn fast_increment(cwnd: f64, acked: u64, seen: &Seen) -> f64 {
     let used = FAST_USE * seen.bytes_in_flight as f64 + acked as f64;
     if used > cwnd { acked as f64 } else { 0.0 }
 }
 
 impl Config {
-    /// What is added, or taken, by the distance from the delay target. RFC 8298 §4.1.2.2.
+    /// Increment, or decrement, by the distance from the delay target. RFC 8298 §4.1.2.2.
     fn increment(&self, cwnd: f64, acked: u64, seen: &Seen) -> f64 {
         let off_target = (seen.qdelay_target - seen.qdelay) / seen.qdelay_target;
         let used = SLOW_USE * seen.bytes_in_flight as f64 + acked as f64;
+        // An unused window does not grow.
         if off_target > 0.0 && used <= cwnd {
             return 0.0;
         }
@@ -226,7 +228,7 @@ mod tests {
         near(window.cwnd(), 8800.0);
         (0..20).for_each(|_| window.on_congestion(ms(10), &CONFIG, 0.8));
         near(window.cwnd(), 3000.0);
-        // Five seconds later nothing has been in flight.
+        // Five seconds later no bytes have been in flight.
         window.on_flight(ms(5500), &CONFIG, 100);
         window.cwnd = 20_000.0;
         window.update(&CONFIG, &seen(100, 0.05, 0.0));

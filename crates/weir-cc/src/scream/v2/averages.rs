@@ -1,4 +1,4 @@
-//! Averages that the reference window goes by: the share of marked packets, and the queue delay. Times in s.
+//! Averages behind the reference window: the share of marked packets, and the queue delay. Times in s.
 
 use weir_units::TimeDelta;
 
@@ -6,7 +6,7 @@ use super::config::Config;
 use crate::scream::passed;
 use crate::time::SendTime;
 
-/// `l4s_alpha` is updated at most so often.
+/// Longest interval of the updates of `l4s_alpha`.
 const ALPHA_INTERVAL: TimeDelta = TimeDelta::from_millis(10);
 /// Round trips between two updates of the slow average of the least queue delay.
 const SLOW_ROUND_TRIPS: f64 = 100.0;
@@ -29,7 +29,7 @@ pub(super) struct L4sAlpha {
 }
 
 impl L4sAlpha {
-    /// So many packets have arrived, so many of them marked. Updated every min(10 ms, `s_rtt`).
+    /// Takes the numbers of packets that have arrived, and of the marked ones. Updated every min(10 ms, `s_rtt`).
     pub(super) fn on_feedback(
         &mut self,
         now: SendTime,
@@ -128,7 +128,7 @@ impl QueueDelayAverages {
         }
     }
 
-    /// What was taken for the base delay is another one.
+    /// Forgets the least delay, as the base delay is another one.
     pub(super) fn forget_least(&mut self) {
         self.slow_least = 0.0;
     }

@@ -8,8 +8,8 @@ use crate::parts::least_window::window_of;
 use crate::scream::competition::CompetitionConfig;
 use crate::scream::receiver::Cadence;
 
-/// Constants of SCReAM version 2. [`Config::default`] holds those that Ericsson's implementation of June 2026 runs with.
-/// The bounds of the target rate are the rate limits.
+/// Constants of SCReAM version 2. [`Config::default`] has the values of Ericsson's implementation of June 2026. The
+/// bounds of the target rate are the rate limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
@@ -30,7 +30,7 @@ pub struct Config {
     pub mss_span: TimeDelta,
     /// Whether a reaction to queue delay puts off the next one to a loss event by a round trip. Divergence 17.
     pub delay_puts_off_loss: bool,
-    /// A missing packet is lost once a packet that left so much later has arrived.
+    /// Least time by which a later arrival must have left after a missing packet to make it lost.
     pub reorder_time: TimeDelta,
     /// Bytes in flight over the reference window while the queue delay is even, at least `least_ref_wnd_overhead`.
     pub ref_wnd_overhead: f64,
@@ -54,27 +54,27 @@ pub struct Config {
     pub virtual_rtt: TimeDelta,
     /// Least time between two reactions to congestion; a shorter round-trip time takes its place.
     pub reaction_interval: TimeDelta,
-    /// Share of the acknowledged rate below which the target rate has already yielded, in [0, 1]: then a reaction to L4S
-    /// marks or delay is a quarter.
+    /// Share of the acknowledged rate below which the target rate has already been reduced, in [0, 1]. A reaction
+    /// to L4S marks or delay is then a quarter.
     pub yielded_below: f64,
-    /// Window per round trip over target rate, at least 1: room for frames above the average size.
+    /// Window per round trip over target rate, at least 1: headroom for frames above the average size.
     pub rate_margin: f64,
-    /// A round-trip time above it does not lower the target rate further.
+    /// Longest round-trip time that lowers the target rate.
     pub longest_rtt: TimeDelta,
     /// Pacing rate over target rate, at least 1.
     pub packet_pacing_headroom: f64,
-    /// The lowest rate that pacing goes by.
+    /// The lowest rate of pacing.
     pub rate_pace_min: DataRate,
     /// Headers of a packet that the target rate leaves out.
     pub packet_overhead: DataSize,
     /// Whether the queue-delay target rises beside competing flows. RFC 8298 §4.1.2.3.
     pub compensation: bool,
-    /// Share of round trips with a loss event from which competing flows are taken for loss-based, in [0, 1].
+    /// Share of round trips with a loss event from which competing flows count as loss-based, in [0, 1].
     pub loss_event_threshold: f64,
     /// Variance of the queue delay below which its target follows it, above 0.
     pub variance_threshold: f64,
-    /// A queue that never empties is drained so long after the last drain, or the beginning, and the base delay then
-    /// forgotten. `None`: it never is.
+    /// Interval of drains of a queue that never empties, also from the beginning; after a drain the base delay is
+    /// forgotten. With `None` there are no drains.
     pub drain_after: Option<TimeDelta>,
     /// Slow average of the least queue delay, as a share of the target, above which the queue is drained; above 0.
     pub drain_threshold: f64,
@@ -84,9 +84,10 @@ pub struct Config {
     pub drain_round_trips: f64,
     /// Shortest length of a drain.
     pub least_drain_time: TimeDelta,
-    /// Whether the base delay is learnt anew where the path becomes longer, or a clock is set, without notice. Divergence 19.
+    /// Whether the base delay is measured anew where the path becomes longer, or a clock is set, without notice.
+    /// Divergence 19.
     pub believes_steps: bool,
-    /// Without feedback for so long the rate is halved, then each second. Divergence 9.
+    /// Feedback timeout, after which the rate is halved, and then each second. Divergence 9.
     pub feedback_timeout: TimeDelta,
 }
 
@@ -191,7 +192,7 @@ impl Config {
         }
     }
 
-    /// Between two updates of averages or window, and two reactions to congestion.
+    /// Interval of updates of averages or window, and of reactions to congestion.
     pub(super) fn interval(&self, s_rtt: f64) -> TimeDelta {
         self.reaction_interval.min(TimeDelta::from_secs_f64(s_rtt))
     }
@@ -226,12 +227,13 @@ impl Config {
         window_of(rate, s_rtt + CLOCK_MARGIN, 1.0)
     }
 
-    /// Round-trip time by which the rate is computed, in s.
+    /// Round-trip time from which the rate is computed, in s.
     fn rate_rtt(&self, s_rtt: f64) -> f64 {
         (s_rtt + CLOCK_MARGIN).min(self.longest_rtt.secs_f64())
     }
 
-    /// 2 % of what is received, in reports of 100 bytes, 10 to 1000 per second, and the end of each frame at once.
+    /// Reports at 2 % of the receive rate, in reports of 100 bytes, 10 to 1000 per second, and at the end of each
+    /// frame at once.
     pub(super) const CADENCE: Cadence =
         Cadence { per_bit: 0.02 / 800.0, min: 10.0, max: 1000.0, frame_end: true };
 }

@@ -1,9 +1,9 @@
-//! Draining the queue and learning the base delay anew, where the queue seems never to empty. Times in s.
+//! Drains of the queue, with a new base delay, where the queue seems never to empty. Times in s.
 //!
-//! A flow that keeps a standing queue forgets in time what the path was without it, takes the queue for propagation and
-//! puts its own on top; so does one that began beside the queue of others, and so it looks where two clocks drift apart.
-//! The draft names the remedy in its Discussion: less rate for a few round trips, then a new base delay. The numbers are
-//! those of Ericsson's implementation.
+//! A flow with a standing queue forgets the base delay in time, mistakes the queue for propagation delay and adds
+//! its own on top. A flow that began beside the queue of others does the same, and so it looks where two clocks
+//! drift apart. The draft names the remedy in its Discussion: a lower rate for a few round trips, then a new base
+//! delay. The numbers are those of Ericsson's implementation.
 
 use weir_units::TimeDelta;
 
@@ -11,17 +11,17 @@ use super::config::Config;
 use crate::scream::passed;
 use crate::time::SendTime;
 
-/// When drains begin, and whether one is going on.
+/// When drains begin, and whether one is under way.
 #[derive(Debug, Default)]
 pub(super) struct Drain {
-    /// When the last drain began, or the flow.
+    /// When the last drain, or the flow, began.
     last: Option<SendTime>,
     draining: bool,
 }
 
 impl Drain {
-    /// The slow average of the least queue delay is `slow_least`. Returns whether a drain is over: the base delay is to be
-    /// learnt anew.
+    /// Takes the slow average of the least queue delay. Returns whether a drain is over: the base delay must then
+    /// be measured anew.
     pub(super) fn on_feedback(
         &mut self,
         now: SendTime,
@@ -53,8 +53,8 @@ impl Drain {
 mod tests {
     use super::*;
 
-    /// Feedback each 10 ms until `to` ms with a slow average by `slow_least`; when the base delay was to be forgotten, and
-    /// when the encoder got less.
+    /// Feedback each 10 ms until `to` ms with a slow average by `slow_least`. Returns the times when the base delay
+    /// was forgotten, and when the encoder got less.
     fn live(to: i64, slow_least: impl Fn(i64) -> f64) -> (Vec<i64>, Vec<i64>) {
         let (mut drain, config) = (Drain::default(), Config::default());
         let (mut forgotten, mut less) = (Vec::new(), Vec::new());

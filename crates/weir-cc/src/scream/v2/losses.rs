@@ -12,10 +12,10 @@ const MOST_MISSING: usize = 128;
 /// Weight of a packet in the share of losses, as a share of `loss_rate_threshold`.
 const GAIN: f64 = 0.25;
 
-/// What decides whether a loss is an event.
+/// Conditions of a loss event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LossRule {
-    /// A missing packet is lost once a packet that left so much later has arrived.
+    /// Least time by which a later arrival must have left after a missing packet to make it lost.
     pub(super) reorder_time: TimeDelta,
     /// Share of losses from which a loss is an event.
     pub(super) threshold: f64,
@@ -48,7 +48,7 @@ impl Losses {
         let newest = results.iter().rev().find(|result| matches!(result.fate, Fate::Arrived { .. }));
         let edge = newest.map(|result| result.sent.at - rule.reorder_time);
         let is_late = |departure: SendTime| edge.is_some_and(|edge| departure < edge);
-        // What has arrived after all is not lost by what arrived with it.
+        // A packet that has arrived after all is not lost by later packets in the same report.
         for result in results.iter().filter(|result| matches!(result.fate, Fate::Recovered { .. })) {
             self.recover(result.sent.id, rule);
         }

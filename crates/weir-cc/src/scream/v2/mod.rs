@@ -1,5 +1,5 @@
-//! SCReAM version 2 as Ericsson published it in June 2026: a reference window that grows additively and by a share
-//! of itself, reacts to L4S marks as DCTCP does and to queue delay as if it were marks, and sets the rate directly.
+//! SCReAM version 2 as Ericsson published it in June 2026. Its reference window grows additively and by a share of
+//! itself. L4S marks reduce it as in DCTCP, and queue delay as if it were marks. The window sets the rate directly.
 
 mod averages;
 mod config;

@@ -1,4 +1,4 @@
-//! The path as feedback shows it to version 2. Times in s, rates in bit/s.
+//! Measurements of the path by version 2. Times in s, rates in bit/s.
 
 use weir_units::TimeDelta;
 
@@ -15,10 +15,10 @@ use crate::time::{ApparentDelay, SendTime};
 
 /// Least size of the largest packet in bytes: that of audio.
 const LEAST_MSS: u64 = 100;
-/// The acknowledged rate is measured over so long.
+/// Window of the acknowledged rate.
 const RATE_SPAN: TimeDelta = TimeDelta::from_millis(100);
-/// Weight of the newest round-trip time while the source offers less than the window allows and the round trip is
-/// shorter than before: the rate is not to rise by that.
+/// Weight of the newest round-trip time while the source offers less than the window allows and round trips
+/// shorten: the rate should not rise by that.
 const IDLE_RTT_GAIN: f64 = 1.0 / 1024.0;
 /// Weight of the newest round-trip time else.
 const RTT_GAIN: f64 = 0.125;
@@ -43,7 +43,7 @@ pub(super) struct Path {
     /// Whether the last feedback shortened the smoothed round-trip time.
     shortens: bool,
     delay: QueueDelay,
-    /// Where the configuration believes steps.
+    /// Detection of longer paths, where the configuration enables it.
     steps: Option<PathSteps>,
     averages: QueueDelayAverages,
     l4s_alpha: L4sAlpha,
@@ -74,7 +74,7 @@ impl Path {
         }
     }
 
-    /// Coupling scales the flow by `factor`.
+    /// Scales the flow by `factor` for coupling.
     pub(super) fn scale(&mut self, now: SendTime, factor: f64) {
         self.network.scale(now, factor);
         self.acked_bytes = crate::scream::scaled(self.acked_bytes, factor);
@@ -86,7 +86,7 @@ impl Path {
         self.mss.push(packet.at, config.mss_span, packet.size.bytes());
     }
 
-    /// Feedback has come, with packets in order of departure. `ref_wnd` is the reference window in bytes; `idle` says
+    /// Feedback has come, with packets in order of departure. `ref_wnd` is the reference window in bytes; `idle` is
     /// whether the source offers less than it allows.
     pub(super) fn on_feedback(
         &mut self,
@@ -164,7 +164,7 @@ impl Path {
         }
     }
 
-    /// What was taken for the base delay is not: the next packet begins anew.
+    /// Forgets the base delay, which does not hold: the next packet begins anew.
     pub(super) fn forget_base_delay(&mut self) {
         self.delay = QueueDelay::default();
         self.averages.forget_least();
@@ -182,7 +182,7 @@ impl Path {
         self.network.bytes_in_flight()
     }
 
-    /// `s_rtt`; `None` before the first round trip.
+    /// `s_rtt`, or `None` before the first round trip.
     pub(super) fn s_rtt(&self) -> Option<f64> {
         self.s_rtt
     }
@@ -222,14 +222,14 @@ impl Path {
     }
 }
 
-/// Feedback, and what the sender knows with it.
+/// Feedback, with the sender's state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathFeedback<'a> {
     pub(super) results: &'a [PacketResult],
-    /// Round-trip time without the time at the receiver; `None` where the report does not say.
+    /// Round-trip time without the time at the receiver, or `None` where the report does not carry it.
     pub(super) rtt: Option<TimeDelta>,
     pub(super) qdelay_target: f64,
-    /// In bytes; `None` before the first round trip.
+    /// In bytes, or `None` before the first round trip.
     pub(super) ref_wnd: Option<f64>,
     /// Whether the source offers less than the window allows.
     pub(super) idle: bool,
@@ -274,7 +274,7 @@ mod tests {
         // 90 + 70/8 = 98.75 ms, and an eighth of the way.
         path.on_feedback(ms(200), &config, &feedback(&[arrived(3, Ecn::NotEct)], 160, false));
         near(path.s_rtt().unwrap(), 0.08 + 0.01875 / 8.0);
-        // A source that offers less keeps it up.
+        // With an application-limited source the round-trip time stays high.
         let before = path.s_rtt().unwrap();
         path.on_feedback(ms(400), &config, &feedback(&[arrived(4, Ecn::NotEct)], 10, true));
         assert!(path.s_rtt().unwrap() > 0.999 * before);

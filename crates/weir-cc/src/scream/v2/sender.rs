@@ -26,7 +26,7 @@ pub struct ScreamV2 {
     config: Config,
     standing: RateInForce,
     path: Path,
-    /// `None` before the first round-trip time: then the start rate stands for it.
+    /// The reference window, once a round-trip time is known; before, the start rate replaces it.
     window: Option<RefWindow>,
     qdelay_target: QdelayTarget,
     loss_events: LossEventRate,
@@ -34,7 +34,7 @@ pub struct ScreamV2 {
     /// `target_rate` in bit/s.
     target: f64,
     silence: FeedbackTimeout,
-    /// What was last reacted to.
+    /// Kind of congestion of the last reaction.
     congestion: LimitingFactor,
     /// Whether the window has not been congested for a while.
     calm: bool,
@@ -62,7 +62,7 @@ impl ScreamV2 {
         })
     }
 
-    /// The window and the rate after feedback. Returns what lowered the rate, if it is lower; `None` if none was computed.
+    /// Computes the window and the rate after feedback. Returns the reason of the change, if a rate was computed.
     fn on_packets(
         &mut self,
         now: SendTime,
@@ -100,7 +100,7 @@ impl ScreamV2 {
         let window = self.window.as_ref()?;
         let why = match update {
             Update::Kept => return None,
-            // What lowers the rate is a longer round trip.
+            // Only a longer round trip can lower the rate here.
             Update::Grown => ChangeReason::Delay,
             Update::Reduced(why) => {
                 self.congestion =
@@ -132,7 +132,7 @@ impl ScreamV2 {
         self.standing.limits.round(self.target)
     }
 
-    /// Bytes that may be in flight: not so few that what the pacer lets go at the lowest rate would not fit.
+    /// Congestion window in bytes: in a smaller one the pacer's departures at the lowest rate would not fit.
     fn sendable(&self, window: &RefWindow) -> DataSize {
         let config = &self.config;
         let (limits, headroom, mss) = (&self.standing.limits, config.packet_pacing_headroom, self.path.mss());
@@ -143,7 +143,7 @@ impl ScreamV2 {
         DataSize::from_bytes_f64(least.max(window.ref_wnd() * overhead + mss))
     }
 
-    /// During silence only so much as to notice its end.
+    /// During a feedback timeout a minimum rate that detects its end.
     fn pacing_rate(&self) -> DataRate {
         let min = self.config.rate_pace_min;
         if self.silence.is_silent() {
@@ -153,7 +153,8 @@ impl ScreamV2 {
         }
     }
 
-    /// A rate was computed; `why` is what lowered it, if it is lower now. A loss or ECN event is a cut at the minimum, too.
+    /// Makes a decision of a computed rate; `why` is the reason if it is lower now. A loss or ECN event is a cut at
+    /// the minimum, too.
     fn decide(&mut self, now: SendTime, why: ChangeReason) -> Decision {
         let lower = matches!(why, ChangeReason::Loss | ChangeReason::Mark | ChangeReason::Timeout);
         let limited_by = match why {
@@ -235,7 +236,8 @@ impl Controller for ScreamV2 {
 
     fn target(&self) -> Target {
         let (rate, limits) = (self.target_rate(), &self.standing.limits);
-        // A closed window never opens by itself: during silence the pacing rate alone bounds what is sent.
+        // A closed window never opens by itself: during a feedback timeout the pacing rate alone bounds what is
+        // sent.
         let open = self.window.as_ref().filter(|_| !self.silence.is_silent());
         let window = open.map(|window| self.sendable(window));
         let share = self.drain.share(&self.config);
@@ -250,7 +252,7 @@ impl Controller for ScreamV2 {
         if let Some((taken, factor)) = self.standing.apply_allocation(share) {
             self.path.scale(now, factor);
             if let (Some(window), Some(s_rtt)) = (&mut self.window, self.path.s_rtt()) {
-                // A bound hides what the window is good for.
+                // At a bound the rate does not show the window behind it: the window is set from the allocation.
                 let placed =
                     self.config.window_for(taken.bps_f64(), s_rtt, self.path.mss()) / window.ref_wnd();
                 window.scale(if bounded { placed } else { factor });
@@ -324,7 +326,7 @@ impl Controller for ScreamV2 {
                 [Evidence::against("loss_rate", self.config.loss_rate_threshold), None, None]
             }
             ChangeReason::Mark => [Evidence::of("l4s_alpha"), None, None],
-            // From half of its target on the window yields; the rate is the window per round trip.
+            // From half of its target on queue delay reduces the window; the rate is the window per round trip.
             _ => [
                 Evidence::against("qdelay_avg", self.qdelay_target.get() / 2.0),
                 Evidence::of("s_rtt"),

@@ -1,4 +1,4 @@
-//! The reference window: how it reacts to congestion and how it grows. Sizes in bytes, times in s, rates in bit/s.
+//! The reference window, its reactions to congestion and its growth. Sizes in bytes, times in s, rates in bit/s.
 
 use weir_units::TimeDelta;
 
@@ -11,7 +11,7 @@ use crate::time::SendTime;
 
 /// Steps of the history of bytes in flight; two of them bound growth …
 const FLIGHT_STEP: TimeDelta = TimeDelta::from_millis(50);
-/// … and so many, a second, the window of a rate at its maximum.
+/// … and all of them, a second, the window of a rate at its maximum.
 const FLIGHT_STEPS: usize = 20;
 /// Lowest scale of growth and reaction near the window of the last congestion, …
 const LOWEST_SCALE: f64 = 0.1;
@@ -23,21 +23,21 @@ const LEAST_SHARE: f64 = 0.25;
 const LEAST_EVENNESS: f64 = 0.1;
 /// Least window in packets.
 const LEAST_PACKETS: f64 = 2.0;
-/// Share of a reaction where the rate has already yielded.
+/// Share of a reaction where the rate has already been reduced.
 const YIELDED_SHARE: f64 = 0.25;
-/// After so many round trips without congestion an L4S mark takes the window back to what was in flight.
+/// Round trips without congestion after which an L4S mark takes the window back to the bytes in flight.
 const RESTORATION: f64 = 100.0;
-/// Share of the maximum rate from which the window is bounded by what that rate needs.
+/// Share of the maximum rate from which that rate's need bounds the window.
 const NEAR_MAXIMUM: f64 = 0.95;
 
-/// What feedback does to the window.
+/// Effect of feedback on the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Update {
-    /// It stays as it is.
+    /// The window stays as it is.
     Kept,
-    /// It grows, or may not.
+    /// The window grows, unless a bound prevents it.
     Grown,
-    /// It reacts to congestion, and grows from there.
+    /// The window reacts to congestion, and grows from there.
     Reduced(ChangeReason),
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Standing {
     pub(super) max_rate: f64,
 }
 
-/// `ref_wnd` and what its reactions remember.
+/// `ref_wnd` and the memory of its reactions.
 #[derive(Debug)]
 pub(super) struct RefWindow {
     ref_wnd: f64,
@@ -69,7 +69,7 @@ pub(super) struct RefWindow {
     acked: u64,
     marked: u64,
     bytes_in_flight: RecentMax<FLIGHT_STEPS>,
-    /// Whether the window exceeds what the source lets it need.
+    /// Whether the window exceeds the source's need.
     idle: bool,
 }
 
@@ -91,7 +91,7 @@ impl RefWindow {
         }
     }
 
-    /// Coupling scales the window by `factor`, and what was in it.
+    /// Scales the window by `factor` for coupling, and the bytes in it.
     pub(super) fn scale(&mut self, factor: f64) {
         self.ref_wnd *= factor;
         self.ref_wnd_i *= factor;
@@ -99,7 +99,7 @@ impl RefWindow {
         (self.acked, self.marked) = (scaled(self.acked, factor), scaled(self.marked, factor));
     }
 
-    /// Feedback has come, before which `in_flight` bytes were in flight. The window is updated once in
+    /// Takes feedback, before which `in_flight` bytes were in flight. The window is updated once in
     /// min(`reaction_interval`, `s_rtt`), and at congestion.
     pub(super) fn on_feedback(
         &mut self,
@@ -130,7 +130,7 @@ impl RefWindow {
         congestion.map_or(Update::Grown, Update::Reduced)
     }
 
-    /// What the window is to react to.
+    /// Congestion to which the window must react.
     fn congestion(
         &self,
         now: SendTime,
@@ -162,6 +162,7 @@ impl RefWindow {
         why: ChangeReason,
         scale: f64,
     ) {
+        // `ref_wnd_i` is the window at the first reaction after growth.
         if !self.ref_wnd_i_kept {
             (self.ref_wnd_i, self.ref_wnd_i_kept) = (self.ref_wnd, true);
         }
@@ -181,7 +182,7 @@ impl RefWindow {
         }
     }
 
-    /// After a long time without congestion the window may stand far above what is in flight.
+    /// Restores the window after a long time without congestion, when it may be far above the bytes in flight.
     fn restore(&mut self, now: SendTime, config: &Config, standing: &Standing) {
         let span = RESTORATION * standing.s_rtt.max(config.virtual_rtt.secs_f64());
         let in_flight = self.bytes_in_flight.previous();
@@ -190,7 +191,8 @@ impl RefWindow {
         }
     }
 
-    /// Near the maximum rate the window is no larger than that rate needs, or was in flight in the last second.
+    /// Near the maximum rate the window is bounded by that rate's need, or by the bytes in flight in the last
+    /// second.
     fn hold_at_maximum(&mut self, config: &Config, standing: &Standing) {
         if standing.target_rate > NEAR_MAXIMUM * standing.max_rate {
             let needed =
@@ -202,6 +204,8 @@ impl RefWindow {
     /// Grows by a packet per round trip, and by a share of itself.
     fn grow(&mut self, now: SendTime, config: &Config, path: &Path, standing: &Standing, scale: f64) {
         let mss = path.mss();
+        // Marked bytes add no growth. Short round trips, an uneven queue delay and nearness to the last congestion
+        // slow growth down.
         let clean = self.acked.saturating_sub(self.marked) as f64;
         (self.acked, self.marked) = (0, 0);
         let short = (standing.s_rtt / config.virtual_rtt.secs_f64()).min(1.0);
@@ -210,6 +214,7 @@ impl RefWindow {
         let share =
             config.mul_increase_factor * windows * self.post_congestion(now, config, standing.s_rtt) * scale;
         let increment = clean * self.mss_share * scale.max(LEAST_SHARE) * short * even * (1.0 + share);
+        // The window must not outgrow the bytes in flight.
         let recent = self.bytes_in_flight.max_of(2) as f64;
         let room = mss + config.bytes_in_flight_head_room * recent;
         self.idle = room < self.ref_wnd;
@@ -221,13 +226,13 @@ impl RefWindow {
         self.set(mss, self.ref_wnd);
     }
 
-    /// `scl`: how far the window is from that of the last congestion, from [`LOWEST_SCALE`] to 1.
+    /// `scl`: distance of the window from that of the last congestion, from [`LOWEST_SCALE`] to 1.
     fn distance_scale(&self) -> f64 {
         let distance = STEEPNESS * (self.ref_wnd - self.ref_wnd_i) / self.ref_wnd_i;
         (distance * distance).clamp(LOWEST_SCALE, 1.0)
     }
 
-    /// How much of the time after congestion has passed, from 0 to 1.
+    /// Elapsed share of the time after congestion, from 0 to 1.
     fn post_congestion(&self, now: SendTime, config: &Config, s_rtt: f64) -> f64 {
         let Some(since) = self.reacted_at else {
             return 1.0;
@@ -253,12 +258,12 @@ impl RefWindow {
         self.mss_share
     }
 
-    /// Whether the window exceeds what the source lets it need.
+    /// Whether the window exceeds the source's need.
     pub(super) fn is_idle(&self) -> bool {
         self.idle
     }
 
-    /// The window is so many bytes, or two packets if that is more.
+    /// Sets the window to `bytes`, or to two packets if that is more.
     pub(super) fn set(&mut self, mss: f64, bytes: f64) {
         self.ref_wnd = bytes.max(LEAST_PACKETS * mss);
     }
@@ -271,11 +276,12 @@ fn l4s_backoff(config: &Config, path: &Path, standing: &Standing, scale: f64) ->
     if path.qdelay() >= standing.qdelay_target / 4.0 {
         return backoff;
     }
-    // Complements what growth is scaled by.
+    // Complements the scale of growth.
     backoff * scale.max(LEAST_SHARE) * path.averages().evenness(config).max(LEAST_SHARE)
 }
 
-/// The reaction to a queue delay above half of the target, in [0, 0.5]. It counts as marks on all that exceeds the half.
+/// The reaction to a queue delay above half of the target, in [0, 0.5]. Queue delay counts as marks on all that
+/// exceeds the half.
 fn delay_backoff(config: &Config, path: &Path, standing: &Standing) -> f64 {
     let half = standing.qdelay_target / 2.0;
     let mark = ((path.averages().average() - half) / half).clamp(0.0, 1.0);
@@ -283,7 +289,7 @@ fn delay_backoff(config: &Config, path: &Path, standing: &Standing) -> f64 {
     mark / 2.0 * yielded_share(config, path, standing) / (reactions * reactions)
 }
 
-/// Share of a reaction: less where the rate is already below what arrives.
+/// Share of a reaction: less where the rate is already below the acknowledged rate.
 fn yielded_share(config: &Config, path: &Path, standing: &Standing) -> f64 {
     if standing.target_rate < config.yielded_below * path.acked_rate() { YIELDED_SHARE } else { 1.0 }
 }

@@ -62,7 +62,7 @@ fn the_first_packet_is_reported_at_once_and_each_one_while_the_round_trip_time_i
 fn then_a_report_comes_once_per_round_trip() {
     let mut observer = observer();
     let told = stream(&mut observer, 0..50);
-    // The first tells a packet per round trip: 1000 · 8 / 0.1 s.
+    // The first reports a packet per round trip: 1000 · 8 / 0.1 s.
     assert_eq!(told, [(0, 0.0, 80), (100, 0.0, 800), (200, 0.0, 800), (300, 0.0, 800), (400, 0.0, 800)]);
 }
 
@@ -117,7 +117,7 @@ fn another_route_has_lost_nothing_yet() {
     assert!(observer.losses.loss_event_rate() > 0.0);
     observer.on_route_changed();
     assert_eq!(observer.next_report(), None);
-    // What was lost on the way to the new route is not the new one's loss.
+    // Losses on the way to the new route are not losses of the new one.
     arrive(&mut observer, 150, 1500, 0);
     assert_eq!(report(&mut observer, 1500), Some((0.0, 0)));
 }

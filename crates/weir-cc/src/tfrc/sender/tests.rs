@@ -166,7 +166,7 @@ fn silence_after_losses_halves_what_was_received_or_computed() {
 fn an_idle_sender_keeps_a_rate_that_it_could_begin_with() {
     let mut sender = tfrc(Config::default());
     tell(&mut sender, 100, 0.0, 0, false);
-    // Nothing was sent since: 320 < 2·320.
+    // No packet was sent since: 320 < 2·320.
     sender.on_timeout(ms(500), &state(true));
     near(rate(&sender), 320.0);
     send(&mut sender, 600, true);
@@ -200,7 +200,7 @@ fn coupling_gives_the_rate_and_the_law_goes_on_from_there() {
     assert_eq!(sender.apply_allocation(ms(650), AllocatedRate { rate: kbps(300) }), kbps(300));
     let target = sender.target();
     assert_eq!((target.sending_rate, target.limiting_factor), (kbps(300), LimitingFactor::Coupling));
-    // The 500 that were received are 150 at this rate: half of twice that is left by a silence.
+    // The receive rate of 500 is 150 at this rate: a feedback timeout leaves half of twice that.
     send(&mut sender, 700, false);
     sender.on_timeout(ms(1100), &state(false));
     assert_eq!(sender.target().sending_rate, kbps(150));

@@ -13,11 +13,11 @@ pub(super) const MOST_OBSERVATIONS: usize = 32;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct LossV2Config {
-    /// An observation spans at least so much time of sending. (`ObservationDurationLowerBound`)
+    /// Shortest span of sending of an observation. (`ObservationDurationLowerBound`)
     pub observation: TimeDelta,
     /// Observations kept, from 2 to 32. (`ObservationWindowSize`)
     pub window: u32,
-    /// Nothing is said before so many observations. (`MinNumObservations`)
+    /// Fewest observations for an estimate. (`MinNumObservations`)
     pub min_observations: u32,
     /// Whether loss is a share of bytes or of packets. (`UseByteLossRate`)
     pub by_bytes: bool,
@@ -49,9 +49,9 @@ pub struct LossV2Config {
     /// Average loss above which the preference is for a lower bandwidth.
     /// (`LossThresholdOfHighBandwidthPreference`)
     pub bias_loss: f64,
-    /// How softly it turns there. (`BandwidthPreferenceSmoothingFactor`)
+    /// Smoothness of that turn. (`BandwidthPreferenceSmoothingFactor`)
     pub bias_smoothing: f64,
-    /// Average loss above which it bounds the estimate. (`InstantUpperBoundLossOffset`)
+    /// Average loss above which the loss bounds the estimate. (`InstantUpperBoundLossOffset`)
     pub bound_loss: f64,
     /// The bound: this rate divided by the loss above that. (`InstantUpperBoundBwBalance`)
     pub bound_balance: DataRate,
@@ -73,9 +73,9 @@ pub struct LossV2Config {
     pub hold_threshold: f64,
     /// The time of hold grows by this with each; 0 for no hold. (`HoldDurationFactor`)
     pub hold_factor: f64,
-    /// While the estimate grows under loss, padding helps it for so long at a time; 0 for never. (`PaddingDuration`)
+    /// Duration of a period of padding while the estimate grows under loss; 0 for none. (`PaddingDuration`)
     pub padding: TimeDelta,
-    /// Whether it decides within the first two seconds too. (`UseInStartPhase`)
+    /// Whether the controller decides within the first two seconds too. (`UseInStartPhase`)
     pub in_start_phase: bool,
 }
 
@@ -116,7 +116,7 @@ impl LossV2Config {
         }
     }
 
-    /// The defaults of June 2025: what Chrome had been running became the source's default.
+    /// The defaults of June 2025: the settings that Chrome had been running became the source's default.
     pub fn libwebrtc_2025() -> Self {
         Self {
             window: 15,
@@ -135,7 +135,7 @@ impl LossV2Config {
         }
     }
 
-    /// Name, whether it holds and what is expected, of each constant.
+    /// Rules of all constants: the name, whether its value is valid, and the valid range.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 25] {
         let share = |v: f64| (0.0..1.0).contains(&v);
         let offset =

@@ -1,11 +1,11 @@
 //! The loss-based controller by maximum likelihood (libwebrtc's `LossBasedBweV2`, the default since 2023).
 //!
-//! A path is thought to lose a share `p` of everything, and all that is sent above its bandwidth `b`. Of a few
-//! candidates for `b` the one is taken under which what was observed is likeliest; bounds by loss, by the acknowledged
-//! rate and by the delay-based estimate do the rest.
+//! The model: a path loses a share `p` of all packets, and all that is sent above its bandwidth `b`. Of a few
+//! candidates for `b` the controller takes the one under which the observations are likeliest. Bounds by loss, by
+//! the acknowledged rate and by the delay-based estimate then apply.
 //!
-//! Left out are options that are off in both dated sets: acceleration of the ramp-up, smoothing of the sending rate, a
-//! candidate at the bound in application-limited regions.
+//! Options that are off in both dated sets are left out. They are acceleration of the ramp-up, smoothing of the
+//! sending rate, and a candidate at the bound in application-limited regions.
 
 mod config;
 mod model;
@@ -24,23 +24,23 @@ use crate::controller::RateLimits;
 use crate::packet::PacketResult;
 use crate::time::SendTime;
 
-/// How long the first hold lasts, and the longest.
+/// Duration of the first hold, and the longest one.
 const FIRST_HOLD: TimeDelta = TimeDelta::from_millis(300);
 const LONGEST_HOLD: TimeDelta = TimeDelta::from_secs(60);
-/// The bound of growth within a window is at least so many bit/s.
+/// Least bound of growth within a window, in bit/s.
 const LEAST_WINDOW_BOUND: f64 = 5000.0;
 
-/// Whether loss limits the rate, and which way it goes.
+/// Whether loss limits the rate, and the direction of the estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossState {
-    /// It does not: the delay-based estimate or the maximum does.
+    /// Loss does not limit the rate: the delay-based estimate or the maximum does.
     #[default]
     DelayBased,
-    /// It does, and the estimate falls or is held.
+    /// Loss limits the rate, and the estimate falls or is held.
     Decreasing,
-    /// It does, and the estimate grows.
+    /// Loss limits the rate, and the estimate grows.
     Increasing,
-    /// The same, and padding may show that there is room.
+    /// Loss limits the rate, and the estimate grows; padding may show spare capacity.
     IncreasingWithPadding,
 }
 
@@ -55,7 +55,7 @@ struct Hold {
 impl Hold {
     const NONE: Self = Self { until: None, duration: FIRST_HOLD, rate: f64::INFINITY };
 
-    /// Not where its end is further off than a hold can be: then the clock was set back.
+    /// Whether the hold still lasts. An end further off than a hold can be means that the clock was set back.
     fn lasts(&self, now: SendTime) -> bool {
         self.until.is_some_and(|until| until > now && until - now <= self.duration)
     }
@@ -87,7 +87,7 @@ pub struct LossBasedV2 {
     config: LossV2Config,
     limits: RateLimits,
     observations: Observations,
-    /// The likeliest channel; `None` before the first observation.
+    /// The likeliest channel, or `None` before the first observation.
     best: Option<Channel>,
     average_loss: f64,
     acknowledged: Option<f64>,
@@ -100,7 +100,7 @@ pub struct LossBasedV2 {
 }
 
 impl LossBasedV2 {
-    /// An estimate that has seen nothing. `limits` bound it.
+    /// An estimate without any observation. `limits` bound it.
     pub fn new(config: LossV2Config, limits: RateLimits) -> Self {
         Self {
             config,
@@ -133,8 +133,8 @@ impl LossBasedV2 {
         self.acknowledged = Some(rate);
     }
 
-    /// Coupling scales each rate by `factor`, those included which bound what this flow may take by itself: neither the
-    /// hold nor the window of growth pulls it back.
+    /// Scales each rate by `factor` for coupling, the bounds of the flow's own growth included. So neither the hold
+    /// nor the window of growth pulls the allocation back.
     pub fn scale(&mut self, factor: f64) {
         self.estimate *= factor;
         self.delay_based *= factor;
@@ -163,7 +163,8 @@ impl LossBasedV2 {
         self.best.map_or(self.config.inherent_loss, |best| best.inherent_loss)
     }
 
-    /// Takes the fates of packets, the delay-based estimate (bit/s; infinite before the first) and whether the application limits the rate.
+    /// Takes the fates of packets, the delay-based estimate (bit/s; infinite before the first) and whether the flow
+    /// is application-limited.
     pub fn update(&mut self, results: &[PacketResult], delay_based: f64, in_limited_region: bool) {
         self.delay_based = delay_based;
         if !self.observations.add(&self.config, results) {
@@ -171,6 +172,7 @@ impl LossBasedV2 {
         }
         self.average_loss = self.observations.average_loss(&self.config);
         let Some(now) = self.observations.last() else { return };
+        // Without a delay-based estimate there is no bandwidth to start from.
         if self.best.is_none() && !delay_based.is_finite() {
             return;
         }
@@ -179,7 +181,7 @@ impl LossBasedV2 {
             Channel { bandwidth: delay_based, inherent_loss: self.config.inherent_loss }
         });
         let mut best = self.likeliest(&present, now, in_limited_region);
-        // No growth while more is lost than the channel loses by itself.
+        // No growth while the average loss exceeds the channel's inherent loss.
         if self.average_loss > best.inherent_loss {
             best.bandwidth = best.bandwidth.min(present.bandwidth);
         }
@@ -198,12 +200,14 @@ impl LossBasedV2 {
 
     /// The likeliest of the candidates.
     fn likeliest(&self, present: &Channel, now: SendTime, in_limited_region: bool) -> Channel {
+        // While loss limits the rate, candidates stay within the window of growth.
         let bound = if self.is_loss_limited() && self.growth.bound.is_finite() {
             self.growth.bound
         } else {
             self.limits.max().bps_f64()
         };
         let padded = self.padding.lasts(now, self.config.padding);
+        // An application-limited region shows nothing about the bandwidth, unless padding filled up.
         let acknowledged = self.acknowledged.filter(|_| !in_limited_region || padded);
         let delay_based = Some(self.delay_based).filter(|&rate| rate > present.bandwidth);
         let multiples = self.config.candidates.map(|factor| Some(factor * present.bandwidth));
@@ -220,7 +224,7 @@ impl LossBasedV2 {
         best
     }
 
-    /// How far the bandwidth may grow while loss limits it.
+    /// Upper bound of the bandwidth's growth while loss limits it.
     fn bound_growth(&self, present: f64, candidate: f64, now: SendTime) -> f64 {
         let mut grown = candidate;
         if self.growth.since.is_some_and(|since| since + self.config.increase_window > now) {
@@ -229,12 +233,13 @@ impl LossBasedV2 {
         if let Some(acknowledged) = self.acknowledged
             && self.is_growing(present, grown)
         {
+            // Near the rate of the last hold, where losses began, growth is slower.
             let near_hold = acknowledged < self.config.hold_threshold * self.hold.rate;
             let near_hold = near_hold && self.hold.rate.is_finite();
             let factor = if near_hold { self.config.ramp_up_in_hold } else { self.config.ramp_up };
             grown = grown.min(factor * acknowledged).max(present);
             if self.state == LossState::Decreasing && grown <= present {
-                // So that the state changes.
+                // One bit/s of growth, so that the state changes.
                 grown = present + 1.0;
             }
         }
@@ -246,7 +251,7 @@ impl LossBasedV2 {
         bandwidth.min(self.upper_bound()).min(self.delay_based).max(self.lower_bound())
     }
 
-    /// What the average loss allows.
+    /// Upper bound by the average loss.
     fn upper_bound(&self) -> f64 {
         let excess = self.average_loss - self.config.bound_loss;
         if excess > 0.0 { self.config.bound_balance.bps_f64() / excess } else { self.limits.max().bps_f64() }
@@ -257,7 +262,7 @@ impl LossBasedV2 {
         self.limits.min().bps_f64().max(self.config.least_of_acknowledged * acknowledged)
     }
 
-    /// What becomes of the model.
+    /// The model after a step that chose `best` and bounded its bandwidth to `bounded`.
     fn settle(&self, best: Channel, bounded: f64) -> Channel {
         if self.config.bound_best && bounded < best.bandwidth {
             Channel { bandwidth: bounded, inherent_loss: 0.0 }
@@ -289,6 +294,7 @@ impl LossBasedV2 {
             }
             self.state = if with_padding { LossState::IncreasingWithPadding } else { LossState::Increasing };
         } else if limited {
+            // Each hold lasts longer than the one before.
             if self.state != LossState::Decreasing && self.config.hold_factor > 0.0 {
                 self.hold = Hold {
                     until: Some(now + self.hold.duration),
@@ -305,7 +311,7 @@ impl LossBasedV2 {
         }
     }
 
-    /// From time to time growth under loss gets a new bound.
+    /// Sets a new bound for growth under loss once per window.
     fn open_growth_window(&mut self, now: SendTime) {
         // A clock that was set back must not keep the bound for ever.
         let over = self.growth.since.is_none_or(|since| (now - since).abs() > self.config.increase_window);

@@ -1,9 +1,9 @@
-//! How likely what was observed is, for a channel.
+//! Likelihood of the observations for a channel.
 
 use super::config::LossV2Config;
 use super::observations::{Observation, Observations};
 
-/// Probabilities stay so far from 0 and 1.
+/// Least distance of probabilities from 0 and 1.
 const LEAST_PROBABILITY: f64 = 1e-6;
 
 /// A channel that loses a share of everything, and all that is sent above its bandwidth.
@@ -16,7 +16,7 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// `P`: how likely a packet is lost that is sent at `rate`.
+    /// `P`: the probability that a packet sent at `rate` is lost.
     pub(super) fn loss_probability(&self, rate: f64) -> f64 {
         let (p, b) = (self.inherent_loss.clamp(0.0, 1.0), self.bandwidth);
         let loss = if rate > b { p + (1.0 - p) * (rate - b) / rate } else { p };
@@ -24,7 +24,7 @@ impl Channel {
     }
 }
 
-/// The likelihood of the observations, with a preference for higher bandwidths while little is lost.
+/// The likelihood of the observations, with a preference for higher bandwidths while the loss is low.
 #[derive(Debug)]
 pub(super) struct Model<'a> {
     config: &'a LossV2Config,
@@ -65,7 +65,7 @@ impl<'a> Model<'a> {
         channel.inherent_loss.max(config.least_inherent_loss).min(most)
     }
 
-    /// Of the log-likelihood by the loss probability.
+    /// First and second derivative of the log-likelihood by the loss probability.
     fn derivatives(&self, channel: &Channel) -> (f64, f64) {
         let (mut first, mut second) = (0.0, 0.0);
         for (weight, observation) in self.observations.weighted() {
@@ -90,8 +90,8 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Logarithms that all observations share: most are sent below the bandwidth, and those above need one more only
-/// where something was lost.
+/// Logarithms shared by all observations: most are sent below the bandwidth, and those above need one more only
+/// where packets were lost.
 #[derive(Clone, Copy, Debug)]
 struct Logs {
     lost: f64,

@@ -1,4 +1,4 @@
-//! What was sent and lost, in observations of a quarter of a second.
+//! Sent and lost packets, in observations of a quarter of a second.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -11,7 +11,7 @@ use weir_units::{DataSize, TimeDelta};
 
 /// Numbers of lost packets remembered within an observation, so that a later arrival takes the loss back.
 const MOST_LOST: usize = 4096;
-/// Of them so many have room at the beginning.
+/// Initial capacity for these numbers.
 const ROOM: usize = 16;
 /// No packet is larger than this.
 const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
@@ -38,7 +38,7 @@ impl Observation {
     }
 }
 
-/// What has come since the last observation.
+/// Packets since the last observation.
 #[derive(Clone, Debug, Default)]
 struct Partial {
     packets: u64,
@@ -85,10 +85,10 @@ impl Partial {
     }
 }
 
-/// The last observations, and what they weigh.
+/// The last observations, and their weights.
 #[derive(Clone, Debug)]
 pub(super) struct Observations {
-    /// Ring: the n-th observation stands at `n % window`.
+    /// Ring: the n-th observation is at `n % window`.
     ring: Box<[Observation]>,
     window: usize,
     count: usize,
@@ -117,7 +117,7 @@ impl Observations {
         }
     }
 
-    /// How many there have been.
+    /// Number of observations so far.
     pub(super) fn count(&self) -> usize {
         self.count
     }
@@ -198,7 +198,7 @@ impl Observations {
         let spikes =
             config.by_bytes && self.count > 3 && self.median_rate() * config.median_factor > highest.3;
         let rest = sent - highest.1 - lowest.1;
-        // Of a window of two nothing would be left.
+        // A window of two would be empty without its spikes.
         if spikes && rest > f64::EPSILON * sent {
             sent = rest;
             lost -= highest.2 + lowest.2;

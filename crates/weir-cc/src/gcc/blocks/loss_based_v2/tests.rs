@@ -314,7 +314,7 @@ fn neither_a_hold_nor_a_growth_window_pulls_a_scaled_rate_back() {
     path.loss.scale(1.8);
     let (rate, state) = path.observe(40, 0, 1.28e6);
     assert!((rate - 900e3).abs() < 2.0 && state == LossState::Decreasing, "{rate} {state:?}");
-    // A lower word scales what bounds the rate as well: 900/3, and 650·1.8/3.
+    // A lower allocation scales the bounds of the rate as well: 900/3, and 650·1.8/3.
     path.loss.scale(1.0 / 3.0);
     assert!((path.loss.hold.rate - 300e3).abs() < 1e-6 && (path.loss.growth.bound - 390e3).abs() < 1e-6);
     let (rate, state) = path.observe(40, 0, 1.28e6);
@@ -342,7 +342,7 @@ fn departures_two_seconds_back_are_late_and_further_back_the_clock_was_set() {
     };
     assert_eq!(after(-2000), Some(0));
     assert_eq!(after(-2001), Some(-2001));
-    // 249 ms later nothing is complete yet; 250 ms later the last two packets are.
+    // 249 ms later no observation is complete yet; 250 ms later the last two packets are.
     assert_eq!(after(-1752), Some(-2001));
     assert_eq!(after(-1751), Some(-1751));
     let observations: Vec<_> = path.loss.observations.weighted().collect();
@@ -383,7 +383,7 @@ fn limits_the_end_of_a_growth_window_and_the_acknowledged_rate_bound_what_they_s
     loss.growth = GrowthWindow { since: Some(at(0)), bound: 600e3 };
     assert_eq!(loss.bound_growth(500e3, 700e3, at(299)), 600e3);
     assert_eq!(loss.bound_growth(500e3, 700e3, at(300)), 700e3);
-    // In 2025 the model's bandwidth is no lower than what is acknowledged.
+    // In 2025 the model's bandwidth is no lower than the acknowledged rate.
     loss.set_acknowledged(800e3);
     let best = Channel { bandwidth: 500e3, inherent_loss: 0.01 };
     assert_eq!(loss.settle(best, 800e3).bandwidth, 800e3);

@@ -23,7 +23,7 @@ fn controller() -> ProbeController {
 /// No probe.
 const NONE: [u64; 0] = [];
 
-/// Rates asked for, in kbit/s.
+/// Requested rates, in kbit/s.
 fn asked(controller: &mut ProbeController) -> Vec<u64> {
     core::iter::from_fn(|| controller.poll()).map(|probe| probe.rate.bps() / 1000).collect()
 }
@@ -151,7 +151,7 @@ fn a_drop_is_not_probed_for_without_reason() {
     let mut small = dropped(1321);
     small.on_recovered(at(3500));
     assert_eq!(asked(&mut small), NONE);
-    // A drop of 5 s ago is history.
+    // A drop of 5 s ago is forgotten.
     let mut late = dropped(1000);
     late.on_recovered(at(8000));
     assert_eq!(asked(&mut late), NONE);
@@ -189,7 +189,7 @@ fn more_for_the_streams_is_probed_for_while_the_source_is_limited() {
     assert_eq!(allocated(1000, 2500), [2000]);
     assert_eq!(allocated(1000, 2000), [2000]);
     assert_eq!(allocated(1000, 1000), NONE);
-    // The second was bounded: what shows 70 % of it, 1400, leads on.
+    // The second was bounded: a result of 70 % of it, 1400, leads on.
     for (shown, further) in [(1399, vec![]), (1450, vec![2900])] {
         let mut controller = complete(1000);
         controller.on_alr(at(2000), Some(at(2000)));
@@ -286,7 +286,7 @@ fn a_camera_is_not_probed_for_periodically() {
     assert_eq!(asked(&mut controller), [2000]);
 }
 
-/// What the sender's clock reads before it is set back.
+/// Reading of the sender's clock before it is set back.
 const HOUR: i64 = 3_600_000;
 
 #[test]

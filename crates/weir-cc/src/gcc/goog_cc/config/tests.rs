@@ -8,7 +8,7 @@ use crate::gcc::blocks::aimd::{Additive, ReceiveRateBound};
 const ZERO: TimeDelta = TimeDelta::ZERO;
 const MS: TimeDelta = TimeDelta::from_millis(1);
 
-/// What is done to a constant.
+/// A change of a constant.
 type Change = fn(&mut Config);
 
 fn judged(change: Change) -> Result<(), String> {

@@ -12,10 +12,10 @@ use crate::time::{ArrivalTime, SendTime};
 /// 25 frames a second.
 const FRAME: TimeDelta = TimeDelta::from_millis(40);
 const STEADY: TimeDelta = TimeDelta::ZERO;
-/// One-way delay that grows by this much with each frame: an overload of a tenth.
+/// Growth of the one-way delay with each frame: an overload of a tenth.
 const GROWING: TimeDelta = TimeDelta::from_millis(4);
 
-/// What the receiver shows after a frame.
+/// State of the receiver after a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Seen {
     m: f64,
@@ -27,7 +27,7 @@ struct Seen {
     rate: f64,
 }
 
-/// A REMB: when, by the receiver's clock since the path began, and what.
+/// A REMB: its time, by the receiver's clock since the path began, and its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Remb {
     at: TimeDelta,
@@ -42,7 +42,7 @@ struct Path {
     rate: DataRate,
     frame: u64,
     packet: u64,
-    /// By how much the receiver's clock is ahead, and by which share it runs too fast.
+    /// Offset of the receiver's clock, and the share by which it runs too fast.
     offset: TimeDelta,
     skew: f64,
     rembs: Vec<Remb>,
@@ -77,7 +77,7 @@ impl Path {
         (0..frames).map(|_| self.frame(growth, 0..2)).collect()
     }
 
-    /// A frame of which the packets in `arriving` arrive.
+    /// A frame; only its packets in `arriving` arrive.
     fn frame(&mut self, growth: TimeDelta, arriving: core::ops::Range<i64>) -> Seen {
         self.delay += growth;
         for n in arriving {
@@ -102,7 +102,7 @@ impl Path {
         self.seen()
     }
 
-    /// Nothing is sent.
+    /// A time without packets.
     fn silence(&mut self, span: TimeDelta) {
         self.now += span;
         self.poll_until(self.receiver_clock(self.now));
@@ -127,7 +127,7 @@ impl Path {
         Seen { m, gamma, usage, received, rate }
     }
 
-    /// Frames whose delay grows, until the receiver says over-use.
+    /// Frames whose delay grows, until the receiver signals over-use.
     fn overuse(&mut self) -> Vec<Seen> {
         let mut seen = vec![self.seen()];
         while seen[seen.len() - 1].usage < 1.0 {
@@ -204,7 +204,7 @@ fn a_fall_by_less_waits_for_its_second() {
 fn overuse_takes_more_than_100_ms_above_the_threshold() {
     let mut path = Path::settled();
     let seen = path.overuse();
-    // A sample is compared with the threshold that the one before left.
+    // A sample is compared with the threshold after the sample before.
     let above = seen.windows(2).position(|pair| pair[1].m > pair[0].gamma).unwrap() + 1;
     // Frames come every 40 ms: 40 and 80 ms are not enough, 120 ms are.
     assert_eq!(seen.len() - 1, above + 2);
@@ -229,7 +229,7 @@ fn silence_restarts_grouping_and_keeps_the_threshold_and_the_rate() {
     path.run(10, STEADY);
     let before = path.seen();
     path.silence(TimeDelta::from_millis(2500));
-    // Meanwhile the way has become 300 ms longer: no gradient spans the silence.
+    // Meanwhile the path has become 300 ms longer: no gradient spans the gap.
     let step = TimeDelta::from_millis(300);
     let after = [path.run(1, step)[0], path.run(1, STEADY)[0]];
     for seen in after {

@@ -32,8 +32,8 @@ impl Path {
         });
     }
 
-    /// A packet every 10 ms (1 Mbit/s) for `span` ms, each `delay` ms on the way; of those for which `lost` holds
-    /// nothing arrives.
+    /// A packet every 10 ms (1 Mbit/s) for `span` ms, each `delay` ms on the path; packets for which `lost` holds
+    /// do not arrive.
     fn run(&mut self, span: i64, delay: i64, lost: impl Fn(u64) -> bool) -> &mut Self {
         let end = self.now + span;
         while self.now < end {

@@ -103,7 +103,7 @@ fn ten_milliseconds_divide_the_modes() {
     let almost = NadaReport { congestion: TimeDelta::from_micros(9_999), ..report(0, 500) };
     assert_eq!(cause_after(almost), LimitingFactor::RampUp);
     assert_eq!(cause_after(report(10, 500)), LimitingFactor::Delay);
-    // The receiver's word counts too.
+    // The receiver's ramp-up bit counts too.
     let forbidden = NadaReport { ramp_up: false, ..report(0, 500) };
     assert_eq!(cause_after(forbidden), LimitingFactor::Delay);
 }
@@ -151,7 +151,7 @@ fn the_shaping_buffer_moves_both_rates_without_a_cap() {
     assert_eq!((sender.target().media_rate, sender.target().sending_rate), (kbps(50), kbps(980)));
     tell_with(&mut sender, 300, report(0, 0), None, 100_000);
     assert_eq!(sender.target().sending_rate, kbps(2500), "no more than the maximum");
-    // What waits when the report comes counts, also where all had left a moment ago.
+    // The backlog when the report comes counts, also where all had left a moment ago.
     let size = DataSize::from_bytes(1000);
     let at = SendTime::from_millis(350);
     let packet = SentPacket::new(0, at, size);
@@ -164,8 +164,8 @@ fn the_shaping_buffer_moves_both_rates_without_a_cap() {
 fn an_encoder_that_overshoots_for_five_seconds_fills_the_buffer_to_a_balance_and_it_drains_behind_it() {
     let mut sender = sender(Config::nada_2016());
     let (mut bits, mut now) = (0.0_f64, 0);
-    // The encoder makes `excess` times what it is asked for; the buffer is looked at ten times a second. An unknown receive
-    // rate holds R_n at 500 kbit/s. With b bits both rates are 30·0.1·b/s off it, one below and one above.
+    // The encoder makes `excess` times its target rate; the buffer is reported ten times a second. An unknown
+    // receive rate holds R_n at 500 kbit/s. With b bits both rates are 30·0.1·b/s off it, one below and one above.
     let mut run = |excess: f64, tenths: u32| {
         for _ in 0..tenths {
             now += 100;

@@ -91,7 +91,7 @@ fn the_window_is_wider_by_what_lost_reports_left_untold() {
     bench.send(0, 3);
     bench.tell(0, &[ARRIVED; 3]);
     let window = bench.law.target().window.unwrap();
-    // Of these three packets no report tells.
+    // No report covers these three packets.
     bench.send(100, 3);
     let results = [];
     let feedback = Feedback::Packets { results: &results, at: None, rtt: None, missed_reports: 1 };
@@ -146,7 +146,7 @@ fn silence_begins_although_feedback_told_of_some_of_what_was_sent() {
     let mut bench = bench();
     bench.send(0, 10);
     bench.tell(0, &[ARRIVED; 3]);
-    // The window may be closed: nothing more leaves, and of seven packets nothing is heard since 50 ms.
+    // The window may be closed: no further packet leaves, and seven packets are without feedback since 50 ms.
     let halved = (100..=1050).filter_map(|at| bench.law.on_timeout(ms(at), &state())).last();
     assert_eq!(halved.map(|decision| decision.why), Some(ChangeReason::Timeout));
     assert_eq!(bench.law.target().limiting_factor, LimitingFactor::Silence);

@@ -195,7 +195,7 @@ fn a_queue_that_never_empties_leaves_the_encoder_half_for_five_round_trips() {
         }
         qdelay = bench.signal("qdelay");
     }
-    // Of 70 ms, at a report each 100 ms; what was taken for a queue of 20 ms is the base then.
+    // Rate cuts by drains of 70 ms, at a report each 100 ms; a supposed queue of 20 ms is the base then.
     assert!(halved.len() >= 3 && halved.len() <= 5 && halved[0] >= 60_000, "{halved:?}");
     assert_eq!(qdelay, 0.0);
 }

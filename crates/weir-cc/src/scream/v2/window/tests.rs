@@ -70,7 +70,7 @@ fn marked(bytes: u64) -> AckOutcome {
     AckOutcome { acked, ..CLEAN }
 }
 
-/// The window's answer to feedback at `at` ms with so much in flight before it.
+/// The window's update by feedback at `at` ms.
 fn feed(window: &mut RefWindow, at: i64, path: &Path, standing: &Standing, outcome: &AckOutcome) -> Update {
     window.on_feedback(ms(at), &config(), path, standing, outcome, 20_000)
 }
@@ -78,8 +78,8 @@ fn feed(window: &mut RefWindow, at: i64, path: &Path, standing: &Standing, outco
 #[test]
 fn a_loss_event_and_a_classic_mark_cut_by_their_factors_and_then_it_grows() {
     let path = path(2000, |_| 0.0, Ecn::Ect0);
-    // What was acknowledged grows by the distance before the cut, at once after congestion by no share of itself:
-    // 10 000·0.05·1.
+    // The acknowledged bytes add growth by the distance before the cut, at once after congestion by no share of
+    // itself: 10 000·0.05·1.
     let mut lost = window();
     assert_eq!(feed(&mut lost, 1000, &path, &STANDING, &LOST), Update::Reduced(ChangeReason::Loss));
     near(lost.ref_wnd(), 14_000.0 + 500.0);
@@ -134,7 +134,7 @@ fn a_queue_above_half_of_the_target_counts_as_marks() {
     let cut = 0.25 * 0.36;
     let grown = 10_000.0 * 0.05 * path.averages().evenness(&config()).max(0.1);
     near(delayed.ref_wnd(), libm::floor(20_000.0 * (1.0 - cut)) + libm::floor(grown + 0.5));
-    // A rate that is below what arrives has yielded: a quarter of the reaction.
+    // A rate below the acknowledged rate has already been reduced: a quarter of the reaction.
     let mut yielded = window();
     let standing = Standing { target_rate: 0.7 * path.acked_rate(), ..STANDING };
     feed(&mut yielded, 1000, &path, &standing, &CLEAN);
@@ -176,7 +176,7 @@ fn what_was_marked_since_the_last_update_does_not_grow_the_window() {
         assert_eq!(feed(&mut window, 60_025, &path, &STANDING, &CLEAN), Update::Grown);
         window.ref_wnd() - 20_000.0
     };
-    // Both reports, less what was marked, times a share of 0.05, and 1 + 0.02·20·26 ms/10 s of it.
+    // Both reports, less the marked bytes, times a share of 0.05, and 1 + 0.02·20·26 ms/10 s of it.
     near(grown(0), libm::floor(1000.0 * 1.00104 + 0.5));
     near(grown(4000), libm::floor(800.0 * 1.00104 + 0.5));
 }
