@@ -223,6 +223,7 @@ impl Forger {
     fn in_own_form(&mut self, now: SendTime, seen: &Seen, is_empty: bool) {
         let until = now - ONE_WAY * 2;
         if self.attack.every_ms == 0 {
+            // A single report covers the packets of one round trip.
             self.told = until - ONE_WAY * 2;
         }
         self.tell(now, seen, until, |at| is_empty.then(|| clock(at) + ONE_WAY));
@@ -367,6 +368,7 @@ impl Forger {
             PacketFormat::TransportWide => FeedbackWriter::transport_wide(RECEIVER, source),
             PacketFormat::Rfc8888 => FeedbackWriter::rfc_8888(RECEIVER, source),
         };
+        // Each report of an off-path attacker has random source identifiers, and thus a writer of its own.
         let mut writer = self.writer.take().filter(|_| !blind).unwrap_or_else(new);
         // Report timestamp of RFC 8888: not before the arrivals, and close enough to them that their offsets can be
         // encoded.

@@ -113,6 +113,7 @@ impl Pair<'_> {
             let reports = reports.map(|at| now + (at - clock(now)));
             let waits = [wake, coupled.next_timeout(), path.next(), Some(forged)];
             let next = waits.into_iter().flatten().chain(reports).min().unwrap_or(self.span.to);
+            // The clock always advances, even if a timer is already due.
             now = next.max(now + TimeDelta::from_micros(10));
         }
         Ok(bytes as f64 * 8e-3 / (self.span.to - self.span.from - SETTLING).secs_f64())

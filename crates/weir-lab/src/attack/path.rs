@@ -172,6 +172,7 @@ impl Call<'_> {
                 resume,
             ];
             let next = waits.into_iter().flatten().min().unwrap_or(end);
+            // The clock always advances, even if a timer is already due.
             now = next.max(now + TimeDelta::from_micros(10));
         }
         course.refused = sender.refused_reports().total();
@@ -217,6 +218,7 @@ impl<P> Default for Wires<P> {
 impl<P> Wires<P> {
     pub(super) fn send(&mut self, now: SendTime, capacity: DataRate, bytes: u64, packet: P) {
         let begin = self.free.max(now);
+        // Drop-tail queue: a packet that would wait longer is dropped.
         if begin - now > QUEUE {
             return;
         }

@@ -204,6 +204,7 @@ impl Fates {
 
     fn on_arrival(&mut self, now: Time, packet: &PacketMeta) {
         let sent = SendTime::from_nanos(packet.sent_at.nanos() as i64);
+        // A loss is reported once a later packet has arrived, as per-packet feedback would show it.
         while let Some(&lost) = self.lost.front().filter(|lost| **lost <= sent) {
             self.lost.pop_front();
             self.statistics.on_loss(lost);

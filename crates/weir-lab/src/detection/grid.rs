@@ -115,6 +115,7 @@ fn chance(config: &Config, a: &Course<'_>, b: &Course<'_>) -> Judged {
 fn judge_pair(config: &Config, told: [&[Told]; 2]) -> Judged {
     let begins = BEGIN.nanos().div_euclid(config.interval.nanos()) as u64;
     let interval_seconds = config.interval.secs_f64();
+    // These limits are never exceeded, so that the guard has no effect.
     let unguarded =
         StabilityConfig { guard_delay: TimeDelta::from_secs(3600), guard_loss: 1.0, ..config.stability };
     let members = [FlowId(0), FlowId(1)];
@@ -133,6 +134,7 @@ fn judge_pair(config: &Config, told: [&[Told]; 2]) -> Judged {
         let next = [0, 1].map(|flow: usize| {
             let next = rest[flow].first().filter(|told| told.statistics.interval == interval)?;
             rest[flow] = &rest[flow][1..];
+            // Statistics can skip intervals; the sent bytes then cover several of them.
             let passed = next.statistics.interval
                 - told_last[flow].replace(interval).unwrap_or(interval.saturating_sub(1));
             let seconds = interval_seconds * passed.max(1) as f64;
@@ -144,6 +146,7 @@ fn judge_pair(config: &Config, told: [&[Told]; 2]) -> Judged {
             Some(*next)
         });
         let [Some(a), Some(b)] = next else { continue };
+        // Only intervals count in which both flows met a queue with at least half of their packets.
         if interval < begins || ![a, b].iter().all(|told| 2 * told.queued >= told.packets.max(1)) {
             continue;
         }

@@ -42,7 +42,7 @@ pub struct VerdictBaselineError {
 }
 
 impl VerdictBaseline {
-    /// Reads the claims of a file: the output of `--json`, or an array with an object for each claim, of which `id` and
+    /// Reads the claims of a file: the output of `--json`, or an array with an object for each claim. Only `id` and
     /// `verdict` are read.
     ///
     /// # Errors

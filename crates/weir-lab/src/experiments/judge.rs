@@ -128,6 +128,7 @@ impl Judged {
     pub(super) fn variation_in_range(runs: &[Value], range: Range) -> Self {
         let values = known(runs);
         let variation = mean(&values).and_then(|mean| Some(sample_sd(&values)? / mean.abs()));
+        // The variation counts only if every run has a value.
         let variation = variation.filter(|_| values.len() == runs.len());
         let one = Self::in_range(&[variation], range);
         Self { measured: Measured { runs: values.len(), ..one.measured }, ..one }
@@ -144,6 +145,8 @@ impl Judged {
         let above = |value: f64| if strict { sign * value } else { sign * value + margin };
         let holds = |value: f64| if strict { above(value) > 0.0 } else { above(value) >= 0.0 };
         let inside = share(runs, holds);
+        // The order holds if the worse end of the interval and most runs lie on the claimed side. If even the better
+        // end lies on the other side, it does not hold; else the runs do not decide.
         let verdict = match Estimate::of(&known(runs)) {
             None => Verdict::NotReproduced,
             Some(Estimate { mean, half_width, .. }) => match half_width {
@@ -173,6 +176,7 @@ impl Judged {
         let beyond = so_good && self.measured.mean.is_some_and(is_beyond);
         let within = |(runs, paper): &(Vec<Value>, f64)| {
             let measured = Measured::of(runs);
+            // A run without a value cannot show that the quantity is within the paper's.
             measured.runs == runs.len() && measured.mean.is_some_and(|mean| mean <= *paper)
         };
         if beyond && !no_more.is_empty() && no_more.iter().all(within) {
@@ -208,6 +212,7 @@ pub(super) fn needed(places: usize, share: f64) -> usize {
 /// Verdict on a claim that has to hold at this share of places.
 pub(super) fn together(places: &[Verdict], share: f64) -> Verdict {
     let needed = needed(places.len(), share);
+    // Verdicts are ordered from the best to the worst.
     let so_good = |worst: Verdict| places.iter().filter(|&&verdict| verdict <= worst).count() >= needed;
     if places.is_empty() {
         return Verdict::NotReproduced;

@@ -266,6 +266,7 @@ impl<'e> Planner<'e, '_> {
         }
         let scenario = scenario(experiment, variant, place)?;
         let plan = self.measured(&scenario)?;
+        // Equal scenarios have equal texts, so that rows share their runs.
         let text = scenario.to_toml().unwrap_or_else(|_| format!("{scenario:?}"));
         Ok(self.known_or(text, || (CaseSource::Scenario(Box::new(scenario)), Some(plan))))
     }

@@ -282,6 +282,7 @@ impl RanRow<'_> {
         let mut steps = Vec::new();
         for (at, (index, runs)) in values.iter().enumerate() {
             let place = &places[*index];
+            // Nearest earlier place along the axis, with all other axes equal.
             let before =
                 values[..at].iter().rev().find(|(other, _)| elsewhere(&places[*other]) == elsewhere(place));
             let Some((_, earlier)) = before else { continue };

@@ -313,8 +313,8 @@ impl SuiteResult {
         (values != seeds).then(problem)
     }
 
-    /// Advice if the file has none of the cases `now`, each with whether it is of a sweep, and one of both results is
-    /// of a sweep.
+    /// Advice if the file has none of the cases `now`, and one of both results is of a sweep. Each case comes with
+    /// whether it is of a sweep.
     fn remedy<'c>(&self, now: impl Iterator<Item = (&'c str, bool)>) -> &'static str {
         let (names, swept): (Vec<&str>, Vec<bool>) = now.unzip();
         let is_of_others = !names.iter().any(|name| self.case(name).is_some());
@@ -400,6 +400,7 @@ fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult)
     let lack = (before.lacking(), now.lacking());
     let verdict = (before.passed != now.passed).then_some(now.passed);
     let lack = (lack.0 != lack.1).then_some(lack.1 < lack.0);
+    // Any sign of a regression outweighs signs of an improvement.
     let signs = [verdict, lack, shifted];
     let direction = if signs.contains(&Some(false)) {
         Direction::Worse

@@ -92,8 +92,8 @@ pub enum Quantity {
     RateAfterEachStep,
     /// Ratio of [`Self::Rate`] with the share of the capacity that the short transfers left.
     RateBesideTransfers,
-    /// Mean rate over mean max-min share from 20 s on until the case starts to count, in per cent, of the media flow
-    /// with the least ratio.
+    /// Mean rate over mean max-min share from 20 s on until the case starts to count, in per cent. The media flow with
+    /// the least ratio counts.
     RateBefore,
     /// Rate of all media flows while all TCP flows are active, over that of as many TCP flows in their place, in per
     /// cent. The rate of each of these is capped at the highest rate of the call.
@@ -358,6 +358,7 @@ impl<'a> Judged<'a> {
         let seconds = (window.1 - window.0).secs_f64();
         let most =
             |flow: usize| self.plan.flows[flow].max_rate.map_or(f64::INFINITY, DataRate::bps_f64) * seconds;
+        // The highest rate of a call caps its share.
         let share = |&flow: &usize| self.bits(flow, self.active(flow, window)) / left.min(most(flow));
         (left > 0.0).then(|| media.iter().map(share).reduce(f64::min).map(|share| 100.0 * share))?
     }
@@ -376,6 +377,7 @@ impl<'a> Judged<'a> {
         let received = |&flow: &usize| self.bits(flow, (from, to));
         let weight = |&flow: &usize| self.plan.flows[flow].weight;
         let (all, weights): (f64, f64) = (media.iter().map(received).sum(), media.iter().map(weight).sum());
+        // The deviation is relative to the part of the priority, so that small and large priorities are judged alike.
         let beside = |flow: &usize| (received(flow) / all / (weight(flow) / weights) - 1.0).abs();
         (all > 0.0).then(|| media.iter().map(beside).reduce(f64::max).map(|worst| 100.0 * worst))?
     }
@@ -426,6 +428,7 @@ fn unsettled(plan: &MeasurePlan) -> Vec<(Time, Time)> {
     events.sort_unstable();
     let mut stretches: Vec<(Time, Time)> = Vec::new();
     for at in events {
+        // An event within the settling time of another one extends that time.
         match stretches.last_mut().filter(|(_, to)| at <= *to) {
             Some((_, to)) => *to = at + SETTLING,
             None => stretches.push((at, at + SETTLING)),

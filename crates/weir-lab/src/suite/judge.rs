@@ -93,6 +93,7 @@ impl<'c> Judge<'c> {
         let mut courses = Vec::with_capacity(self.contests.len());
         let mut controllers = Vec::with_capacity(self.contests.len());
         for trial in &self.contests {
+            // As a candidate the omniscient sender has its reference runs at the best operating point.
             let runs = match trial.contestant {
                 NAME => beside.yardstick.findings(),
                 _ => found.next().unwrap_or_default(),

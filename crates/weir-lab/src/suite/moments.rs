@@ -19,8 +19,8 @@ pub struct Untimely {
     pub help: String,
 }
 
-/// First of `checks` that counts from a time at or after the end of `scenario`, or at which no media flow gets a new share
-/// that lasts. A scenario that cannot be built with `store` is left out, as its run reports the error.
+/// First of `checks` that counts from a time outside `scenario`, or at which no media flow gets a new share that lasts.
+/// A scenario that cannot be built with `store` is left out, as its run reports the error.
 pub(super) fn untimely(checks: &[Check], scenario: &Scenario, store: &TraceStore) -> Option<Untimely> {
     let timed = checks.iter().enumerate().filter_map(|(check, own)| match own.quantity {
         Quantity::Reconvergence { at } => Some((check, at)),

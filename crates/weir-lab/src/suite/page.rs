@@ -22,8 +22,8 @@ const SIZE: (f64, f64) = (320.0, 110.0);
 const USUAL: f64 = 0.99;
 const ROOM: f64 = 1.1;
 
-/// Page without external parts. `begun` has the first words of the command that repeats a cell: the program, the suite
-/// by its name, and the options that choose the traces.
+/// Page without external parts. `begun` has the first words of the command that repeats a cell: the program, the name
+/// of the suite, and the options for traces.
 pub fn page(title: &str, run: &SuiteRun, begun: &[String]) -> String {
     let result = &run.result;
     let title = &result.titled(title);

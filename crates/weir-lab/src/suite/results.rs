@@ -76,8 +76,8 @@ pub struct ControllerResult {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Viewed {
-    /// Payload of frames that were complete within 150 ms, of all media flows, in bit/s over the time from 20 s on;
-    /// null if the run has ended by then.
+    /// Payload of frames that were complete within 150 ms, of all media flows. The unit is bit/s over the time from 20
+    /// s on; null if the run has ended by then.
     pub useful_bps: Value,
     /// 95th percentile from capture to the arrival of the last packet, in ms, of the worst media flow; null without a
     /// complete frame.
@@ -274,7 +274,8 @@ impl CheckResult {
         if slack.is_nan() { -1.0 } else { slack }
     }
 
-    /// The mean over the limit where more is better, the limit over the mean where less is better; at most 1, and 0 without a mean.
+    /// Mean over the limit where more is better, limit over the mean where less is better. At most 1, and 0 without a
+    /// mean.
     pub fn margin(&self) -> f64 {
         self.mean.map(|mean| self.limit().margin(mean)).filter(|margin| !margin.is_nan()).unwrap_or(0.0)
     }

@@ -46,6 +46,7 @@ impl<'t> TrialRun<'t> {
         let folding = if *is_benchmark {
             "receipts".to_owned()
         } else {
+            // The key has the quantities and not the limits, so that other limits reuse the same runs.
             let quantities: Vec<Quantity> = case.checks.iter().map(|check| check.quantity).collect();
             let counts = case.from.map_or_else(String::new, |from| format!(" from {from}"));
             format!("{quantities:?}{counts}{}", if is_first { ", drawn" } else { "" })

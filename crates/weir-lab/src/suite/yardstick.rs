@@ -46,6 +46,7 @@ impl Yardstick {
         let useful =
             |runs: &[Attempt]| runs.iter().map(|run| useful_bytes(run.finding.served())).sum::<u64>();
         let delay = |runs: &[Attempt]| {
+            // A run without a complete frame is worse than any delay.
             let delays = runs.iter().map(|run| worst_frame_delay(run.finding.served()));
             delays.map(|delay| delay.unwrap_or(f64::INFINITY)).sum::<f64>()
         };
@@ -87,6 +88,7 @@ impl Yardstick {
         let all = || self.others.iter().chain([&self.runs]);
         let why = |index: usize, check: &Check| {
             let is_measurable = all().flatten().any(|run| run.measurable[index]);
+            // A single operating point that keeps to the limit shows that the limit can be met.
             let keeps = |runs: &Vec<Attempt>| CheckResult::new(check, values(runs, index)).passed;
             if !is_measurable {
                 Some(Void::NotJudged)

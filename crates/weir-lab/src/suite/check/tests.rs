@@ -64,8 +64,8 @@ fn a_late_call_is_judged_while_it_is_there_and_a_pause_is_no_fault() {
     let late = FlowPlan { start: s(40), ..call() };
     let paused = FlowPlan { pauses: vec![(s(50), s(60))], ..call() };
     let plan = plan(&[(0, 2)], vec![late, paused]);
-    // The late flow has a share of 1 from 40 s on and 2 in the pause of the other: 70 Mbit, of which it receives 56.
-    // The other has 2 until 40 s, then 1 outside its pause: 40 + 10 + 40 = 90, and receives 81.
+    // The late flow has a share of 1 from 40 s on and 2 in the pause of the other. Of these 70 Mbit it receives 56. The
+    // other has 2 until 40 s, then 1 outside its pause: 40 + 10 + 40 = 90, and receives 81.
     let run = run(&plan, &[&[(40, 96, 1.0)], &[(20, 40, 1.8), (40, 50, 0.9), (60, 100, 0.9)]]);
     assert_near(value(&plan, &run, Quantity::Rate), 80.0);
     let alone = Judged::new(&plan, &run, START_UP);

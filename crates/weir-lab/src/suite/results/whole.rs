@@ -84,8 +84,8 @@ impl SuiteResult {
         ]
     }
 
-    /// Leading and recommended controllers of each case, in words: a row per case, without cases of a single controller
-    /// or of runs that do not decide.
+    /// Leading and recommended controllers of each case, in words: a row per case. Cases of a single controller have no
+    /// row, nor have cases in which the runs do not decide.
     pub fn leaders(&self) -> Vec<[String; 3]> {
         let of_case = |case: &CaseResult| {
             let ranking = case.ranking.as_ref().filter(|ranking| ranking.can_tell())?;
