@@ -1,5 +1,5 @@
-//! Figures of a row, in the paper's axes: their keys in a file with a check, the runs that they need, and the data that
-//! is drawn.
+//! Figures of a row, in the paper's axes: their keys in a file, the runs that they need, and the drawn data. The keys
+//! are checked, with advice for mistakes.
 
 mod check;
 mod data;
