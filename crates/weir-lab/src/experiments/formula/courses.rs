@@ -61,7 +61,7 @@ impl Course {
         first.map_or(f64::NAN, |index| self.time(index))
     }
 
-    /// Slope from each step to the next one, per second; NaN at the first.
+    /// Slope to each step from the previous one, per second; NaN at the first.
     pub(super) fn slope(&self) -> Self {
         let rise = |pair: &[f64]| (pair[1] - pair[0]) / self.step;
         let values =
