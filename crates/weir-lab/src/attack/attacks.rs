@@ -1,25 +1,25 @@
-//! The attacks of the table: by whom, what, and how often.
+//! Attacks of the table, each with the attacker, the messages and the interval.
 
 use weir_cc::ReportKind;
 
-/// Who attacks, by what he can do.
+/// Attacker, by capabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// Off the path: knows addresses and ports, neither source identifiers nor numbers.
+    /// Off-path attacker: knows addresses and ports, but neither source identifiers nor sequence numbers.
     Blind,
-    /// On the path: sees every packet, can add and cannot remove.
+    /// On-path attacker that sees every packet and can add packets, but cannot remove any.
     Reader,
-    /// A box on the path: sees every packet, can mark and delay it.
+    /// On-path attacker in a middlebox: sees every packet, and can mark and delay it.
     OnPath,
-    /// The peer itself.
+    /// Receiver of the call, with optimistic acknowledgements or other false reports.
     Receiver,
 }
 
 impl Role {
-    /// Every one.
+    /// All roles.
     pub const ALL: [Self; 4] = [Self::Blind, Self::Reader, Self::OnPath, Self::Receiver];
 
-    /// In a word.
+    /// Name of the role in a word.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Blind => "blind",
@@ -30,81 +30,86 @@ impl Role {
     }
 }
 
-/// An attack of the table.
+/// Attack of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Attack {
-    /// In a few words.
+    /// Short name.
     pub name: &'static str,
-    /// Who.
+    /// Attacker.
     pub role: Role,
     pub(super) what: What,
-    /// How often, in ms; zero for once.
+    /// Interval between forged messages, in ms; zero for a single one.
     pub(super) every_ms: i64,
 }
 
-/// What is sent each time. To a law with reports of its own the same is said in those.
+/// Forged feedback of one round. Controllers with reports of their own get the same content in those.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
-    /// All that could have arrived by now has, after the same time.
+    /// Reports of all packets that could have arrived, each with the same one-way delay.
     AllArrived,
-    /// All that could have arrived by now has, at times that are not told.
+    /// Reports of all packets that could have arrived, without arrival times.
     Untimed,
-    /// What has just left has arrived.
+    /// Optimistic acknowledgement: packets that have just left are reported as received.
     Early,
-    /// All that has left since the time before is missing.
+    /// Reports of loss of all packets since the last round.
     Missing,
-    /// By turns the one and the other.
+    /// Reports of arrival and of loss by turns.
     Contradictory,
-    /// What the receiver said two seconds ago.
+    /// Replay of the receiver's reports of two seconds ago.
     Replay,
-    /// Packets that have not left.
+    /// Reports of packets that have not been sent.
     Unsent,
-    /// A report of another law that echoes the newest packet.
+    /// Report of another controller that echoes the newest packet.
     Echo,
-    /// A packet that left seven tenths of a round trip ago has arrived, so many ms later than it may have.
+    /// Report of a packet that left seven tenths of a round trip ago, with an arrival this many ms after the earliest
+    /// possible one.
     OneArrival(i64),
-    /// Packets that left then and before have arrived, each by most of a round trip earlier than the one before.
+    /// Reports of packets up to that one, each with an arrival earlier than the previous one by most of a round trip.
     Creep,
-    /// Receiver reports in a datagram by which the round trip is half of that before, and what has just left has arrived.
+    /// Receiver reports in a datagram, each with about half the round-trip time of the one before, and optimistic
+    /// acknowledgements.
     Shrink,
-    /// Arrivals an hour ahead and an hour behind by turns.
+    /// Arrival times an hour ahead and an hour behind by turns.
     Jump,
-    /// Arrival times that run a minute a second ahead.
+    /// Arrival times whose lead grows by a minute in each second.
     Drift,
-    /// Three reports in a datagram whose times step on by two fifths of what the wire can tell apart.
+    /// Three reports in a datagram; their times advance by two fifths of the period after which the format wraps
+    /// around.
     Leap,
-    /// Reports without news, numbered by chance.
+    /// Reports of old packets with random report numbers.
     Numbers,
-    /// A receiver report by which a round trip takes so many ms.
+    /// Receiver report that gives a round-trip time of this many ms.
     RoundTrip(i64),
-    /// A ceiling in bit/s.
+    /// Upper limit of the rate (REMB) in bit/s.
     Ceiling(u64),
-    /// A receiver report of the greatest loss.
+    /// Receiver report of the greatest loss.
     Loss,
-    /// The last honest report with a bit turned.
+    /// Last honest report with one bit inverted.
     BitErrors,
-    /// 36 messages of 40 bytes, each on 65 535 packets.
+    /// Datagram of 36 messages of 40 bytes, each on 65 535 packets.
     Bombs,
-    /// As all arrived, but that of the numbers that were left out so many in a hundred have, by chance.
+    /// Reports as in [`Self::AllArrived`], except for left-out numbers: a random part of them, in per cent, is reported
+    /// as received.
     Coin(u32),
-    /// To the receiver, a copy of the newest packet whose RTP number and transport-wide number are so far ahead.
+    /// Copy of the newest packet to the receiver, with RTP and transport-wide sequence numbers this far ahead.
     NumberAhead(u16),
-    /// All that could have arrived by now has, marked (CE), though it left without ECN.
+    /// Reports of all packets that could have arrived as marked (CE), though they left without ECN.
     Marks,
-    /// Packets on their way to the receiver are marked (CE), though they left without ECN.
+    /// Packets marked (CE) on the path to the receiver, though they left without ECN.
     MarkedOnPath,
-    /// In the form of each law's own reports, that a path is empty.
+    /// Reports of an empty path, in each controller's own form.
     NoCongestion,
-    /// In the form of each law's own reports, that a path is congested as much as can be told.
+    /// Reports of the greatest possible congestion, in each controller's own form.
     Congestion,
-    /// RTCP from the receiver is held for a second of each three, and then comes in order.
+    /// RTCP of the receiver, held for a second of each three and then delivered in order.
     HeldBack,
-    /// Reports of NADA's own by which one flow of a pair meets the greatest congestion.
+    /// NADA reports that give one flow of a pair the greatest congestion.
     Slander,
 }
 
 impl What {
-    /// Whether it is in a form that a law goes by which hears of `kinds`.
+    /// Whether the attack has a form that affects a controller; `accepts` names the kinds of feedback that the
+    /// controller uses.
     pub(super) fn is_form_of(self, accepts: impl Fn(ReportKind) -> bool) -> bool {
         match self {
             Self::Ceiling(_) => accepts(ReportKind::Ceiling),
@@ -119,7 +124,7 @@ const fn attack(name: &'static str, role: Role, what: What, every_ms: i64) -> At
     Attack { name, role, what, every_ms }
 }
 
-/// Every attack of the table.
+/// All attacks of the table.
 pub const ATTACKS: [Attack; 56] = {
     use Role::{Blind, OnPath, Reader, Receiver};
     const HOUR: i64 = 3_600_000;

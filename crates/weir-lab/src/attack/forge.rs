@@ -1,4 +1,4 @@
-//! Forged feedback: what an attack sends, and when.
+//! Forged feedback: the messages of an attack and their times.
 
 use std::collections::VecDeque;
 
@@ -15,11 +15,11 @@ use super::own_forms::{self, Path};
 use super::seen::{Seen, number_before};
 use super::setting::{ONE_WAY, RECEIVER, SENDER, Span, clock};
 
-/// Feedback is held so long, once in each of those.
+/// Time for which feedback is held, once in each `HELD_EACH`.
 const HELD: TimeDelta = TimeDelta::from_secs(1);
 const HELD_EACH: TimeDelta = TimeDelta::from_secs(3);
 
-/// Sends what an attack is made of.
+/// Source of the forged messages of an attack.
 #[derive(Debug)]
 pub(super) struct Forger {
     attack: Attack,
@@ -27,7 +27,7 @@ pub(super) struct Forger {
     due: SendTime,
     rng: Pcg64Mcg,
     rounds: u64,
-    /// All before it was told.
+    /// Departure time up to which packets have been reported.
     told: SendTime,
     waiting: VecDeque<Vec<u8>>,
     writer: Option<FeedbackWriter>,
@@ -58,30 +58,31 @@ impl Forger {
         self.span.contains(now)
     }
 
-    /// When it wants to be asked.
+    /// Time of the next forged message.
     pub(super) fn next(&self, now: SendTime) -> Option<SendTime> {
         (self.due < self.span.to && self.due > now).then_some(self.due)
     }
 
-    /// Whether it is in a form that a law goes by which hears of `kinds`.
+    /// Whether the attack has a form that affects a controller; `accepts` names the kinds of feedback that the
+    /// controller uses.
     pub(super) fn is_form_of(&self, accepts: impl Fn(ReportKind) -> bool) -> bool {
         self.attack.what.is_form_of(accepts)
     }
 
-    /// The ECN field with which a packet comes that left without.
+    /// ECN field at the receiver of a packet that left without ECN.
     pub(super) fn ecn(&self, now: SendTime) -> Ecn {
         let marks = matches!(self.attack.what, What::MarkedOnPath) && self.is_active(now);
         if marks { Ecn::Ce } else { Ecn::NotEct }
     }
 
-    /// When RTCP of the receiver comes that would have come at `at`.
+    /// Arrival time of RTCP from the receiver that would arrive at `at` without the attack.
     pub(super) fn held_back(&self, at: SendTime) -> SendTime {
         let since = (at - self.span.from).nanos().rem_euclid(HELD_EACH.nanos());
         let held = matches!(self.attack.what, What::HeldBack) && self.is_active(at) && since < HELD.nanos();
         if held { at + (HELD - TimeDelta::from_nanos(since)) } else { at }
     }
 
-    /// A media packet of its own that comes to the receiver at `now`; asked before [`Self::poll`].
+    /// Forged media packet that arrives at the receiver at `now`; must be read before [`Self::poll`].
     pub(super) fn media(&self, now: SendTime, seen: &Seen) -> Option<MediaPacket> {
         let What::NumberAhead(ahead) = self.attack.what else { return None };
         let mut packet = seen.last.filter(|_| self.due <= now && self.is_active(now))?;
@@ -90,12 +91,12 @@ impl Forger {
         Some(packet)
     }
 
-    /// What becomes of an honest report where the receiver is the attacker.
+    /// Forged report in place of an honest one, if the receiver is the attacker.
     pub(super) fn replace(&mut self, honest: &[u8]) -> Option<Vec<u8>> {
         matches!(self.attack.what, What::BitErrors).then(|| self.turned(honest))
     }
 
-    /// The next datagram that comes at `now`.
+    /// Next forged datagram that arrives at `now`.
     pub(super) fn poll(&mut self, now: SendTime, seen: &Seen) -> Option<Vec<u8>> {
         if self.due <= now && self.is_active(now) {
             self.due = match self.attack.every_ms {
@@ -112,18 +113,19 @@ impl Forger {
 
     fn forge(&mut self, now: SendTime, seen: &Seen) {
         let Some(&(_, newest)) = seen.packets.back() else { return };
-        // What left before may have been told of, but for losses; what left after cannot have been there and back.
+        // Packets before `from` may have been reported already. Packets after `until` cannot have been acknowledged:
+        // too little of a round trip has passed.
         let (from, until) = (now - ONE_WAY.scale(3.2), now - ONE_WAY.scale(1.4));
         let alternate = self.rounds % 2 == 1;
         match self.attack.what {
             What::AllArrived => {
-                // As if no packet ever waited: of what left a round trip ago or before.
+                // Arrivals without any queuing delay, of packets that left at least a round trip ago.
                 let until = now - ONE_WAY * 2;
                 self.tell(now, seen, until, |at| Some(clock(at) + ONE_WAY));
                 self.praise(now, number_before(seen, until));
             }
             What::Coin(_) => self.tell(now, seen, now - ONE_WAY * 2, |at| Some(clock(at) + ONE_WAY)),
-            // Of a pair: `super::pair`. Of the way: `super::path`.
+            // Attacks on a pair are in `super::pair`, those on the path in `super::path`.
             What::Slander | What::NumberAhead(_) | What::MarkedOnPath | What::HeldBack => {}
             What::Marks => {
                 let until = now - ONE_WAY * 2;
@@ -187,7 +189,7 @@ impl Forger {
             }
             What::Leap => self.leap(now, seen),
             What::Numbers => {
-                // Something long told.
+                // An old packet, reported long ago.
                 let (at, number) = seen.packets[seen.packets.len() / 2];
                 self.number = self.rng.random();
                 self.report(now, seen.format, &[Record::new(number, Some(clock(at) + ONE_WAY))]);
@@ -217,10 +219,11 @@ impl Forger {
         }
     }
 
-    /// The path is empty, or congested, in the controllers' own forms and of single packets.
+    /// Reports of an empty or congested path, in the controllers' own forms and as per-packet feedback.
     fn in_own_form(&mut self, now: SendTime, seen: &Seen, is_empty: bool) {
         let until = now - ONE_WAY * 2;
         if self.attack.every_ms == 0 {
+            // A single report covers the packets of one round trip.
             self.told = until - ONE_WAY * 2;
         }
         self.tell(now, seen, until, |at| is_empty.then(|| clock(at) + ONE_WAY));
@@ -228,7 +231,7 @@ impl Forger {
         self.own(now, number_before(seen, until), path);
     }
 
-    /// The reports of two seconds ago.
+    /// Replays the reports of two seconds ago.
     fn replay(&mut self, now: SendTime, seen: &Seen) {
         let age = TimeDelta::from_secs(2);
         let replayed = seen.reports.iter().filter(|(at, _)| *at <= now - age && *at > self.told - age);
@@ -237,7 +240,7 @@ impl Forger {
         self.told = now;
     }
 
-    /// A receiver report by which a round trip takes so many ms: by the last sender report, where that is not as old.
+    /// Writes a receiver report that gives a round-trip time of `ms`, by the last sender report if that is old enough.
     fn round_trip(&mut self, now: SendTime, ms: i64, seen: &Seen) {
         let left = compact_ntp(now - TimeDelta::from_millis(ms));
         let since = left.wrapping_sub(seen.sender_report);
@@ -253,7 +256,7 @@ impl Forger {
     fn leap(&mut self, now: SendTime, seen: &Seen) {
         for step in 1..=3 {
             let (at, number) = seen.packets[seen.packets.len() / 2];
-            // 12.4 days of transport-wide feedback, 18.2 hours of RFC 8888.
+            // Period after which the times wrap around: 12.4 days for transport-wide feedback, 18.2 hours for RFC 8888.
             let period = match seen.format {
                 PacketFormat::TransportWide => 1_073_741,
                 PacketFormat::Rfc8888 => 65_536,
@@ -265,7 +268,7 @@ impl Forger {
         self.waiting.push_back(datagram);
     }
 
-    /// Whose packets it is about.
+    /// Source identifier that the reports name.
     fn source(&mut self) -> u32 {
         if self.attack.role == Role::Blind { self.rng.random() } else { SENDER }
     }
@@ -278,7 +281,7 @@ impl Forger {
         }
     }
 
-    /// Tells of all packets that left after those told last and by `until`.
+    /// Reports all packets that left since the last report and by `until`.
     fn tell(
         &mut self,
         now: SendTime,
@@ -293,7 +296,7 @@ impl Forger {
         }
     }
 
-    /// Records of all packets that left after those told last and by `until`.
+    /// Records of all packets that left since the last report and by `until`.
     fn records(
         &mut self,
         seen: &Seen,
@@ -303,8 +306,8 @@ impl Forger {
         let new = |&&(at, _): &&(SendTime, u16)| at > self.told && at <= until;
         let told: Vec<(SendTime, u16)> = seen.packets.iter().filter(new).copied().collect();
         let Some((&(_, first), &(last, end))) = told.first().zip(told.last()) else { return Vec::new() };
-        // Numbers between that no packet has are told as well: a reader who knows of them would not, the receiver who has not
-        // seen them must choose.
+        // Numbers without a packet, left out by the sender, are reported as well. An on-path attacker knows them and
+        // does not claim them; a receiver has not seen them and must choose.
         let claimed = match (self.attack.role, self.attack.what) {
             (Role::Reader, _) => 0,
             (_, What::Coin(percent)) => percent,
@@ -328,7 +331,7 @@ impl Forger {
         }
     }
 
-    /// Tells of all packets that left a round trip ago or before to have arrived, and not when.
+    /// Reports all packets that left at least a round trip ago as received, without arrival times.
     fn untimed(&mut self, now: SendTime, seen: &Seen) {
         let until = now - ONE_WAY * 2;
         let records = self.records(seen, until, |_| Reception::Untimed);
@@ -339,7 +342,7 @@ impl Forger {
         self.told = until;
     }
 
-    /// Transport-wide feedback that has the arrivals of `records` without times.
+    /// Writes transport-wide feedback with the arrivals of `records`, without times.
     fn transport_wide_untimed(&mut self, records: &[Record]) {
         let Some(base) = records.first().map(|record| record.sequence) else { return };
         let mut bytes = vec![0x8F, 205, 0, 0];
@@ -348,7 +351,7 @@ impl Forger {
         bytes.extend(base.to_be_bytes());
         bytes.extend((records.len() as u16).to_be_bytes());
         bytes.extend([0, 0, 0, 0]);
-        // Seven symbols of two bits each: received without a delta, and not received.
+        // A status vector chunk has seven symbols of two bits each: received without a delta, and not received.
         for seven in records.chunks(7) {
             let symbol = |record: &Record| if record.reception.is_arrival() { 0b11 } else { 0 };
             let symbols = seven.iter().zip(0..).map(|(record, place)| symbol(record) << (12 - 2 * place));
@@ -365,8 +368,10 @@ impl Forger {
             PacketFormat::TransportWide => FeedbackWriter::transport_wide(RECEIVER, source),
             PacketFormat::Rfc8888 => FeedbackWriter::rfc_8888(RECEIVER, source),
         };
+        // Each report of an off-path attacker has random source identifiers, and thus a writer of its own.
         let mut writer = self.writer.take().filter(|_| !blind).unwrap_or_else(new);
-        // When it was made, by RFC 8888: not before the arrivals, nor so long after that their times cannot be told.
+        // Report timestamp of RFC 8888: not before the arrivals, and close enough to them that their offsets can be
+        // encoded.
         let made = clock(now) - ONE_WAY;
         let last = records.iter().rev().find_map(|record| record.reception.time());
         let told = |at: &ArrivalTime| !(TimeDelta::ZERO..TimeDelta::from_secs(1)).contains(&(made - *at));
@@ -381,12 +386,12 @@ impl Forger {
         self.writer = Some(writer);
     }
 
-    /// The same in the reports of the laws that have their own: the path is empty, and everything arrives.
+    /// Reports of an empty path without loss, in the controllers' own forms.
     fn praise(&mut self, now: SendTime, number: u16) {
         self.own(now, number, Path::Empty);
     }
 
-    /// Reports of `path` in every own form.
+    /// Reports of `path` in all of the controllers' own forms.
     fn own(&mut self, now: SendTime, number: u16, path: Path) {
         let source = self.source();
         for form in own_forms::ALL {
@@ -394,7 +399,7 @@ impl Forger {
         }
     }
 
-    /// A report of a law that nobody has here.
+    /// Writes a report of a controller that does not exist here.
     fn echo(&mut self, number: u16) {
         let source = self.source();
         self.write(|out, ssrc| {
@@ -417,7 +422,7 @@ impl Forger {
         });
     }
 
-    /// `bytes` with one bit turned.
+    /// Copy of `bytes` with one random bit inverted.
     fn turned(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut bytes = bytes.to_vec();
         let bit = self.rng.random_range(0..bytes.len() * 8);
@@ -425,7 +430,7 @@ impl Forger {
         bytes
     }
 
-    /// A transport-wide message of 40 bytes that has 65 535 packets arrived, at times that it does not tell.
+    /// Transport-wide message of 40 bytes that covers 65 535 packets and has no arrival times.
     fn bomb(&mut self, newest: u16) -> Vec<u8> {
         let source = self.source();
         let base = newest.wrapping_add(2);
@@ -435,7 +440,7 @@ impl Forger {
         bytes.extend(base.to_be_bytes());
         bytes.extend(u16::MAX.to_be_bytes());
         bytes.extend([0, 0, 0, 0]);
-        // Nine runs of up to 8191 that are not received.
+        // Nine run-length chunks of up to 8191 packets that are not received.
         bytes.extend([0x1F, 0xFF].repeat(9));
         bytes.extend([0, 0]);
         bytes

@@ -1,8 +1,8 @@
-//! What an attacker does to a call: every law on one path, alone with its receiver and beside forged feedback.
+//! Attacks on a call: every controller on one path, alone with its receiver and under forged feedback.
 //!
-//! The path has 1 Mbit/s, a round trip of 50 ms and 300 ms of queue; the attack goes on from 20 to 60 s. Flows have what an
-//! embedder gets by default: circuit breakers, and numbers left out. Five seconds after a breaker has stopped media the embedder
-//! resumes it.
+//! The path has 1 Mbit/s, a round trip of 50 ms and 300 ms of queue; the attack lasts from 20 to 60 s. Flows have the
+//! defaults of an application: circuit breakers, and sequence numbers that are left out. Five seconds after a circuit
+//! breaker has stopped media, the application resumes it.
 
 mod attacks;
 mod forge;

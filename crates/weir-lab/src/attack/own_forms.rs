@@ -5,22 +5,22 @@ use weir_wire::rtcp::{Dccc, Nada, NadaDelay, Remb, Tfrc};
 
 use super::setting::{CLOCK, ONE_WAY, clock};
 
-/// The path as a forged report has it.
+/// State of the path in a forged report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Path {
-    /// No packet waits, and everything arrives.
+    /// Empty queues and no loss.
     Empty,
-    /// As much congestion as the form can tell; of a delay three seconds.
+    /// Greatest congestion that the form can express; for a delay three seconds.
     Congested,
 }
 
-/// Writes a report that echoes packet `number`, from the one source identifier on the other.
+/// Writer of a report that echoes packet `number`; `ssrcs` has the source identifiers of the reporter and of the flow.
 type Form = fn(Path, now: SendTime, number: u16, ssrcs: [u32; 2], out: &mut [u8]) -> Option<usize>;
 
-/// Every form.
+/// All forms.
 pub(super) const ALL: [Form; 5] = [nada, nada_delay, tfrc, dccc, remb];
 
-/// Three seconds.
+/// Delay of three seconds.
 const DELAY_NANOS: i64 = 3_000_000_000;
 
 fn nada(path: Path, _: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
@@ -52,7 +52,7 @@ fn tfrc(path: Path, _: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mu
 }
 
 fn dccc(path: Path, now: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
-    // Between 1200 bytes a millisecond at the receiver, or a second.
+    // Arrival interval of packets of 1200 bytes at the receiver: a millisecond, or a second.
     let (waiting, apart) = if path == Path::Empty { (0, 1_000_000) } else { (DELAY_NANOS, 1_000_000_000) };
     let report = Dccc {
         ssrc,

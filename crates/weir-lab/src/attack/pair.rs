@@ -13,31 +13,31 @@ use super::seen::{Seen, number_before};
 use super::setting::{ONE_WAY, RECEIVER, SENDER, Span, clock};
 use crate::registry::{Registry, RegistryError};
 
-/// Twice that of one flow.
+/// Capacity of the pair, twice that of one flow.
 const CAPACITY: DataRate = DataRate::from_kbps(2000);
-/// The flow on which reports are forged.
+/// Controller of the flow on which reports are forged.
 const SLANDERED: &str = "nada";
-/// Forged reports name a packet that left so long ago: the path takes it 50 ms there and back.
+/// Age of the packet that a forged report names; the round trip of the path takes 50 ms.
 const NAMED: TimeDelta = TimeDelta::from_millis(40);
-/// Rates are those from so long after the beginning of the attack to its end.
+/// Time after the beginning of the attack until rates count; they count to its end.
 const SETTLING: TimeDelta = TimeDelta::from_secs(5);
 
-/// A pair on one path, of which forged reports slander the second.
+/// Two flows on one path; forged reports claim congestion of the second.
 pub(super) struct Pair<'a> {
     pub(super) registry: &'a Registry,
     pub(super) law: &'a str,
-    /// Whether they share by RFC 8699's conservative algorithm.
+    /// Whether the flows are coupled by RFC 8699's conservative algorithm.
     pub(super) coupled: bool,
-    /// From one forged report to the next.
+    /// Interval between forged reports.
     pub(super) every: TimeDelta,
     pub(super) span: Span,
 }
 
 impl Pair<'_> {
-    /// The rate of both in kbit/s while the attack goes on. Circuit breakers are off, and no number is left out.
+    /// Rate of both flows in kbit/s during the attack. Circuit breakers are off, and no sequence number is left out.
     ///
     /// # Errors
-    /// A law that is not known.
+    /// An unknown controller.
     pub(super) fn run(&self) -> Result<f64, RegistryError> {
         let (mut session, mut now) = (Session::new(), SendTime::ZERO);
         let fse = Fse::new(Config::rfc8699_conservative(), Grouping::Together).expect("it is a preset");
@@ -113,18 +113,19 @@ impl Pair<'_> {
             let reports = reports.map(|at| now + (at - clock(now)));
             let waits = [wake, coupled.next_timeout(), path.next(), Some(forged)];
             let next = waits.into_iter().flatten().chain(reports).min().unwrap_or(self.span.to);
+            // The clock always advances, even if a timer is already due.
             now = next.max(now + TimeDelta::from_micros(10));
         }
         Ok(bytes as f64 * 8e-3 / (self.span.to - self.span.from - SETTLING).secs_f64())
     }
 }
 
-/// Source identifiers of the flow at `place` and of who reports on it.
+/// Source identifiers of the flow at `place` and of its receiver.
 const fn sources(place: u32) -> [u32; 2] {
     [SENDER + 16 * place, RECEIVER + 16 * place]
 }
 
-/// A report by which the second flow meets all the congestion that can be told.
+/// Report that gives the second flow the greatest congestion.
 fn slander(number: u16) -> Vec<u8> {
     let [source, ssrc] = sources(1);
     let report = Nada {

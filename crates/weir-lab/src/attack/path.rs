@@ -1,4 +1,4 @@
-//! One call over one path, and who else sends RTCP to its sender.
+//! Call over one path with an attacker that sends RTCP to its sender.
 
 use std::collections::VecDeque;
 
@@ -12,36 +12,36 @@ use super::setting::{CAPACITY, ONE_WAY, RECEIVER, SENDER, Span, clock};
 use crate::registry::{Registry, RegistryError};
 
 const QUEUE: TimeDelta = TimeDelta::from_millis(300);
-/// The embedder resumes media so long after a circuit breaker has stopped it.
+/// Time until the application resumes media that a circuit breaker has stopped.
 const RESUME: TimeDelta = TimeDelta::from_secs(5);
-/// IPv4 and UDP.
+/// Bytes of the IPv4 and UDP headers.
 const BELOW: u64 = 28;
-/// Rates are those of so long.
+/// Length of a step over which rates are measured.
 pub(super) const STEP: TimeDelta = TimeDelta::from_millis(100);
 pub(super) const ROOM: usize = 1472;
 
-/// What a call did, in steps of [`STEP`].
+/// Time series of a call, in steps of [`STEP`].
 #[derive(Debug, Default)]
 pub(super) struct Course {
-    /// Bytes of media that left in each step.
+    /// Payload bytes sent in each step.
     pub(super) sent: Vec<u64>,
-    /// Bytes of media that arrived.
+    /// Payload bytes received in each step.
     pub(super) arrived: Vec<u64>,
-    /// The target media rate at the end of each step.
+    /// Target media rate at the end of each step.
     pub(super) target: Vec<f64>,
-    /// What was refused altogether.
+    /// Number of refused reports, or parts of them.
     pub(super) refused: u64,
     pub(super) alarms: Vec<(SendTime, Alarm)>,
-    /// Whether the law goes by the fate of single packets.
+    /// Whether the controller uses per-packet feedback.
     pub(super) per_packet: bool,
-    /// Whether an attack is in a form that the law goes by.
+    /// Whether the attack has a form that affects the controller.
     pub(super) own_form: bool,
-    /// A target was not within the limits, or not a number.
+    /// Whether a target rate was outside the limits, or not a number.
     pub(super) outside: bool,
 }
 
 impl Course {
-    /// kbit/s from `from` to `to` seconds.
+    /// Mean rate in kbit/s from `from` to `to` seconds.
     pub(super) fn rate(bytes: &[u64], from: f64, to: f64) -> f64 {
         let step = STEP.secs_f64();
         let place = |s: f64| ((s / step) as usize).min(bytes.len());
@@ -50,18 +50,18 @@ impl Course {
     }
 }
 
-/// How a call is run.
+/// Configuration of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Call<'a> {
     pub(super) registry: &'a Registry,
     pub(super) law: &'a str,
     /// Time after the attack until the call ends.
     pub(super) afterwards: TimeDelta,
-    /// When it is attacked.
+    /// Time of the attack.
     pub(super) span: Span,
     /// Whether circuit breakers are on.
     pub(super) breakers: bool,
-    /// The capacity while it is attacked; as at other times unless given.
+    /// Capacity during the time of the attack, if it differs from that at other times.
     pub(super) narrowed: Option<DataRate>,
 }
 
@@ -71,10 +71,10 @@ pub(super) fn limits() -> RateLimits {
 }
 
 impl Call<'_> {
-    /// Runs it beside `forger`.
+    /// Runs the call, under the attack of `forger` if there is one.
     ///
     /// # Errors
-    /// A law that is not known.
+    /// An unknown controller.
     pub(super) fn run(&self, mut forger: Option<Forger>) -> Result<Course, RegistryError> {
         let halves = self.registry.build(self.law, None, limits(), 1.0)?;
         let config = MediaConfig {
@@ -105,7 +105,7 @@ impl Call<'_> {
                 course.end_step(sender.target().media_rate);
                 step_end += STEP;
             }
-            // The way there.
+            // Forward path: arrivals at the receiver.
             while let Some((_, packet)) = due(&mut path.there, now) {
                 *course.arrived.last_mut().expect("a step is open") += u64::from(packet.payload);
                 let ecn = forger.as_ref().map_or(Ecn::NotEct, |forger| forger.ecn(now));
@@ -122,7 +122,7 @@ impl Call<'_> {
                 let at = forger.as_ref().map_or(at, |forger| forger.held_back(at));
                 path.back.push_back((at, room[..length].to_vec()));
             }
-            // The way back: honest reports, unless the receiver is the attacker, and forged ones.
+            // Return path: honest reports, unless the receiver is the attacker, and forged ones.
             let alone = forger
                 .as_ref()
                 .is_some_and(|forger| forger.is_active(now) && forger.role() == Role::Receiver);
@@ -138,7 +138,7 @@ impl Call<'_> {
                     sender.on_rtcp(now, &bytes);
                 }
             }
-            // The sender.
+            // Sender: frames, packets, sender reports and alarms.
             sender.on_timeout(now);
             while sender.poll_frame(now).is_some() {}
             while let Some(packet) = sender.poll_packet(now) {
@@ -154,7 +154,7 @@ impl Call<'_> {
             }
             while let Some(alarm) = sender.take_alarm() {
                 resume = if matches!(alarm, Alarm::Stopped(_)) { Some(now + RESUME) } else { resume };
-                // Of refusals the number is told.
+                // Refused reports are counted, and not listed one by one.
                 if alarm != Alarm::ReportsRefused {
                     course.alarms.push((now, alarm));
                 }
@@ -172,6 +172,7 @@ impl Call<'_> {
                 resume,
             ];
             let next = waits.into_iter().flatten().min().unwrap_or(end);
+            // The clock always advances, even if a timer is already due.
             now = next.max(now + TimeDelta::from_micros(10));
         }
         course.refused = sender.refused_reports().total();
@@ -188,7 +189,7 @@ impl Course {
     }
 }
 
-/// What has come by `now`.
+/// Next item that has arrived by `now`.
 pub(super) fn due<T>(way: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<(SendTime, T)> {
     way.front().is_some_and(|(at, _)| *at <= now).then(|| way.pop_front())?
 }
@@ -198,11 +199,11 @@ pub(super) fn wire_bytes(packet: &MediaPacket) -> u64 {
     packet.header.wire_len() as u64 + u64::from(packet.payload) + BELOW
 }
 
-/// What is under way.
+/// Packets and reports in transit.
 pub(super) struct Wires<P> {
     free: SendTime,
     pub(super) there: VecDeque<(SendTime, P)>,
-    /// Sender reports, which wait in no queue.
+    /// Sender reports, which have no queuing delay.
     pub(super) reports: VecDeque<(SendTime, Vec<u8>)>,
     pub(super) back: VecDeque<(SendTime, Vec<u8>)>,
 }
@@ -217,6 +218,7 @@ impl<P> Default for Wires<P> {
 impl<P> Wires<P> {
     pub(super) fn send(&mut self, now: SendTime, capacity: DataRate, bytes: u64, packet: P) {
         let begin = self.free.max(now);
+        // Drop-tail queue: a packet that would wait longer is dropped.
         if begin - now > QUEUE {
             return;
         }

@@ -1,4 +1,4 @@
-//! What somebody on the path sees of a call.
+//! Observations of an on-path attacker.
 
 use std::collections::VecDeque;
 
@@ -6,22 +6,22 @@ use weir_cc::SendTime;
 use weir_media::{MediaPacket, PacketFormat};
 use weir_wire::rtcp::{self, Message};
 
-/// What can be seen of a call.
+/// Observations of a call.
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) format: PacketFormat,
-    /// When the newest packets left, and their numbers on the transport.
+    /// Departure times of the newest packets, with their transport-wide sequence numbers.
     pub(super) packets: VecDeque<(SendTime, u16)>,
-    /// What the receiver said, and when.
+    /// Reports of the receiver, with their times.
     pub(super) reports: VecDeque<(SendTime, Vec<u8>)>,
-    /// The middle of the last sender report's NTP time, and the highest RTP sequence number.
+    /// Middle 32 bits of the NTP time in the last sender report; `highest` is the highest RTP sequence number.
     pub(super) sender_report: u32,
     pub(super) highest: u32,
     /// The newest packet.
     pub(super) last: Option<MediaPacket>,
 }
 
-/// Packets that are remembered.
+/// Number of packets that are remembered.
 const REMEMBERED: usize = 4096;
 
 impl Seen {
@@ -55,7 +55,7 @@ impl Seen {
     }
 }
 
-/// The number of the last packet that left by `until`.
+/// Transport-wide sequence number of the last packet that left by `until`.
 pub(super) fn number_before(seen: &Seen, until: SendTime) -> u16 {
     let place = seen.packets.partition_point(|(at, _)| *at <= until);
     seen.packets.get(place.saturating_sub(1)).map_or(0, |(_, number)| *number)

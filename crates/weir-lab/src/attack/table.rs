@@ -1,4 +1,4 @@
-//! What each attack did to each law, beside what it may.
+//! Effect of each attack on each controller, compared with the limits of the effect.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -12,115 +12,116 @@ use super::path::{Call, Course, STEP};
 use super::setting::Span;
 use crate::registry::{Registry, RegistryError};
 
-/// A call goes on so long after the attack.
+/// Time for which a call continues after the attack.
 const AFTERWARDS: TimeDelta = TimeDelta::from_secs(65);
-/// Seconds in which a law must be back.
+/// Greatest recovery time of a controller, in seconds.
 const LONGEST_RECOVERY: f64 = 60.0;
-/// A blind attacker changes no rate by more.
+/// Greatest relative change of the rate by an off-path attacker.
 const BLIND: f64 = 0.02;
-/// A reader brings no law that knows the fate of each packet further above what it reaches without him.
+/// Greatest peak rate under an on-path attacker over that without the attack, for controllers with per-packet feedback.
 const READER: f64 = 1.25;
-/// A law may take so much longer to come back than from the same rate by itself.
+/// Greatest recovery time over that from the same rate without an attack.
 const SLOWER: f64 = 1.25;
-/// Of what a pair keeps uncoupled under the same attack it keeps so much coupled.
+/// Least rate of a coupled pair under an attack over that of the uncoupled pair under the same attack.
 const COUPLED: f64 = 0.8;
-/// It is back at this share of its rate without an attack.
+/// Share of the rate without an attack at which a controller has recovered.
 const BACK: f64 = 0.9;
-/// Seconds within which one forged packet has its effect, and a law may be back in any case.
+/// Seconds within which one forged packet has its effect, and a recovery is always fast enough.
 const SINGLE: f64 = 5.0;
-/// In the last seconds of an attack's time a call without it has climbed.
+/// Last seconds of the attack's time, in which a call without the attack has reached its rate.
 const SETTLED: f64 = 20.0;
-/// One forged packet that is not in a form the law goes by leaves it so much of its rate.
+/// Least share of the rate that a controller keeps after one forged packet in a form that does not affect it.
 const KEPT: f64 = 0.8;
 
-/// Whether an attack stayed within what it may do.
+/// Judgement of an attack: whether its effect stayed within the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Aim {
-    /// It did.
+    /// The effect stayed within the limits.
     Met,
-    /// It did not.
+    /// The effect exceeded a limit.
     Missed,
-    /// Nothing is asked.
+    /// The attack has no limits.
     None,
 }
 
-/// What an attack did to a law.
+/// Effect of an attack on a controller.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
-    /// The law.
+    /// Name of the controller.
     pub law: String,
-    /// The attack.
+    /// Name of the attack.
     pub attack: &'static str,
-    /// Who attacks.
+    /// Role of the attacker.
     pub role: &'static str,
-    /// kbit/s of media that left while it went on; of a coupled pair those of both flows.
+    /// Media rate sent during the attack, in kbit/s; for a coupled pair that of both flows.
     pub rate_kbps: f64,
-    /// The same without the attack; of a pair under it and not coupled.
+    /// Media rate without the attack; for a pair the rate under the attack without coupling.
     pub honest_kbps: f64,
-    /// The greatest rate over five seconds while it went on, over the greatest without it; of a coupled pair the share that it keeps of
-    /// the uncoupled rate.
+    /// Peak of the rate over five seconds during the attack, over the peak without it. For a coupled pair the share of
+    /// the uncoupled rate that it keeps.
     pub peak_ratio: f64,
-    /// Of one forged packet the least rate over two seconds, of those that begin within five seconds after it, over that of the same two
-    /// seconds without it; `None` of an attack that goes on.
+    /// Least ratio of the rate after one forged packet to that without it, over two seconds that begin within five
+    /// seconds after it. No value for an attack that lasts.
     pub least_ratio: Option<f64>,
-    /// Seconds from its end until the law was back, of one forged packet from that packet; `None` if it was not within 60 s, or media had
-    /// stopped.
+    /// Seconds from the end of the attack until recovery, or from a single forged packet. No value without recovery
+    /// within 60 s, or if media had stopped.
     pub recovery_s: Option<f64>,
-    /// Seconds that the law takes by itself from the rate that the attack left it at.
+    /// Recovery time without an attack, in seconds, from the rate at which the attack left the controller.
     pub own_recovery_s: f64,
     /// Reports, or parts of them, that were refused.
     pub refused: u64,
-    /// What the embedder was told.
+    /// Alarms that the application received.
     pub alarms: Vec<String>,
-    /// Whether the law goes by the fate of single packets.
+    /// Whether the controller uses per-packet feedback.
     pub per_packet: bool,
-    /// Whether circuit breakers were on: they are where they do not trip without an attack.
+    /// Whether circuit breakers were on; they are off if they trip without an attack.
     pub breakers: bool,
-    /// Whether the attack stayed within what it may do.
+    /// Judgement of the attack.
     pub aim: Aim,
-    /// Why not.
+    /// Limits that were exceeded.
     pub missed: Vec<String>,
 }
 
-/// Attacks and laws to run, on so many threads.
+/// Attacks and controllers to run, with a number of threads.
 #[derive(Clone, Debug)]
 pub struct AttackRequest<'a> {
-    /// Where the laws stand.
+    /// Registry of the controllers.
     pub registry: &'a Registry,
-    /// Their names.
+    /// Names of the controllers.
     pub laws: Vec<&'a str>,
     /// The attacks.
     pub attacks: Vec<Attack>,
-    /// When they begin, from the start of the call: 0 s to an hour.
+    /// Beginning of the attacks, from the start of the call: 0 s to an hour.
     pub from: TimeDelta,
-    /// Threads.
+    /// Number of threads.
     pub jobs: usize,
 }
 
-/// Why attacks were not run.
+/// Reason why attacks were not run.
 #[derive(Debug, thiserror::Error)]
 pub enum AttackError {
-    /// A law that is not known.
+    /// An unknown controller.
     #[error(transparent)]
     Law(#[from] RegistryError),
-    /// No threads.
+    /// The threads could not be started.
     #[error("no threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
 impl AttackRequest<'_> {
-    /// How many outcomes there will be.
+    /// Number of outcomes.
     pub fn len(&self) -> usize {
         self.laws.len() * self.attacks.len()
     }
 
-    /// Whether there is nothing to run.
+    /// Whether there is no outcome.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What each attack does to each law, law by law. `done` is called after each, from any thread.
+    /// Effect of each attack on each controller, controller by controller. `done` is called after each, from any
+    /// thread.
     ///
     /// # Errors
     /// [`AttackError`].
@@ -128,7 +129,7 @@ impl AttackRequest<'_> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
         let (registry, span) = (self.registry, Span::beginning(self.from));
         let call = |law| Call { registry, law, afterwards: AFTERWARDS, span, breakers: true, narrowed: None };
-        // Who trips a breaker without an attack is judged without them.
+        // A controller that trips a circuit breaker without an attack is judged without circuit breakers.
         let alone = |law| -> Result<(Call<'_>, Course), RegistryError> {
             let course = call(law).run(None)?;
             let trips = course.alarms.iter().any(|(_, alarm)| matches!(alarm, Alarm::Stopped(_)));
@@ -162,7 +163,7 @@ fn outcome(call: &Call<'_>, law: &str, attack: &Attack, honest: &Course) -> Resu
     let peak_ratio = peak(&course.sent, call.span) / peak(&honest.sent, call.span);
     let level = BACK * Course::rate(&honest.arrived, from, to);
     let recovery_s = recovery(&course, to, level);
-    // Its last reports are still answered when it is over.
+    // The last forged reports still have an effect after the attack has ended.
     let left = (-2..=3).map(|s| Course::rate(&course.arrived, to + f64::from(s), to + f64::from(s + 2)));
     let left = left.fold(f64::INFINITY, f64::min);
     let single = (attack.every_ms == 0).then(|| Fall::after(from, &course, honest));
@@ -171,9 +172,10 @@ fn outcome(call: &Call<'_>, law: &str, attack: &Attack, honest: &Course) -> Resu
     let own_recovery_s = if left >= level || recovery_s == Some(0.0) {
         0.0
     } else {
-        // Without an attack a path so narrow leaves the law there as well.
+        // Without an attack a path of this capacity brings the controller to the same rate.
         let narrowed = Some(DataRate::from_bps_f64((left * 1.05e3).max(30e3)));
-        // One packet is judged beside the call without it, which may have climbed by then.
+        // After one forged packet the level is that of the call without it, which may have reached a higher rate by
+        // then.
         let level =
             if single.is_some() { BACK * Course::rate(&honest.arrived, to - SETTLED, to) } else { level };
         recovery(&Call { narrowed, ..*call }.run(None)?, to, level).unwrap_or(f64::INFINITY)
@@ -193,7 +195,7 @@ fn outcome(call: &Call<'_>, law: &str, attack: &Attack, honest: &Course) -> Resu
         _ => {}
     }
     if judges_recovery {
-        // A rate is measured over two seconds: so long it takes to be seen.
+        // Rates are measured over two seconds, so that a recovery is seen no earlier.
         let least = if single.is_some() { SINGLE } else { 2.0 };
         let most = (SLOWER * own_recovery_s).clamp(least, LONGEST_RECOVERY);
         match recovery_s {
@@ -241,7 +243,7 @@ fn outcome(call: &Call<'_>, law: &str, attack: &Attack, honest: &Course) -> Resu
     })
 }
 
-/// What an attack on one flow does to a pair that is coupled, beside one that is not.
+/// Effect of an attack on one flow of a coupled pair, compared with an uncoupled one.
 fn of_pair(call: &Call<'_>, law: &str, attack: &Attack) -> Result<Outcome, RegistryError> {
     let every = TimeDelta::from_millis(attack.every_ms);
     let pair = |coupled| Pair { registry: call.registry, law, coupled, every, span: call.span }.run();
@@ -271,25 +273,25 @@ fn of_pair(call: &Call<'_>, law: &str, attack: &Attack) -> Result<Outcome, Regis
     })
 }
 
-/// The greatest rate over five seconds of the attack.
+/// Greatest rate over five seconds of the attack.
 fn peak(bytes: &[u64], span: Span) -> f64 {
     let (from, to) = span.seconds();
     let starts = (from as u32)..(to as u32 - 4);
     starts.map(|s| Course::rate(bytes, f64::from(s), f64::from(s + 5))).fold(0.0, f64::max)
 }
 
-/// The fall of the rate after one forged packet.
+/// Decrease of the rate after one forged packet.
 struct Fall {
-    /// The least rate over the same without it.
+    /// Least ratio of the rate to that without the packet.
     least_ratio: f64,
-    /// That rate in kbit/s.
+    /// Rate at that time, in kbit/s.
     left_kbps: f64,
-    /// Seconds from the packet until the rate was back where it would have been.
+    /// Seconds from the packet until the rate recovered to that without it.
     recovery_s: Option<f64>,
 }
 
 impl Fall {
-    /// A packet came at `from` seconds.
+    /// Decrease after a packet at `from` seconds.
     fn after(from: f64, course: &Course, honest: &Course) -> Self {
         let rate =
             |course: &Course, after: f64| Course::rate(&course.arrived, from + after, from + after + 2.0);
@@ -309,7 +311,7 @@ impl Fall {
     }
 }
 
-/// Seconds from `end`, that of the attack, until two seconds of arrivals are at `level` (kbit/s).
+/// Seconds from the `end` of the attack until two seconds of arrivals reach `level` (kbit/s).
 fn recovery(course: &Course, end: f64, level: f64) -> Option<f64> {
     let steps = (LONGEST_RECOVERY / STEP.secs_f64()) as u32;
     (0..=steps)

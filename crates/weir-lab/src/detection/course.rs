@@ -1,4 +1,4 @@
-//! One pair of flows on its way, and what it told.
+//! Statistics of a pair of flows on its paths.
 
 use std::collections::VecDeque;
 
@@ -19,40 +19,41 @@ use weir_world::{
 
 use crate::registry::{self, Registry, RegistryError, TcpProfile};
 
-/// How long a course lasts.
+/// Length of a run, in seconds.
 const SECONDS: u64 = 150;
 const CAPACITY_BPS: u64 = 10_000_000;
 const CAPACITY: DataRate = DataRate::from_bps(CAPACITY_BPS);
 const QUEUE: TimeDelta = TimeDelta::from_millis(200);
-/// What a call of the pair sends at most: the pair is a tenth of the capacity.
+/// Highest rate of a call of the pair; the pair is a tenth of the capacity.
 const MOST: DataRate = DataRate::from_kbps(500);
-/// The pair's own part of the load. TCP flows take what is left, whatever it is; the same is reckoned for them.
+/// Load of the pair itself. TCP flows use all that is left; the same load is assumed for them.
 const OWN_LOAD: f64 = 0.1;
-/// Sources of others on each link, independent of each other, and the mean lengths of their bursts and gaps.
+/// Independent sources of background traffic on each link, and the mean lengths of their bursts and gaps.
 const SOURCES: u32 = 10;
 const BURST: TimeDelta = TimeDelta::from_secs(1);
 const GAP: TimeDelta = TimeDelta::from_secs(2);
-/// Bytes of their packets.
+/// Packet size of the background traffic, in bytes.
 const PACKET: u64 = 1000;
-/// A packet that waits longer than one takes to be sent has found others in the queue, and not only in service.
+/// Serialisation time of a background packet. A packet that waits longer than this has met a queue, and not only a
+/// packet in service.
 const SERVICE: TimeDelta = TimeDelta::from_micros((8_000_000 * PACKET / CAPACITY_BPS) as i64);
 
 /// Whether two flows share a bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
-    /// Both pass one link.
+    /// Single link that both flows pass.
     Shared,
-    /// Each passes a link of its own, with its own traffic of others.
+    /// Two links, each with one flow and background traffic of its own.
     Separate,
 }
 
-/// How the queue of a bottleneck is managed.
+/// Queue management at a bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Management {
-    /// Not at all.
+    /// Drop-tail queue without further management.
     DropTail,
-    /// By CoDel.
+    /// Queue managed by CoDel.
     Codel,
 }
 
@@ -65,48 +66,48 @@ impl Management {
     }
 }
 
-/// A pair of flows and its paths.
+/// Pair of flows and its paths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Case<'l> {
-    /// The law of both flows: a controller or a window law.
+    /// Controller of both flows, or their TCP algorithm.
     pub(super) law: &'l str,
     /// Whether they share a bottleneck.
     pub(super) kind: Kind,
-    /// By how much longer the second flow takes to its bottleneck.
+    /// Additional one-way delay of the second flow to its bottleneck.
     pub(super) lag: TimeDelta,
-    /// Mean load that is offered, of the capacity: that of others and the pair's own.
+    /// Mean offered load as a share of the capacity, of the pair and of background traffic.
     pub(super) load: f64,
-    /// How the queues are managed.
+    /// Queue management.
     pub(super) queue: Management,
     /// Seed of the run.
     pub(super) seed: u64,
 }
 
-/// What both flows of a case told, interval by interval.
+/// Statistics of both flows of a case, interval by interval.
 #[derive(Clone, Debug)]
 pub(super) struct Course<'l> {
     /// The case.
     pub(super) case: Case<'l>,
-    /// What each flow told.
+    /// Statistics of each flow.
     pub(super) told: [Vec<Told>; 2],
 }
 
-/// One interval of a flow.
+/// Statistics of a flow in one interval.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told {
     pub(super) statistics: Statistics,
-    /// Packets that arrived.
+    /// Packets that arrived in the interval.
     pub(super) packets: u32,
-    /// How many of them found others in the queue.
+    /// Packets that met a queue.
     pub(super) queued: u32,
-    /// What the flow sent since it told last, in bytes.
+    /// Bytes that the flow sent since the last statistics.
     pub(super) sent: u64,
 }
 
 /// Runs a case.
 ///
 /// # Errors
-/// A law that is not known.
+/// An unknown controller or TCP algorithm.
 ///
 /// # Panics
 /// Never: the network is valid.
@@ -135,7 +136,7 @@ fn traffic(registry: &Registry, law: &str) -> Result<Traffic, RegistryError> {
     Ok(Traffic::Media(MediaSpec::new(halves.controller, halves.receiver, config)))
 }
 
-/// Links 0 and 1 are the bottlenecks, 2 leads the second flow to its one, 3 is the way back.
+/// Links 0 and 1 are the bottlenecks, 2 leads the second flow to its bottleneck, 3 is the return path.
 fn spec(case: &Case<'_>, [first, second]: [Traffic; 2]) -> RunSpec {
     let wide = || Service::Constant(DataRate::from_mbps(1000));
     let bottleneck = |name: &str| {
@@ -168,7 +169,7 @@ fn spec(case: &Case<'_>, [first, second]: [Traffic; 2]) -> RunSpec {
     })
 }
 
-/// Bursts and gaps of one source, exponentially distributed. All of them together offer `load` in the mean.
+/// Bursts and gaps of one source, exponentially distributed. The mean load of all sources and the pair is `load`.
 fn bursts(case: &Case<'_>, name: &str) -> Traffic {
     let mut random = Pcg64Mcg::seed_from_u64(stream(case.seed, name, "bursts"));
     let duty = BURST.secs_f64() / (BURST + GAP).secs_f64();
@@ -178,7 +179,7 @@ fn bursts(case: &Case<'_>, name: &str) -> Traffic {
     Traffic::Unresponsive(Unresponsive { steps, packet_size: DataSize::from_bytes(PACKET), headers: 0 })
 }
 
-/// Hears the fates of the packets of flows 0 and 1.
+/// Monitor of the packets of flows 0 and 1.
 #[derive(Debug)]
 struct Watch {
     flows: [Fates; 2],
@@ -187,7 +188,7 @@ struct Watch {
 #[derive(Debug)]
 struct Fates {
     statistics: FlowStatistics,
-    /// When packets were sent that are lost and of which no later one has arrived yet.
+    /// Departure times of lost packets that no later arrival has confirmed yet.
     lost: VecDeque<SendTime>,
     packets: u32,
     queued: u32,
@@ -203,6 +204,7 @@ impl Fates {
 
     fn on_arrival(&mut self, now: Time, packet: &PacketMeta) {
         let sent = SendTime::from_nanos(packet.sent_at.nanos() as i64);
+        // A loss is reported once a later packet has arrived, as per-packet feedback would show it.
         while let Some(&lost) = self.lost.front().filter(|lost| **lost <= sent) {
             self.lost.pop_front();
             self.statistics.on_loss(lost);

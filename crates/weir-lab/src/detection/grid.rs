@@ -1,4 +1,4 @@
-//! The grid, and how often pairs are found together.
+//! Grid of cases, and how often pairs are grouped.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -9,17 +9,18 @@ use weir_units::TimeDelta;
 use super::course::{Case, Course, Kind, Management, Told, run};
 use crate::registry::{Registry, RegistryError};
 
-/// The laws of the grid unless others are asked for: controllers and window laws of TCP.
+/// Algorithms of the grid unless others are given: controllers and TCP algorithms.
 pub const LAWS: [&str; 3] = ["gcc", "nada", "cubic"];
 const LAGS_MS: [i64; 3] = [0, 50, 100];
 const LOADS: [f64; 3] = [0.7, 0.9, 1.1];
 const QUEUES: [Management; 2] = [Management::DropTail, Management::Codel];
-/// Pairs are judged from then on.
+/// Time from which on pairs are judged.
 const BEGIN: TimeDelta = TimeDelta::from_secs(35);
-/// Seeds 1 to 5 chose what resolutions 10 and 11 of [`weir_cc::coupled::sbd`] say: the grid is run with others.
+/// First seed. Resolutions 10 and 11 of [`weir_cc::coupled::sbd`] were chosen with seeds 1 to 5, so that the grid uses
+/// others.
 const FIRST_SEED: u64 = 101;
 
-/// Every case of the grid of `laws` with `seeds` seeds each.
+/// Cases of the grid of `laws` with `seeds` seeds each.
 fn cases<'l>(laws: &'l [&'l str], seeds: u64) -> Vec<Case<'l>> {
     let mut cases = Vec::new();
     for (queue, law, load) in cells(laws) {
@@ -33,31 +34,32 @@ fn cases<'l>(laws: &'l [&'l str], seeds: u64) -> Vec<Case<'l>> {
     cases
 }
 
-/// What the table has a line for.
+/// Rows of the table.
 fn cells<'l>(laws: &'l [&'l str]) -> impl Iterator<Item = (Management, &'l str, f64)> {
     let of_law = move |queue| laws.iter().flat_map(move |&law| LOADS.map(move |load| (queue, law, load)));
     QUEUES.into_iter().flat_map(of_law)
 }
 
-/// How often a pair was together.
+/// Counts of intervals in which a pair was in one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Judged {
-    /// Intervals that count.
+    /// Number of intervals that count.
     pub intervals: u32,
-    /// Packets of both flows that arrived in them.
+    /// Packets of both flows that arrived in these intervals.
     pub packets: u64,
-    /// In how many of them the pair was in one group, behind the stability filter.
+    /// Intervals in which the pair was in one group, after the stability filter.
     pub together: u32,
-    /// The same if the guard watches, too, though there is no coupling whose harm it could find.
+    /// Intervals in which the pair was in one group with the guard as well, though there is no coupling whose harm the
+    /// guard could find.
     pub guarded: u32,
-    /// In how many of them it was by that interval's statistics alone.
+    /// Intervals in which the pair was in one group by the statistics of that interval alone.
     pub grouped: u32,
-    /// In how many of them neither flow passed a bottleneck.
+    /// Intervals in which neither flow passed a bottleneck.
     pub neither: u32,
 }
 
 impl Judged {
-    /// Of both.
+    /// Sum of both counts.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self {
@@ -70,27 +72,27 @@ impl Judged {
         }
     }
 
-    /// Packets of a flow that arrive in an interval, in the mean.
+    /// Mean number of packets of a flow that arrive in an interval.
     pub fn packets_per_interval(&self) -> f64 {
         self.packets as f64 / 2.0 / f64::from(self.intervals.max(1))
     }
 
-    /// Part of the intervals behind the filter, in [0, 1]; `None` where no interval counts.
+    /// Share of the intervals in one group after the filter, in [0, 1], or `None` if no interval counts.
     pub fn ratio(&self) -> Option<f64> {
         self.part(self.together)
     }
 
-    /// Part of the intervals behind filter and guard, in [0, 1].
+    /// Share of the intervals in one group after filter and guard, in [0, 1].
     pub fn guarded_ratio(&self) -> Option<f64> {
         self.part(self.guarded)
     }
 
-    /// Part of the intervals in which neither flow passes a bottleneck by step 1, in [0, 1].
+    /// Share of the intervals in which neither flow passes a bottleneck by step 1, in [0, 1].
     pub fn neither_ratio(&self) -> Option<f64> {
         self.part(self.neither)
     }
 
-    /// Part of the intervals that put the pair together by their own statistics, in [0, 1].
+    /// Share of the intervals in one group by their own statistics, in [0, 1].
     pub fn grouped_ratio(&self) -> Option<f64> {
         self.part(self.grouped)
     }
@@ -100,12 +102,12 @@ impl Judged {
     }
 }
 
-/// How often the pair of a course was together.
+/// Counts for the pair of a run.
 fn judge(config: &Config, course: &Course<'_>) -> Judged {
     judge_pair(config, [&course.told[0], &course.told[1]])
 }
 
-/// The same for the first flow of one course and the second of another: what chance finds.
+/// Counts for the first flow of one run and the second of another, as a measure of chance.
 fn chance(config: &Config, a: &Course<'_>, b: &Course<'_>) -> Judged {
     judge_pair(config, [&a.told[0], &b.told[1]])
 }
@@ -113,6 +115,7 @@ fn chance(config: &Config, a: &Course<'_>, b: &Course<'_>) -> Judged {
 fn judge_pair(config: &Config, told: [&[Told]; 2]) -> Judged {
     let begins = BEGIN.nanos().div_euclid(config.interval.nanos()) as u64;
     let interval_seconds = config.interval.secs_f64();
+    // These limits are never exceeded, so that the guard has no effect.
     let unguarded =
         StabilityConfig { guard_delay: TimeDelta::from_secs(3600), guard_loss: 1.0, ..config.stability };
     let members = [FlowId(0), FlowId(1)];
@@ -131,6 +134,7 @@ fn judge_pair(config: &Config, told: [&[Told]; 2]) -> Judged {
         let next = [0, 1].map(|flow: usize| {
             let next = rest[flow].first().filter(|told| told.statistics.interval == interval)?;
             rest[flow] = &rest[flow][1..];
+            // Statistics can skip intervals; the sent bytes then cover several of them.
             let passed = next.statistics.interval
                 - told_last[flow].replace(interval).unwrap_or(interval.saturating_sub(1));
             let seconds = interval_seconds * passed.max(1) as f64;
@@ -142,6 +146,7 @@ fn judge_pair(config: &Config, told: [&[Told]; 2]) -> Judged {
             Some(*next)
         });
         let [Some(a), Some(b)] = next else { continue };
+        // Only intervals count in which both flows met a queue with at least half of their packets.
         if interval < begins || ![a, b].iter().all(|told| 2 * told.queued >= told.packets.max(1)) {
             continue;
         }
@@ -156,48 +161,48 @@ fn judge_pair(config: &Config, told: [&[Told]; 2]) -> Judged {
     judged
 }
 
-/// A line of the table: pairs of a law at a load and through a kind of queue, over all lags.
+/// Row of the table: pairs of an algorithm at a load and with a queue, over all lags.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// The law.
+    /// Name of the controller or TCP algorithm.
     pub law: String,
-    /// The load.
+    /// Mean offered load.
     pub load: f64,
-    /// The queue.
+    /// Queue management.
     pub queue: Management,
-    /// Pairs that share a bottleneck.
+    /// Counts for pairs that share a bottleneck.
     pub shared: Judged,
-    /// Pairs that do not.
+    /// Counts for pairs that do not share a bottleneck.
     pub separate: Judged,
-    /// Flows of different runs: what chance finds.
+    /// Counts for flows of different runs, as a measure of chance.
     pub chance: Judged,
 }
 
-/// The grid with so many seeds.
+/// Request for the grid, with its seeds.
 #[derive(Clone, Copy, Debug)]
 pub struct DetectionRequest<'a> {
-    /// The controllers that there are.
+    /// Registry of the controllers.
     pub registry: &'a Registry,
-    /// The laws of the grid, controllers or window laws of TCP, such as [`LAWS`].
+    /// Algorithms of the grid, controllers or TCP algorithms, such as [`LAWS`].
     pub laws: &'a [&'a str],
     /// Seeds of each case, from 101 on.
     pub seeds: u64,
-    /// Threads.
+    /// Number of threads.
     pub jobs: usize,
-    /// What detection goes by.
+    /// Configuration of the detector.
     pub config: Config,
 }
 
 impl DetectionRequest<'_> {
-    /// How many runs this makes.
+    /// Number of runs.
     pub fn runs(&self) -> usize {
         cases(self.laws, self.seeds).len()
     }
 
-    /// Runs everything; `done` is called after each run, from any thread.
+    /// Runs all cases; `done` is called after each run, from any thread.
     ///
     /// # Errors
-    /// A law that is not known, or no threads.
+    /// An unknown algorithm, or threads that could not be started.
     pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<Row>, DetectionError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
         let cases = cases(self.laws, self.seeds);
@@ -212,7 +217,7 @@ impl DetectionRequest<'_> {
         Ok(self.rows(&courses?))
     }
 
-    /// What came out of `courses`.
+    /// Rows of the table from `courses`.
     fn rows(&self, courses: &[Course<'_>]) -> Vec<Row> {
         let config = &self.config;
         let row = |(queue, law, load): (Management, &str, f64)| {
@@ -232,18 +237,18 @@ impl DetectionRequest<'_> {
     }
 }
 
-/// Why the grid does not run.
+/// Reason why the grid does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum DetectionError {
-    /// A law that is not known.
+    /// An unknown controller or TCP algorithm.
     #[error(transparent)]
     Law(#[from] RegistryError),
-    /// No threads.
+    /// The threads could not be started.
     #[error(transparent)]
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
-/// Of the cases that share a bottleneck each first flow with the second of the next case.
+/// Counts for the first flow of each case that shares a bottleneck, with the second flow of the next case.
 fn shuffled(config: &Config, courses: &[Course<'_>], of: &dyn Fn(&Case<'_>) -> bool) -> Judged {
     let shared: Vec<&Course<'_>> =
         courses.iter().filter(|course| course.case.kind == Kind::Shared && of(&course.case)).collect();
@@ -258,7 +263,7 @@ mod tests {
 
     use super::*;
 
-    /// What a flow tells of `intervals` at the bottleneck of that number; every packet finds others in the queue.
+    /// Statistics of a flow over `intervals` at the bottleneck of this number; every packet meets a queue.
     fn told(intervals: core::ops::Range<u64>, bottleneck: u32) -> Vec<Told> {
         let one = |interval| Told {
             statistics: Statistics {

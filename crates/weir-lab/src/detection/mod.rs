@@ -1,12 +1,13 @@
-//! How well shared bottleneck detection (RFC 8382) finds which flows share a bottleneck: pairs that do and pairs that do
-//! not, over a grid of paths and of traffic of others.
+//! Accuracy of shared bottleneck detection (RFC 8382). Pairs of flows that share a bottleneck and pairs that do not are
+//! run over a grid of paths and background traffic.
 //!
-//! Nothing is coupled here. Each flow's statistics are made of the true fates of its packets, as complete per-packet
-//! reports would tell them; a detector then judges pairs. It is asked in each interval from 35 s on in which both flows
-//! found others in the queue with at least half of their packets.
+//! The flows are not coupled. Each flow's statistics come from the true arrivals and losses of its packets, as complete
+//! per-packet feedback would report them; a detector then judges pairs. An interval counts from 35 s on if at least
+//! half of the packets of both flows met a queue.
 //!
-//! The pair is a tenth of a link of 10 Mbit/s at most, with 200 ms of drop-tail queue. Ten independent sources with
-//! exponential bursts of 1 s and gaps of 2 s offer the rest of the load in the mean: what shapes the queue is not the pair.
+//! The pair takes at most a tenth of a link of 10 Mbit/s with 200 ms of drop-tail queue. Ten independent sources with
+//! exponential bursts of 1 s and gaps of 2 s offer the rest of the mean load. The queue is thus shaped by the
+//! background traffic, and not by the pair.
 
 mod course;
 mod grid;

@@ -1,4 +1,4 @@
-//! Parameters of detection, as they are or changed.
+//! Parameters of detection, with changes applied.
 
 use std::sync::LazyLock;
 
@@ -10,11 +10,11 @@ use crate::form::{self, Origin, ScenarioError, Shape};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(Config).to_value());
 
-/// The parameters that detection has with each `path=value` of `changes` laid over its own, such as `sampling=25ms` or
+/// Parameters of detection with each `path=value` of `changes` applied to the defaults, such as `sampling=25ms` or
 /// `stability.join=0.9`.
 ///
 /// # Errors
-/// A path that no parameter has, or a value that cannot stand there.
+/// An unknown path, or an invalid value.
 pub fn parameters(changes: &[String]) -> Result<Config, ScenarioError> {
     let mut origin = Origin::of("--set", "");
     let plain = |origin: &Origin, message: &str| origin.plain_error(None, message);

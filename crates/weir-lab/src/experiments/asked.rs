@@ -1,4 +1,4 @@
-//! What a command line asks of a scenario in place of a row's words: each text is laid over it as it stands.
+//! Sweep of a scenario from the command line, in place of a row's keys; each text is applied as it is.
 
 use super::formula::Formula;
 use super::values::Place;
@@ -6,21 +6,21 @@ use crate::form::{ScenarioError, Varied};
 use crate::registry::Registry;
 use crate::scenario::Scenario;
 
-/// A scenario over values of its own keys, and what of it is measured without being judged.
+/// Scenario over values of its own keys, with the quantities that are measured and not judged.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
-    /// A shipped scenario or a file.
+    /// Shipped scenario or path of a file.
     pub(super) scenario: String,
-    /// What is laid over it, as after `--set`.
+    /// Settings applied to the scenario, as after `--set`.
     pub(super) set: Vec<String>,
-    /// The key of each sweep, in their order.
+    /// Key of each sweep, in their order.
     pub(super) varied: Vec<Varied>,
-    /// What is measured at each place.
+    /// Formulas that are measured at each place.
     pub(super) measured: Vec<Formula>,
 }
 
 impl Asked {
-    /// The scenario at a place.
+    /// Scenario at a place.
     pub(super) fn scenario_at(&self, registry: &Registry, place: &Place) -> Result<Scenario, ScenarioError> {
         let varied = self.varied.iter().zip(place.values());
         let varied = varied.map(|(own, &value)| format!("{}={}", own.path, own.with_unit(value)));

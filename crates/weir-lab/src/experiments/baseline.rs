@@ -1,4 +1,4 @@
-//! Claims against those of an earlier time: what was met and is so no longer.
+//! Comparison of claims with earlier verdicts, to find claims that are no longer met.
 
 use std::path::{Path, PathBuf};
 
@@ -9,43 +9,44 @@ use super::judge::Verdict;
 use super::results::ClaimResult;
 use crate::form::{MOST_PRINTED, text_of};
 
-/// The verdicts of an earlier time.
+/// Verdicts of an earlier run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerdictBaseline(Vec<Earlier>);
 
-/// What is read of a claim of then; what else stands there does not matter.
+/// Claim of the earlier run; only these keys of the file are read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 struct Earlier {
     id: String,
     verdict: Verdict,
 }
 
-/// A claim that was met and is so no longer.
+/// Claim that was met and is no longer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
     /// `PAPER/ROW/CLAIM`.
     pub id: String,
-    /// Its verdict then.
+    /// Earlier verdict.
     pub was: Verdict,
-    /// Its verdict now; `None` where no row has it any more.
+    /// Present verdict, or `None` if no row has the claim any more.
     pub is: Option<Verdict>,
 }
 
-/// There are no verdicts to compare with.
+/// Error: the file has no verdicts to compare with.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: no verdicts of claims: {problem}; give a file that `weir reproduce --json` printed")]
 pub struct VerdictBaselineError {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Why it holds none.
+    /// Reason why it has no verdicts.
     pub problem: String,
 }
 
 impl VerdictBaseline {
-    /// The claims in a file: what `--json` prints, or an array with an object for each claim, of which `id` and `verdict` are read.
+    /// Reads the claims of a file: the output of `--json`, or an array with an object for each claim. Only `id` and
+    /// `verdict` are read.
     ///
     /// # Errors
-    /// It cannot be read, is none, or is of rows that were changed.
+    /// The file cannot be read, has no verdicts, or is of changed rows.
     pub fn read(path: &Path) -> Result<Self, VerdictBaselineError> {
         let error = |problem: String| VerdictBaselineError { path: path.to_owned(), problem };
         let text = text_of(path, MOST_PRINTED).map_err(|source| error(source.to_string()))?;
@@ -57,8 +58,8 @@ impl VerdictBaseline {
         serde_json::from_value(claims).map(Self).map_err(|source| error(source.to_string()))
     }
 
-    /// Which claims were met that `results` have not, of the rows (`PAPER/ROW`) that were `asked` for, whether they are still there or
-    /// not.
+    /// Claims that were met and are not met in `results`. Rows (`PAPER/ROW`) count if they are `asked` for, whether
+    /// they still exist or not.
     pub fn lost(&self, asked: impl Fn(&str) -> bool, results: &[ClaimResult]) -> Vec<Lost> {
         let of_rows = |earlier: &&Earlier| {
             earlier.verdict.is_met() && earlier.id.rsplit_once('/').is_some_and(|(row, _)| asked(row))
@@ -105,11 +106,11 @@ mod tests {
         let expected =
             [of("other", Verdict::Reproduced, Some(Verdict::TwoKinds)), of("gone", Verdict::Tested, None)];
         assert_eq!(lost, expected);
-        // Of a row that is gone, too.
+        // The lost claims include those of a row that has been removed.
         let all = VerdictBaseline::read(&path).unwrap().lost(|_| true, &now);
         assert_eq!(all.last().map(|lost| (lost.id.as_str(), lost.is)), Some(("paper/unasked/a", None)));
 
-        // What `--json` prints holds the claims and more.
+        // The output of `--json` has the claims and other keys.
         fs::write(&path, format!(r#"{{ "provenance": {{ "weir": "1" }}, "claims": {then} }}"#)).unwrap();
         assert_eq!(VerdictBaseline::read(&path).unwrap().lost(|row| row == "paper/row", &now), expected);
         let changed = r#"{ "provenance": { "changed": ["duration=1s"] }, "claims": [] }"#;

@@ -1,4 +1,4 @@
-//! What is run: where the runs of a variant at a place come from.
+//! Sources of the runs of a variant at a place.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,27 +14,27 @@ use crate::scenario::{Named, Scenario};
 use crate::shipped;
 use weir_measure::metrics::MeasurePlan;
 
-/// What is run or computed, with so many seeds.
+/// Scenario or analysis with its number of seeds.
 #[derive(Debug)]
 pub(super) struct Case<'e> {
-    /// Where it comes from.
+    /// Source of the runs.
     pub(super) source: CaseSource<'e>,
-    /// What is measured of its runs; nothing of an analysis.
+    /// Measurements of the runs; absent for an analysis.
     pub(super) plan: Option<MeasurePlan>,
-    /// What is wanted of its runs.
+    /// Paths of the results that are needed.
     pub(super) paths: BTreeSet<String>,
-    /// How many seeds, from 1 on; one is enough for what has none.
+    /// Number of seeds, from 1 on; an analysis without random draws needs one.
     pub(super) seeds: u32,
 }
 
-/// Where a case comes from.
+/// Source of a case.
 #[derive(Debug)]
 pub(super) enum CaseSource<'e> {
-    /// A scenario that has been read.
+    /// Scenario that has been read.
     Scenario(Box<Scenario>),
-    /// A variant at a place of a grid, read when it is run.
+    /// Variant at a place of a grid, read when it is run.
     OfGrid { experiment: &'e Experiment, variant: String, place: Place },
-    /// An analysis with what is set.
+    /// Analysis with its settings.
     Analysis { entry: &'static Entry, set: Vec<String> },
 }
 
@@ -44,13 +44,13 @@ impl Case<'_> {
         if let CaseSource::Analysis { entry, .. } = &self.source { entry.has_seed() } else { true }
     }
 
-    /// How many runs it is.
+    /// Number of runs.
     pub(super) fn runs(&self) -> u32 {
         if self.is_drawn() { self.seeds } else { self.seeds.min(1) }
     }
 }
 
-/// What the row lays over the source of a variant at a place.
+/// Settings of the row for a variant at a place.
 fn settings(experiment: &Experiment, variant: &str, place: &Place) -> Result<Vec<Setting>, ScenarioError> {
     let row = &experiment.row;
     let mut laid = Vec::new();
@@ -69,7 +69,7 @@ fn settings(experiment: &Experiment, variant: &str, place: &Place) -> Result<Vec
     laid.into_iter().map(|setting| filled(experiment, setting, place)).collect()
 }
 
-/// The setting with the numbers that follow from the axes.
+/// Setting with the numbers that follow from the axes filled in.
 fn filled(experiment: &Experiment, setting: Setting, place: &Place) -> Result<Setting, ScenarioError> {
     let nothing = |_: &Leaf| None;
     let axes = |name: &str| place.get(name).copied().map(Harvested::Number);
@@ -80,12 +80,13 @@ fn filled(experiment: &Experiment, setting: Setting, place: &Place) -> Result<Se
     }
 }
 
-/// What is laid over all scenarios of the row, behind all else.
+/// Settings applied to all scenarios of the row, after all others.
 fn laid(experiment: &Experiment, place: &Place) -> Result<Vec<Setting>, ScenarioError> {
     experiment.laid.iter().cloned().map(|setting| filled(experiment, setting, place)).collect()
 }
 
-/// The parameters of the analysis that a variant is. What is laid over the scenarios of a row is a parameter where it has none.
+/// Parameters of the analysis of a variant. Settings for the scenarios of a row are parameters if the row has analyses
+/// alone.
 pub(super) fn parameters(
     experiment: &Experiment,
     entry: &'static Entry,
@@ -101,7 +102,7 @@ pub(super) fn parameters(
     Ok(set)
 }
 
-/// The scenario of a variant at a place.
+/// Scenario of a variant at a place.
 pub(super) fn scenario(
     experiment: &Experiment,
     variant: &str,
@@ -115,12 +116,12 @@ pub(super) fn scenario(
     if let Some(controller) = row.own_controller(variant) {
         scenario.use_controller(controller)?;
     }
-    // Names and seeds do not make runs of their own, nor does what others are compared with.
+    // Runs that differ only in names, in the number of seeds or in unused variants are one case.
     let (controllers, variants) = (Vec::new(), Named::default());
     Ok(Scenario { name: String::new(), runs: 1, seed: 1, controllers, variants, ..scenario })
 }
 
-/// The same as the row has it.
+/// Scenario of a variant at a place, from the row itself.
 fn of_the_row(experiment: &Experiment, variant: &str, place: &Place) -> Result<Scenario, ScenarioError> {
     let mut all = settings(experiment, variant, place)?;
     all.extend(windows(experiment));
@@ -129,18 +130,18 @@ fn of_the_row(experiment: &Experiment, variant: &str, place: &Place) -> Result<S
     source(experiment, variant, &overrides).map_err(|error| placed(experiment, &all, &error))
 }
 
-/// The error, each part of it that is about a setting of the row's file at its place there.
+/// Error with its parts moved to the places of their settings in the row's file.
 fn placed(experiment: &Experiment, settings: &[Setting], error: &ScenarioError) -> ScenarioError {
     let place = |error: ScenarioError| {
         let is_it = |setting: &&Setting| error.assignment() == Some(setting.text.as_str());
-        // The last one counts.
+        // A later setting overrides an earlier one.
         let at = settings.iter().rev().find(is_it).and_then(|setting| setting.at.as_ref());
         at.map_or_else(|| error.clone(), |at| experiment.origin.error(error.problem_at(at)))
     };
     ScenarioError::together(error.each().into_iter().map(place).collect()).unwrap_or_else(|| error.clone())
 }
 
-/// The scenario that a variant stands on, with so much laid over it.
+/// Source scenario of a variant, with the overrides applied.
 fn source(experiment: &Experiment, variant: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
     let row = &experiment.row;
     let own = row.own_scenario(variant);
@@ -163,7 +164,7 @@ fn source(experiment: &Experiment, variant: &str, overrides: &[String]) -> Resul
     }
 }
 
-/// The template, shipped scenario or file of this name.
+/// Template, shipped scenario or file of this name.
 fn named(experiment: &Experiment, name: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
     let registry = &experiment.registry;
     let own = experiment.templates.as_ref().map(|folder| folder.join(format!("{name}.toml")));
@@ -183,7 +184,7 @@ fn named(experiment: &Experiment, name: &str, overrides: &[String]) -> Result<Sc
     Err(experiment.origin.error(problem.help(advice(name, names))))
 }
 
-/// The row's windows as a setting.
+/// Windows of the row as a setting.
 fn windows(experiment: &Experiment) -> Option<Setting> {
     let own = &experiment.row.windows;
     let window = |(name, window): (&str, &crate::scenario::FurtherWindow)| {

@@ -1,27 +1,28 @@
-//! The rows and templates that ship with Weir, part of the binary.
+//! Rows and templates that ship with Weir, as part of the binary.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use toml::{Table, Value};
 
-/// A row that ships.
+/// Shipped row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShippedRow {
-    /// Its name: `PAPER/ROW`.
+    /// Name of the row: `PAPER/ROW`.
     pub name: &'static str,
-    /// Its file.
+    /// Text of its file.
     pub text: &'static str,
 }
 
-/// Whether a row that ships names the test `path`, `crate::module::…::test`: `make test` says whether those are there and run.
+/// Whether a shipped row names the test `path`, `crate::module::…::test`; `make test` checks that these tests exist and
+/// run.
 pub(super) fn is_known_test(path: &str) -> bool {
     static NAMED: LazyLock<BTreeSet<String>> =
         LazyLock::new(|| ROWS.iter().flat_map(|row| named(row.text)).collect());
     NAMED.contains(path)
 }
 
-/// The tests that the claims of a row name.
+/// Tests that the claims of a row name.
 fn named(row: &str) -> Vec<String> {
     let row: Table = toml::from_str(row).unwrap_or_default();
     let claims = row.get("claims").and_then(Value::as_array).into_iter().flatten();
@@ -35,7 +36,7 @@ macro_rules! files {
     };
 }
 
-/// Every row, sorted by name.
+/// All rows, sorted by name.
 pub const ROWS: &[ShippedRow] = &files![
     "coupled-rtp-2014/alg1",
     "coupled-rtp-2014/alg2",
@@ -185,7 +186,7 @@ pub const ROWS: &[ShippedRow] = &files![
     "weir/media-and-data",
 ];
 
-/// The scenarios that several rows share, by their names.
+/// Scenarios that several rows share, by their names.
 pub(super) const TEMPLATES: &[ShippedRow] = &files![
     "templates/dccc-beside-tcp",
     "templates/dccc-four-paths",

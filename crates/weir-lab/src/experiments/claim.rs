@@ -1,73 +1,74 @@
-//! The words of a claim in a row, and of what judges it.
+//! Keys of a claim in a row, and of its judgement.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a paper claims.
+/// Claim of a paper.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Its name within the row.
+    /// Name of the claim within the row.
     pub id: String,
-    /// Its class.
+    /// Class of the claim.
     pub class: Class,
-    /// What is claimed, in a line.
+    /// Statement of the claim, in a line.
     pub claim: String,
-    /// The paper's value, or its words.
+    /// Value or statement of the paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<Reported>,
-    /// What is computed of each seed: a formula.
+    /// Formula that is evaluated for each seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// Unit of the paper's value and ours.
+    /// Unit of the paper's value and of the measured one.
     #[serde(default)]
     pub unit: String,
-    /// Where on the sweeps it is claimed; everywhere unless given.
+    /// Places of the sweeps for which the claim is made; all of them unless given.
     #[serde(default, rename = "where", skip_serializing_if = "BTreeMap::is_empty")]
     pub selection: BTreeMap<String, Selection>,
-    /// The share of the places at which it has to hold.
+    /// Share of the places at which the claim has to hold.
     #[serde(default = "everywhere")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f64,
-    /// Whether each of the places is judged, or the mean over them.
+    /// Whether each place is judged, or the mean over the places.
     #[serde(default)]
     pub over_places: OverPlaces,
-    /// The range that is accepted; exactly at an end is inside.
+    /// Accepted range; both ends are inside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accept: Option<Range>,
-    /// On which side of zero the value lies: with a difference of two variants their order.
+    /// Side of zero on which the value lies; for a difference of two variants their order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
-    /// How far beyond zero a value that is `not-below` or `not-above` may lie, in `unit`, from 0 on; 0 unless given.
+    /// Distance beyond zero that a value may have with `not-below` or `not-above`, in `unit`, from 0 on; 0 unless
+    /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
-    /// How the value goes along a sweep.
+    /// Direction of the value along a sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trend: Option<Trend>,
-    /// What is made of the seeds' values; their mean unless given.
+    /// Statistic over the values of the seeds; their mean unless given.
     #[serde(default)]
     pub over_seeds: OverSeeds,
-    /// When a value outside the range is better than the paper's.
+    /// Conditions under which a value outside the range is better than the paper's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
-    /// The tests that show it, each as `crate::path`.
+    /// Tests that show the claim, each as `crate::path`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<String>,
-    /// Whether it is told and not counted: another claim counts the same, or the paper does not claim it.
+    /// Whether the claim is reported and not counted, as another claim covers it or the paper does not make it.
     #[serde(default)]
     pub beside: bool,
-    /// Whether what the paper reports is not printed in it but follows from its equations or its set-up; counted apart.
+    /// Whether the paper does not print the value, so that it was derived from equations or set-up; counted separately.
     #[serde(default)]
     pub derived: bool,
-    /// As of the row.
+    /// Stand-in as in the row, for this claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stand_in: Option<String>,
-    /// As of the row.
+    /// Calibration as in the row, for this claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<bool>,
-    /// As of the row.
+    /// Cause as in the row, for this claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
 }
@@ -76,28 +77,28 @@ const fn everywhere() -> f64 {
     1.0
 }
 
-/// What kind of claim it is.
+/// Class of a claim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Class {
-    /// A number with a tolerance.
+    /// Number with a tolerance.
     #[default]
     Num,
-    /// An order or a logical claim.
+    /// Order or logical claim.
     Exact,
-    /// How something goes over time.
+    /// Development over time.
     Shape,
-    /// A closed form or a numerical proof.
+    /// Closed form or numerical proof.
     Theory,
-    /// A mechanism that is there and has a test.
+    /// Mechanism that exists and has a test.
     Struct,
 }
 
 impl Class {
-    /// Every class.
+    /// All classes.
     pub const ALL: [Self; 5] = [Self::Num, Self::Exact, Self::Shape, Self::Theory, Self::Struct];
 
-    /// As files write it.
+    /// Name of the class in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Num => "NUM",
@@ -109,81 +110,81 @@ impl Class {
     }
 }
 
-/// What a paper reports.
+/// Statement of a paper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Reported {
-    /// A value.
+    /// Number.
     Value(f64),
-    /// Words.
+    /// Text.
     Words(String),
 }
 
-/// Which places of a sweep.
+/// Places of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Selection {
-    /// These.
+    /// List of values.
     These(Vec<f64>),
-    /// Those of a range.
+    /// Range of values.
     Within(Range),
 }
 
 impl Selection {
     pub(super) fn has(&self, value: f64) -> bool {
         match self {
-            // Both were read from the same text.
+            // Both values were read from the same text, so that their bits are equal.
             Self::These(values) => values.iter().any(|own| own.to_bits() == value.to_bits()),
             Self::Within(range) => range.has(value),
         }
     }
 }
 
-/// From one number to another, both included.
+/// Range of numbers, with both ends included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
-    /// The least; no bound unless given.
+    /// Least value; no bound unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    /// The greatest; no bound unless given.
+    /// Greatest value; no bound unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
 }
 
 impl Range {
-    /// Whether `value` is in it.
+    /// Whether `value` lies in the range.
     pub fn has(self, value: f64) -> bool {
         self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
     }
 }
 
-/// A side of a number.
+/// Side of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// Above it.
+    /// Above the number.
     Above,
-    /// Below it.
+    /// Below the number.
     Below,
 }
 
-/// Where a value lies with respect to zero.
+/// Position of a value with respect to zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// Above it.
+    /// Above zero.
     Above,
-    /// Below it.
+    /// Below zero.
     Below,
-    /// At zero or above, or below it by the margin at most.
+    /// At or above zero, or below it by at most the margin.
     NotBelow,
-    /// At zero or below, or above it by the margin at most.
+    /// At or below zero, or above it by at most the margin.
     NotAbove,
 }
 
 impl Order {
-    /// The side of zero that is claimed, or the side towards which the value is free.
+    /// Side of zero that is claimed, or towards which the value may lie freely.
     pub(super) const fn side(self) -> Side {
         match self {
             Self::Above | Self::NotBelow => Side::Above,
@@ -191,72 +192,72 @@ impl Order {
         }
     }
 
-    /// Whether zero itself does not meet it.
+    /// Whether a value of zero fails.
     pub(super) const fn is_strict(self) -> bool {
         matches!(self, Self::Above | Self::Below)
     }
 }
 
-/// How a value goes along a sweep: each step from one place to the next is an order of its own.
+/// Direction of a value along a sweep; each step from one place to the next is judged as an order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trend {
-    /// Along which sweep.
+    /// Name of the sweep.
     pub along: String,
-    /// Whether it rises or falls.
+    /// Whether the value rises or falls.
     pub goes: Direction,
 }
 
-/// Up or down.
+/// Direction of a trend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// Up.
+    /// Rising values.
     Up,
-    /// Down.
+    /// Falling values.
     Down,
 }
 
-/// What is made of the seeds' values.
+/// Statistic over the values of the seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverSeeds {
-    /// Their mean.
+    /// Mean of the values.
     #[default]
     Mean,
-    /// Their standard deviation over their mean.
+    /// Coefficient of variation: standard deviation over mean.
     Variation,
 }
 
-/// What is made of the places of a sweep.
+/// Judgement over the places of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverPlaces {
-    /// Each is judged.
+    /// Each place is judged.
     #[default]
     Each,
-    /// The mean over them is judged, seed by seed.
+    /// The mean over the places is judged, seed by seed.
     Mean,
-    /// The formula speaks of all of them at once: each value and each axis is several numbers in it, one for each place.
+    /// The formula covers all places at once: each value and each axis in it is several numbers, one for each place.
     All,
 }
 
-/// When a value outside the range is better than the paper's: at no more delay and no more loss.
+/// Conditions under which a value outside the range is better than the paper's: no more delay and no more loss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Better {
-    /// On which side of the range.
+    /// Side of the range on which the value is better.
     pub side: Side,
-    /// What must not be more than in the paper.
+    /// Quantities that must not exceed those of the paper.
     pub at: Vec<NoMore>,
 }
 
-/// Something that must not be more than in the paper.
+/// Quantity that must not exceed that of the paper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoMore {
-    /// A formula.
+    /// Formula of the quantity.
     pub of: String,
-    /// The paper's value.
+    /// Value of the paper.
     pub than: f64,
 }

@@ -1,4 +1,4 @@
-//! What is taken from runs.
+//! Values taken from runs.
 
 use std::collections::BTreeMap;
 
@@ -13,29 +13,29 @@ use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 use weir_measure::metrics::Recording;
 
-/// What was taken from a run, by path.
+/// Values taken from a run, by path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Harvest(BTreeMap<String, Harvested>);
 
-/// What was taken from the runs of each case.
+/// Values taken from the runs of each case.
 pub(super) struct Harvests<'c> {
     cases: &'c [Case<'c>],
     taken: Vec<Vec<Harvest>>,
 }
 
 impl<'c> Harvests<'c> {
-    /// Nothing yet.
+    /// Empty harvests of these cases.
     pub(super) fn of(cases: &'c [Case<'c>]) -> Self {
         Self { cases, taken: cases.iter().map(|_| Vec::new()).collect() }
     }
 
-    /// Adds that of the next seed.
+    /// Adds the harvest of the next seed.
     pub(super) fn add(&mut self, case: usize, harvest: Harvest) {
         self.taken[case].push(harvest);
     }
 
-    /// What the run of a seed, counted from zero, has at `path`.
+    /// Value at `path` in the run of a seed, counted from zero.
     pub(super) fn get(&self, case: usize, seed: usize, path: &str) -> Option<&Harvested> {
         let seed = if self.is_drawn(case) { seed } else { 0 };
         self.taken[case].get(seed)?.0.get(path)
@@ -48,7 +48,7 @@ impl<'c> Harvests<'c> {
 }
 
 impl Case<'_> {
-    /// What is wanted of the run of this seed: out of `store`, or made and put there.
+    /// Values of the run of this seed, read from `store`, or measured and stored there.
     pub(super) fn make(
         &self,
         seed: u64,

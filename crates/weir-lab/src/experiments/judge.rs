@@ -1,4 +1,4 @@
-//! From the values of runs to a verdict.
+//! Judgement: from the values of runs to a verdict.
 
 #[cfg(test)]
 mod tests;
@@ -9,15 +9,15 @@ use super::claim::{Direction, Order, Range, Side};
 use weir_measure::results::Value;
 use weir_measure::results::stats::{Estimate, Kind, mean, sample_sd};
 
-/// At least this share of the runs lies in the range …
+/// Least share of the runs inside the range …
 const RUNS_INSIDE: f64 = 0.7;
-/// … or on the side that is claimed.
+/// … or on the claimed side.
 const RUNS_ON_THE_SIDE: f64 = 0.8;
 
-/// What came out of a claim.
+/// Verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Verdict {
-    /// The mean lies in the range and most runs do; an order is there beyond chance.
+    /// The mean and most runs lie in the range, or an order holds beyond chance.
     #[serde(rename = "reproduced")]
     Reproduced,
     /// The value is better than the paper's, at no more delay and no more loss.
@@ -26,23 +26,23 @@ pub enum Verdict {
     /// A test shows the mechanism.
     #[serde(rename = "tested")]
     Tested,
-    /// The runs do not tell.
+    /// The runs do not decide.
     #[serde(rename = "undecided")]
     Undecided,
-    /// The mean lies in the range and too few runs do: those inside and those outside are no runs of one kind.
+    /// The mean lies in the range and too few runs do: the runs inside and outside are of two kinds.
     #[serde(rename = "not reproduced (two kinds of runs)", alias = "not reproduced (runs scatter)")]
     TwoKinds,
-    /// It is not so.
+    /// The mean lies outside of the range, or the order does not hold.
     #[serde(rename = "not reproduced")]
     NotReproduced,
 }
 
 impl Verdict {
-    /// Every verdict.
+    /// All verdicts.
     pub const ALL: [Self; 6] =
         [Self::Reproduced, Self::Better, Self::Tested, Self::Undecided, Self::TwoKinds, Self::NotReproduced];
 
-    /// As it is printed.
+    /// Name of the verdict in the output.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",
@@ -60,16 +60,16 @@ impl Verdict {
     }
 }
 
-/// What was measured at a place.
+/// Measured value at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Mean over the runs that have a value; `runs` counts these.
     pub mean: Value,
     /// Half the width of its 95 % interval.
     pub ci95: Value,
-    /// How many runs have a value.
+    /// Number of runs that have a value.
     pub runs: usize,
-    /// The two kinds of which they are, if they are of two.
+    /// The two kinds of runs, if there are two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kinds: Option<[Kind; 2]>,
 }
@@ -86,14 +86,14 @@ impl Measured {
     }
 }
 
-/// A verdict on one place, with what it rests on.
+/// Verdict on one place, with its basis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Judged {
     pub(super) verdict: Verdict,
     pub(super) measured: Measured,
-    /// The share of the runs that lie in the range, or on the side.
+    /// Share of the runs in the range, or on the claimed side.
     pub(super) inside: f64,
-    /// How far the mean is inside; below zero outside.
+    /// Distance of the mean from the limit; negative outside.
     pub(super) margin: f64,
 }
 
@@ -107,7 +107,7 @@ fn share(runs: &[Value], holds: impl Fn(f64) -> bool) -> f64 {
 }
 
 impl Judged {
-    /// Whether the runs lie in `range`. A run without a value does not.
+    /// Judges whether the runs lie in `range`. A run without a value counts as outside.
     pub(super) fn in_range(runs: &[Value], range: Range) -> Self {
         let measured = Measured::of(runs);
         let inside = share(runs, |value| range.has(value));
@@ -124,25 +124,29 @@ impl Judged {
         }
     }
 
-    /// Whether the coefficient of variation of the runs lies in `range`.
+    /// Judges whether the coefficient of variation of the runs lies in `range`.
     pub(super) fn variation_in_range(runs: &[Value], range: Range) -> Self {
         let values = known(runs);
         let variation = mean(&values).and_then(|mean| Some(sample_sd(&values)? / mean.abs()));
+        // The variation counts only if every run has a value.
         let variation = variation.filter(|_| values.len() == runs.len());
         let one = Self::in_range(&[variation], range);
         Self { measured: Measured { runs: values.len(), ..one.measured }, ..one }
     }
 
-    /// Whether the runs' values, differences run by run, lie on a side of zero beyond chance. Of an order that equal values meet
-    /// the side is that of its `margin`, in the unit of the values: the whole interval and most runs do not lie beyond it.
+    /// Judges whether the runs' values, differences run by run, lie on a side of zero beyond chance. For an order that
+    /// equal values meet, the limit is its `margin`, in the unit of the values, in place of zero. The whole interval
+    /// and most runs must not exceed it.
     pub(super) fn in_order(runs: &[Value], order: Order, margin: f64) -> Self {
         let measured = Measured::of(runs);
         let sign = if order.side() == Side::Above { 1.0 } else { -1.0 };
         let strict = order.is_strict();
-        // How far a value is on the side that is claimed.
+        // Distance of a value beyond the limit, on the claimed side.
         let above = |value: f64| if strict { sign * value } else { sign * value + margin };
         let holds = |value: f64| if strict { above(value) > 0.0 } else { above(value) >= 0.0 };
         let inside = share(runs, holds);
+        // The order holds if the worse end of the interval and most runs lie on the claimed side. If even the better
+        // end lies on the other side, it does not hold; else the runs do not decide.
         let verdict = match Estimate::of(&known(runs)) {
             None => Verdict::NotReproduced,
             Some(Estimate { mean, half_width, .. }) => match half_width {
@@ -154,9 +158,9 @@ impl Judged {
         Self { verdict, measured, inside, margin: measured.mean.map_or(f64::NEG_INFINITY, above) }
     }
 
-    /// The same, but better than the paper where the mean lies on that side of `range` and what must not be more,
-    /// each the runs' values and the paper's, is not,
-    /// and so many runs lie there or in the range.
+    /// Same judgement, but with the verdict `Better` under three conditions. The mean lies on `side` of `range`; enough
+    /// runs lie there or in the range; and no quantity of `no_more` exceeds the paper's. Each of these quantities has
+    /// the runs' values and the paper's value.
     pub(super) fn unless_better(
         self,
         runs: &[Value],
@@ -172,6 +176,7 @@ impl Judged {
         let beyond = so_good && self.measured.mean.is_some_and(is_beyond);
         let within = |(runs, paper): &(Vec<Value>, f64)| {
             let measured = Measured::of(runs);
+            // A run without a value cannot show that the quantity is within the paper's.
             measured.runs == runs.len() && measured.mean.is_some_and(|mean| mean <= *paper)
         };
         if beyond && !no_more.is_empty() && no_more.iter().all(within) {
@@ -182,7 +187,7 @@ impl Judged {
 }
 
 impl Direction {
-    /// On which side of zero each step lies.
+    /// Side of zero for each step.
     pub(super) const fn order(self) -> Order {
         match self {
             Self::Up => Order::Above,
@@ -191,22 +196,23 @@ impl Direction {
     }
 }
 
-/// How far `value` is from the nearer end of `range`; below zero outside.
+/// Distance of `value` from the nearer end of `range`; negative outside.
 fn depth(range: Range, value: f64) -> f64 {
     let above = range.min.map_or(f64::INFINITY, |min| value - min);
     let below = range.max.map_or(f64::INFINITY, |max| max - value);
     above.min(below)
 }
 
-/// At how many of so many places a claim has to hold.
+/// Number of places at which a claim has to hold.
 pub(super) fn needed(places: usize, share: f64) -> usize {
-    // 0.8 of 5 is 4, whatever the product is rounded to.
+    // The tolerance makes 0.8 of 5 equal to 4, despite rounding of the product.
     ((share * places as f64 - 1e-9).ceil() as usize).max(1).min(places)
 }
 
-/// The verdict on a claim that has to hold at this share of places.
+/// Verdict on a claim that has to hold at this share of places.
 pub(super) fn together(places: &[Verdict], share: f64) -> Verdict {
     let needed = needed(places.len(), share);
+    // Verdicts are ordered from the best to the worst.
     let so_good = |worst: Verdict| places.iter().filter(|&&verdict| verdict <= worst).count() >= needed;
     if places.is_empty() {
         return Verdict::NotReproduced;

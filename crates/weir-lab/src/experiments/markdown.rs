@@ -1,4 +1,4 @@
-//! The table of `docs/reproduction.md`.
+//! Table of `docs/reproduction.md`.
 
 use super::judge::Verdict;
 use super::overview::{self, WordTable, classes_in_words, numbers_in_words};
@@ -7,8 +7,8 @@ use super::results::{ClaimResult, Count, counts};
 use super::trials::{TriedWords, tried_in_words};
 use crate::page::markdown_cell;
 
-/// Every claim of these rows in a table per paper, with a summary above; below, why what is not met is not, what was tried, and
-/// what the paper leaves open. Several papers have a table before them of how much of each is met.
+/// Claims of these rows in a table per paper, with a summary above. Below are the causes of unmet claims, the figures
+/// with settings changed, and the open parameters of the paper. Several papers have an overview before their tables.
 pub fn markdown(experiments: &[Experiment], results: &[ClaimResult]) -> String {
     let mut text = String::new();
     let mut papers: Vec<&str> = results.iter().map(ClaimResult::paper).collect();
@@ -97,7 +97,8 @@ fn claims(results: &[&ClaimResult]) -> String {
     text
 }
 
-/// Texts in TOML are broken into lines as they happen to be; rows that say the same are named together.
+/// Texts in TOML are broken into lines at arbitrary places, so that lines are joined; rows with the same text are named
+/// together.
 fn list(title: &str, items: impl Iterator<Item = (String, String)>) -> String {
     let mut grouped: Vec<(String, Vec<String>)> = Vec::new();
     for (name, said) in items {
@@ -120,7 +121,7 @@ fn causes(results: &[&ClaimResult]) -> String {
     list("Why claims are not met:", results.iter().filter_map(cause))
 }
 
-/// The figures that rows have with settings changed.
+/// Figures of rows with settings changed.
 fn tried(rows: &[&Experiment]) -> String {
     let mut text = String::new();
     for row in rows {

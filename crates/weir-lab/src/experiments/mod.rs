@@ -1,8 +1,8 @@
-//! Experiments as data: what papers claim, what is run to see whether it is so, and the verdict.
+//! Experiments as data: claims of papers, the runs that test them, and the verdicts.
 //!
-//! A row is a file `experiments/<paper>/<row>.toml`: a scenario with what is laid over it, variants that are compared, sweeps,
-//! seeds, and claims, each with its class, the paper's value, a [formula](formula) over the results, and what is accepted.
-//! [`Reproduction`] plans the runs of many rows, makes each once, and judges.
+//! A row is a file `experiments/<paper>/<row>.toml`. Its keys are a scenario with settings, variants that are compared,
+//! sweeps, seeds, and claims. Each claim has its class, the paper's value, a [formula](formula) over the results, and
+//! the accepted range. [`Reproduction`] plans the runs of many rows, makes each once, and judges.
 
 mod asked;
 mod baseline;

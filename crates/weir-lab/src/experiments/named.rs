@@ -1,4 +1,4 @@
-//! Rows by their names, and those that are files.
+//! Rows by name, and rows from files.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use super::read::Experiment;
 use crate::form::{KeyPath, Problem, ScenarioError, advice_of_many};
 use crate::registry::Registry;
 
-/// The rows that ship, of these names or of this paper, in order, all of them without either; then those that are files, whose
-/// names end in `.toml`. Their scenarios can name the controllers of `registry`.
+/// Opens the shipped rows of these names or of this paper, in order, or all of them without either. Rows from files,
+/// whose names end in `.toml`, come after them. Their scenarios can name the controllers of `registry`.
 ///
 /// # Errors
-/// A name, a file or a paper that is not there; a file that makes no sense; two rows of one name.
+/// An unknown name or paper, a missing or invalid file, or two rows of one name.
 pub fn open(
     registry: &Registry,
     names: &[String],
@@ -44,10 +44,10 @@ pub fn open(
     }
 }
 
-/// The rows that ship, of these names or of this paper, in order; all of them without either.
+/// Shipped rows of these names or of this paper, in order; all of them without either.
 ///
 /// # Errors
-/// A name or a paper that is not there.
+/// An unknown name or paper.
 pub(super) fn select(
     names: &[String],
     paper: Option<&str>,

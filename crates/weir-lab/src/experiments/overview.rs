@@ -1,4 +1,4 @@
-//! How much of each paper is met: claims by class, rows, and claims that have a number of the paper.
+//! Overview of each paper: claims met by class, rows, and claims for which the paper prints a number.
 
 use serde::Serialize;
 
@@ -6,54 +6,54 @@ use super::claim::{Class, Reported};
 use super::judge::Verdict;
 use super::results::{Basis, ClaimResult, Count, counts};
 
-/// A number of ours is near the paper's where it differs by at most this share of it.
+/// Greatest relative difference between a measured number and the paper's that counts as near.
 const NEAR: f64 = 0.2;
 
-/// How much of a paper is met. What is told beside other claims is not counted.
+/// Summary of a paper. Claims that are reported beside others are not counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PaperSummary {
-    /// The paper.
+    /// Name of the paper.
     pub paper: String,
-    /// Its claims by class and by what they rest on.
+    /// Counts of its claims by class and basis.
     pub classes: Vec<Count>,
-    /// Its rows.
+    /// Counts of its rows.
     pub rows: RowCount,
-    /// Its claims with a number of the paper.
+    /// Counts of its claims with a number of the paper.
     pub numbers: NumberCount,
 }
 
-/// Rows by how many of their claims are met.
+/// Counts of rows by how many of their claims are met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RowCount {
-    /// Rows all of whose claims are met.
+    /// Number of rows with all claims met.
     pub whole: usize,
-    /// Rows some of whose claims are met.
+    /// Number of rows with some claims met.
     pub in_part: usize,
-    /// Rows no claim of which is met.
+    /// Number of rows with no claim met.
     pub none: usize,
 }
 
-/// Claims of class `NUM` for which the paper prints a number; none whose number is derived.
+/// Counts of claims of class `NUM` for which the paper prints a number; derived numbers are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NumberCount {
-    /// How many there are.
+    /// Number of claims.
     pub claims: usize,
-    /// How many are met.
+    /// Number of claims met.
     pub met: usize,
-    /// How many of our means differ from the paper's number by at most 20 % of it.
+    /// Number of claims whose mean differs from the paper's number by at most 20 % of it.
     pub within_20_percent: usize,
 }
 
-/// Words in columns, the first of each row its name.
+/// Table of texts; the first column has the names of the rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordTable {
-    /// The heads of the columns behind the names.
+    /// Heads of the columns after the names.
     pub head: Vec<String>,
-    /// The names, each with its cells.
+    /// Names, each with its cells.
     pub rows: Vec<(String, Vec<String>)>,
 }
 
-/// How much of each paper is met, in the order of `results`.
+/// Summary of each paper, in the order of `results`.
 pub fn summary(results: &[ClaimResult]) -> Vec<PaperSummary> {
     let of_paper = |claims: &[ClaimResult]| PaperSummary {
         paper: claims[0].paper().to_owned(),
@@ -98,7 +98,7 @@ impl NumberCount {
     }
 }
 
-/// Claims met of those there are, by paper and class, with the rows of each paper; several papers have a sum.
+/// Claims met over all claims, by paper and class, with the rows of each paper; several papers have a sum.
 pub fn classes_in_words(papers: &[PaperSummary]) -> WordTable {
     let mut kinds: Vec<(Class, Basis)> =
         papers.iter().flat_map(|paper| &paper.classes).map(|count| (count.class, count.basis)).collect();
@@ -133,7 +133,7 @@ pub fn classes_in_words(papers: &[PaperSummary]) -> WordTable {
     WordTable { head, rows: with_sum(papers, row) }
 }
 
-/// Of the claims with a number of the paper: how many are met, and how many of ours are near it.
+/// Counts of claims with a number of the paper: how many are met, and how many means are near the number.
 pub fn numbers_in_words(papers: &[PaperSummary]) -> WordTable {
     let row = |name: &str, papers: &[PaperSummary]| {
         let sum =
@@ -187,7 +187,7 @@ mod tests {
             number("one/b/none", NotReproduced, 10.0, None),
             ClaimResult::unmeasured("one/c/order", Class::Exact, Reproduced),
             ClaimResult::unmeasured("one/c/open", Class::Exact, Undecided),
-            // What is derived is no number of the paper, and what is told beside is not counted.
+            // A derived value is no number of the paper, and a claim reported beside others is not counted.
             ClaimResult { derived: true, ..number("two/a/derived", Reproduced, 1.0, Some(1.0)) },
             ClaimResult { beside: true, ..number("two/a/beside", NotReproduced, 1.0, Some(1.0)) },
             ClaimResult { beside: true, ..number("two/b/alone", NotReproduced, 1.0, Some(1.0)) },

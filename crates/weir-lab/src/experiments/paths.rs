@@ -1,4 +1,4 @@
-//! Paths into results: whether there can be such a value, and what a run has there.
+//! Paths into results: whether a path is valid, and the value of a run at a path.
 
 use std::sync::LazyLock;
 
@@ -12,13 +12,13 @@ use crate::form::{Form, Others, Shape, TableForm, advice, list};
 use weir_measure::metrics::{FlowSeries, LinkSeries, Series};
 use weir_measure::results::RunMetrics;
 
-/// Whether `name` is what a part of a path means: `*` stands for any rest.
+/// Whether `name` matches a part of a path; `*` stands for any rest.
 fn means(part: &str, name: &str) -> bool {
     part.strip_suffix('*').map_or(part == name, |head| name.starts_with(head))
 }
 
-/// What is wrong with a path that no results have, those of an analysis or of runs; names of flows, links and windows are looked
-/// at when runs are planned.
+/// Mistake and advice for a path that no results have, be it of an analysis or of runs. Names of flows, links and
+/// windows are checked when runs are planned.
 pub(super) fn problem(path: &str, analysis: Option<&'static Entry>) -> Option<(String, String)> {
     static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_for!(RunMetrics).to_value());
     if let Some(entry) = analysis {
@@ -27,7 +27,7 @@ pub(super) fn problem(path: &str, analysis: Option<&'static Entry>) -> Option<(S
     if Leaf::is_series(path) {
         return series_problem(path);
     }
-    // What a window has is what the whole has.
+    // A window has the same values as the whole run.
     problem_in(Shape::new(&SCHEMA), in_window(path).unwrap_or(path), path)
 }
 
@@ -45,14 +45,14 @@ fn problem_in(mut shape: Shape<'static>, below_it: &str, path: &str) -> Option<(
     (!whole).then(|| (format!("`{path}` is no number"), format!("it goes on with {}", list(&further))))
 }
 
-/// What a path goes on with behind the name of a window; `None` of one that leads into none.
+/// Rest of a path after the name of a window, or `None` of a path that leads into no window.
 fn in_window(path: &str) -> Option<&str> {
     path.strip_prefix("windows.")?.split_once('.').map(|(_, rest)| rest)
 }
 
-/// What stands under `part`; else what could have stood there.
+/// Schema under `part`, or else the valid names.
 fn below(shape: Shape<'static>, part: &str) -> Result<Shape<'static>, Vec<&'static str>> {
-    // In an array it is the name of an element.
+    // In an array the part is the name of an element.
     if let Some(item) = item(shape) {
         return Ok(item);
     }
@@ -110,7 +110,7 @@ fn series_problem(path: &str) -> Option<(String, String)> {
     }
 }
 
-/// What a run has at `path`; `None` where nothing is there by that name.
+/// Value of a run at `path`, or `None` if there is nothing of this name.
 pub(super) fn harvest(path: &str, metrics: &Value, series: Option<&Series>) -> Option<Harvested> {
     if Leaf::is_series(path) {
         return courses(path, series?);
@@ -194,7 +194,7 @@ fn of_link<'s>(link: &'s LinkSeries, columns: &[&str]) -> Option<&'s Vec<f64>> {
     })
 }
 
-/// The metrics of a run as the results print them.
+/// Metrics of a run in the form of the printed results.
 pub(super) fn printed(metrics: &RunMetrics) -> Value {
     serde_json::to_value(metrics).unwrap_or(Value::Null)
 }

@@ -1,4 +1,4 @@
-//! Which runs the rows need: each scenario once, whichever rows and claims ask for it.
+//! Plan of the runs that rows need; each scenario is run once, for all rows and claims that need it.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,31 +16,31 @@ use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 use weir_measure::metrics::{FlowPlan, MeasurePlan};
 
-/// What a row needs.
+/// Runs that a row needs.
 #[derive(Debug)]
 pub(super) struct PlannedRow<'e> {
     pub(super) experiment: &'e Experiment,
-    /// The places, in order.
+    /// Places of the sweeps, in order.
     pub(super) places: Vec<Place>,
-    /// Which case each variant is at each place, where it is needed.
+    /// Case of each variant at each place where the variant is needed.
     pub(super) cases: Vec<BTreeMap<String, usize>>,
     pub(super) seeds: u32,
 }
 
-/// How much is run.
+/// Extent of the runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// The whole sweeps and seeds in place of the quick ones.
+    /// Whether to use the full sweeps and seeds in place of the quick ones.
     pub full: bool,
-    /// So many seeds whatever the rows say.
+    /// Number of seeds in place of that of the rows.
     pub runs: Option<u32>,
-    /// So many points on each axis of a grid, whatever the rows say.
+    /// Number of points on each axis of a grid in place of that of the rows.
     pub grid: Option<u32>,
-    /// Also what only plots need.
+    /// Whether to make runs that only plots need.
     pub plots: bool,
 }
 
-/// Everything that is run.
+/// Plan of all runs.
 #[derive(Debug)]
 pub(super) struct Plan<'e> {
     pub(super) rows: Vec<PlannedRow<'e>>,
@@ -59,7 +59,7 @@ impl<'e> Plan<'e> {
         Ok(Self { rows, cases: planner.cases })
     }
 
-    /// How many runs that makes.
+    /// Number of runs.
     pub(super) fn runs(&self) -> usize {
         self.cases.iter().map(|case| case.runs() as usize).sum()
     }
@@ -72,11 +72,11 @@ pub(super) fn is_claimed(claim: &Claim, place: &Place) -> bool {
     claim.selection.iter().all(meant)
 }
 
-/// A place of a row.
+/// Place of a row.
 #[derive(Clone, Copy)]
 struct Spot<'e, 'p> {
     experiment: &'e Experiment,
-    /// The first place of the row.
+    /// First place of the row.
     first: &'p Place,
     place: &'p Place,
     /// Whether its scenarios are read when they are run.
@@ -85,7 +85,7 @@ struct Spot<'e, 'p> {
 
 struct Planner<'e, 't> {
     traces: &'t TraceStore,
-    /// The cases by what tells them apart.
+    /// Cases by a text that identifies them.
     known: BTreeMap<String, usize>,
     cases: Vec<Case<'e>>,
 }
@@ -100,7 +100,7 @@ impl<'e> Planner<'e, '_> {
             self.names_of(experiment, &places, extent)?;
         }
         for (index, place) in places.iter().enumerate() {
-            // Of a grid the ends are read before anything runs.
+            // Only the ends of a grid are read before the runs start.
             let unread = experiment.has_a_grid() && index > 0 && index + 1 < places.len();
             let spot = Spot { experiment, first: &places[0], place, unread };
             let mut own = self.variants(&spot, seeds)?;
@@ -114,7 +114,7 @@ impl<'e> Planner<'e, '_> {
         Ok(PlannedRow { experiment, places, cases, seeds })
     }
 
-    /// Refuses settings laid over a row of which nothing that is run takes them.
+    /// Refuses settings for a row if no run of the row accepts them.
     fn takes_what_is_laid(
         &self,
         experiment: &Experiment,
@@ -133,8 +133,8 @@ impl<'e> Planner<'e, '_> {
         Err(experiment.refuse(setting, &message, help))
     }
 
-    /// Looks up what claims and plots name on a grid, each at the first place where it is asked for: the inner points of a grid are
-    /// read when they run.
+    /// Checks the names of claims and plots on a grid, each at the first place where it is needed. The inner points of
+    /// a grid are read when they run.
     fn names_of(
         &self,
         experiment: &Experiment,
@@ -177,12 +177,12 @@ impl<'e> Planner<'e, '_> {
         Ok(())
     }
 
-    /// What is measured of a scenario.
+    /// Measurements of a scenario.
     fn measured(&self, scenario: &Scenario) -> Result<MeasurePlan, ScenarioError> {
         Ok(scenario.build(&RunOptions { seed: 1, ..RunOptions::default() }, self.traces)?.plan)
     }
 
-    /// The cases of the variants that some claim needs there.
+    /// Cases of the variants that claims need at this place.
     fn variants(
         &mut self,
         spot: &Spot<'e, '_>,
@@ -205,7 +205,7 @@ impl<'e> Planner<'e, '_> {
         Ok(cases)
     }
 
-    /// Adds the cases of the variants that some plot needs there.
+    /// Adds the cases of the variants that plots need at this place.
     fn of_plots(
         &mut self,
         spot: &Spot<'e, '_>,
@@ -223,7 +223,7 @@ impl<'e> Planner<'e, '_> {
         Ok(())
     }
 
-    /// What `leaf` names is taken from runs of so many seeds; `cases` has the variants there.
+    /// Requests the value of `leaf` from runs of `seeds` seeds; `cases` has the variants of the place.
     fn want(
         &mut self,
         spot: &Spot<'e, '_>,
@@ -266,6 +266,7 @@ impl<'e> Planner<'e, '_> {
         }
         let scenario = scenario(experiment, variant, place)?;
         let plan = self.measured(&scenario)?;
+        // Equal scenarios have equal texts, so that rows share their runs.
         let text = scenario.to_toml().unwrap_or_else(|_| format!("{scenario:?}"));
         Ok(self.known_or(text, || (CaseSource::Scenario(Box::new(scenario)), Some(plan))))
     }
@@ -285,7 +286,7 @@ impl<'e> Planner<'e, '_> {
     }
 }
 
-/// Every place of the sweeps, the last sweep going fastest.
+/// All places of the sweeps; the last sweep varies fastest.
 fn places(experiment: &Experiment, extent: Extent) -> Vec<Place> {
     let mut places = vec![Place::new()];
     for (name, sweep) in experiment.row.sweeps.iter() {
@@ -300,14 +301,14 @@ fn places(experiment: &Experiment, extent: Extent) -> Vec<Place> {
     places
 }
 
-/// What is wrong with the names in a path: there is no such flow, link or window.
+/// Error if a flow, link or window that the path names does not exist.
 fn missing(plan: &MeasurePlan, leaf: &Leaf, at: &KeyPath) -> Option<Problem> {
     let parts: Vec<&str> = leaf.path.split('.').collect();
     let unnamed = missing_name(plan, leaf, &parts, at);
     unnamed.or_else(|| missing_signal(plan, leaf, &parts, at))
 }
 
-/// No flow that is meant has a signal of this name.
+/// Error if no matching flow has a signal of this name.
 fn missing_signal(plan: &MeasurePlan, leaf: &Leaf, parts: &[&str], at: &KeyPath) -> Option<Problem> {
     let ["series", "flows", flow, side, signal, _] = parts else { return None };
     let meant = |name: &str| flow.strip_suffix('*').map_or(*flow == name, |head| name.starts_with(head));

@@ -1,4 +1,4 @@
-//! Where results come from.
+//! Provenance of results.
 
 use std::collections::BTreeMap;
 
@@ -7,29 +7,29 @@ use serde::{Deserialize, Serialize};
 use super::row::RowForm;
 use crate::shell::command_line;
 
-/// Which Weir made results, of how much, and by which command.
+/// Version of Weir that made the results, the extent of the runs, and the command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// The version of Weir.
+    /// Version of Weir.
     pub weir: String,
-    /// The commit that it was built from, with `+` behind it where files had been changed since; absent if that is not known.
+    /// Commit of the build, with `+` after it if files had been changed since; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The command, with the options on which results depend.
+    /// Command, with the options on which results depend.
     pub command: String,
-    /// How much of the rows was run; absent of figures with a form of their own.
+    /// Form in which the rows were run; absent for figures with a form of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<RowForm>,
-    /// How many seeds each row had, from 1 on, by `PAPER/ROW`; absent of figures with seeds of their own.
+    /// Number of seeds of each row, from 1 on, by `PAPER/ROW`; absent for figures with seeds of their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub seeds: BTreeMap<String, u32>,
-    /// What was laid over the rows, which are not the papers' any more.
+    /// Settings applied to the rows, which then differ from the papers'.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
 }
 
 impl Provenance {
-    /// That of what this Weir makes by the command of these `words`.
+    /// Provenance of results that this build makes by the command of these `words`.
     pub fn of(words: &[String]) -> Self {
         Self {
             weir: env!("CARGO_PKG_VERSION").to_owned(),
@@ -41,7 +41,7 @@ impl Provenance {
         }
     }
 
-    /// All of it in a sentence.
+    /// Provenance in a sentence.
     pub fn in_words(&self) -> String {
         let commit = self.commit.as_ref().map_or_else(String::new, |commit| format!(", commit {commit}"));
         let form = match self.form {
@@ -58,7 +58,7 @@ impl Provenance {
         format!("Weir {}{commit}{form}{seeds}: {}", self.weir, self.command)
     }
 
-    /// That the rows were changed, and how, in a sentence; `None` where they were not.
+    /// Sentence with the settings that were applied to the rows, or `None` without any.
     pub fn change_in_words(&self) -> Option<String> {
         let changed = self.changed.join(", ");
         (!changed.is_empty()).then(|| {

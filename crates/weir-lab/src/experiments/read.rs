@@ -1,4 +1,4 @@
-//! From a text to an experiment that makes sense.
+//! Reader of rows: from a text to a valid experiment.
 
 use std::path::{Path, PathBuf};
 
@@ -15,49 +15,49 @@ use crate::analysis::{self, Entry};
 use crate::form::{self, KeyPath, MOST_WRITTEN, Origin, Problem, SET, ScenarioError, advice, list, text_of};
 use crate::registry::Registry;
 
-/// A row of a paper that makes sense.
+/// Valid row of a paper.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Its name: `PAPER/ROW`.
+    /// Name of the row: `PAPER/ROW`.
     pub name: String,
-    /// What it says.
+    /// Contents of its file.
     pub row: Row,
-    /// The formulas of its claims, in their order.
+    /// Formulas of its claims, in their order.
     pub(super) formulas: Vec<Formulas>,
-    /// The formulas of its plots, in their order.
+    /// Formulas of its plots, in their order.
     pub(super) plots: Vec<PlotFormulas>,
-    /// The formulas of what was tried, in their order.
+    /// Formulas of its figures with settings changed, in their order.
     pub(super) tried: Vec<Formulas>,
-    /// What a command line asks for in place of the row's scenario and of what is laid over it.
+    /// Sweep of a command line, in place of the row's scenario and settings.
     pub(super) asked: Option<Asked>,
-    /// What is laid over the scenarios of all variants, behind all else.
+    /// Settings applied to the scenarios of all variants, after all others.
     pub(super) laid: Vec<Setting>,
-    /// The text of the scenario that stands in it, each line where it was.
+    /// Text of the inline scenario, with each line at its line number in the file.
     pub(super) inline: Option<String>,
-    /// Where the templates are that it may name besides those that ship: of a row that is a file.
+    /// Folder of templates that the row may name besides the shipped ones, for a row from a file.
     pub(super) templates: Option<PathBuf>,
     pub(super) origin: Origin,
-    /// The controllers that its scenarios can name.
+    /// Controllers that its scenarios can name.
     pub(super) registry: Registry,
 }
 
-/// A `path=value` that is laid over a scenario.
+/// Setting `path=value` that is applied to a scenario.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
-    /// What is laid over it.
+    /// Text of the setting.
     pub(super) text: String,
-    /// Where in the row's file it stands; `None` of what a command line says.
+    /// Place in the row's file, or `None` for a setting of a command line.
     pub(super) at: Option<KeyPath>,
 }
 
-/// The formulas of a claim.
+/// Formulas of a claim.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Formulas {
-    /// Where in the row's file the claim's formula stands, or what names it.
+    /// Place of the claim's formula, or of the name of a formula, in the row's file.
     pub(super) at: KeyPath,
-    /// What is claimed; none where a test shows it.
+    /// Formula of the claim; absent if a test shows it.
     pub(super) of: Option<Formula>,
-    /// What must not be more than in the paper where a value is better.
+    /// Formulas of quantities that must not exceed those of the paper where a value is better.
     pub(super) no_more: Vec<Formula>,
 }
 
@@ -68,11 +68,11 @@ impl Formulas {
 }
 
 impl Experiment {
-    /// The experiment that `text` describes; `file` is what errors call it.
+    /// Parses `text` as an experiment; `file` is its name in errors.
     ///
     /// # Errors
-    /// Everything that is wrong with the text, each with its place and with what would be right; what is wrong with its
-    /// scenarios is found when runs are planned.
+    /// All mistakes in the text, each with its place and with advice. Mistakes in its scenarios are found when runs are
+    /// planned.
     pub fn parse(name: &str, file: &str, text: &str) -> Result<Self, ScenarioError> {
         let origin = Origin::of(file, text);
         let table: Table =
@@ -83,7 +83,7 @@ impl Experiment {
         Ok(Self { inline, ..Self::of(name, row, origin)? })
     }
 
-    /// That of a row, which comes from `origin`.
+    /// Experiment of a row, which comes from `origin`.
     pub(super) fn of(name: &str, row: Row, origin: Origin) -> Result<Self, ScenarioError> {
         let mut problems = Vec::new();
         let formulas: Vec<Formulas> = row
@@ -122,19 +122,19 @@ impl Experiment {
         })
     }
 
-    /// A row that ships.
+    /// Opens a shipped row.
     ///
     /// # Errors
-    /// As for [`Self::parse`]; a test holds those that ship to having none.
+    /// As for [`Self::parse`]; a test checks that shipped rows have no errors.
     pub fn shipped(row: &ShippedRow) -> Result<Self, ScenarioError> {
         Self::parse(row.name, &format!("experiments/{}.toml", row.name), row.text)
     }
 
-    /// The row in the file at `path`, which is called as its folder and itself: `PAPER/ROW`. A template that it names is looked
-    /// for in `templates/` beside its folder first.
+    /// Opens the row in the file at `path`. The names of its folder and of the file give its name `PAPER/ROW`.
+    /// Templates are looked up first in `templates/` beside its folder.
     ///
     /// # Errors
-    /// The file cannot be read, and as for [`Self::parse`].
+    /// The file cannot be read, or one of the errors of [`Self::parse`].
     pub fn open(path: &Path) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
         let text = text_of(path, MOST_WRITTEN).map_err(|error| {
@@ -154,14 +154,15 @@ impl Experiment {
         Ok(Self { templates, ..Self::parse(&name, &file, &text)? })
     }
 
-    /// The same with `set` laid over the scenarios of all variants, behind all else: each a `path=value`, as after `--set`.
+    /// Copy with `set` applied to the scenarios of all variants, after all others; each is a `path=value`, as after
+    /// `--set`.
     #[must_use]
     pub fn changed(mut self, set: &[String]) -> Self {
         self.laid.extend(set.iter().map(|text| Setting { text: text.clone(), at: None }));
         self
     }
 
-    /// The error of a setting, where it stands.
+    /// Error of a setting, at its place.
     pub(super) fn refuse(&self, setting: &Setting, message: &str, help: &str) -> ScenarioError {
         let problem = |path: &KeyPath| Problem::value(path, message).help(help);
         let text = &setting.text;
@@ -177,7 +178,7 @@ impl Experiment {
         self.row.sweeps.iter().any(|(_, sweep)| is_grid(sweep))
     }
 
-    /// The paper that it is a row of.
+    /// Paper of the row.
     pub fn paper(&self) -> &str {
         self.name.split('/').next().unwrap_or_default()
     }
@@ -245,7 +246,7 @@ pub(super) fn read_formula(
     Ok(formula)
 }
 
-/// The same of a formula that may amount to anything, with what it amounts to.
+/// Reads a formula of any kind, and returns the kind as well.
 fn read_any(row: &Row, text: &str, scope: Scope, path: &KeyPath) -> Result<(Formula, Kind), Problem> {
     let part = parse_any(text, Reading { scope, named: &row.formulas });
     let part = part.map_err(|mistake| Problem::value(path, mistake.message).help(mistake.help))?;
@@ -253,7 +254,7 @@ fn read_any(row: &Row, text: &str, scope: Scope, path: &KeyPath) -> Result<(Form
     Ok(part)
 }
 
-/// Whether everything that a formula names is there.
+/// Checks that all names in a formula exist.
 fn look_up(row: &Row, formula: &Formula, path: &KeyPath) -> Result<(), Problem> {
     let problem = |message: String, help: String| Problem::value(path, message).help(help);
     for leaf in formula.leaves() {
@@ -272,7 +273,7 @@ fn look_up(row: &Row, formula: &Formula, path: &KeyPath) -> Result<(), Problem> 
     Ok(())
 }
 
-/// Whether there is one thing by which the claim is judged.
+/// Checks that exactly one key judges the claim.
 fn judged_by(claim: &Claim, path: &KeyPath) -> Option<Problem> {
     let mut by = Vec::new();
     by.extend(claim.accept.map(|_| "accept"));
@@ -299,7 +300,7 @@ fn judged_by(claim: &Claim, path: &KeyPath) -> Option<Problem> {
     }
 }
 
-/// Whether the claim names sweeps and values that there are.
+/// Checks that the claim names existing sweeps and values.
 fn places(row: &Row, claim: &Claim, path: &KeyPath) -> Vec<Problem> {
     let mut problems = Vec::new();
     let known = |name: &str, path: &KeyPath| {
@@ -332,7 +333,7 @@ fn places(row: &Row, claim: &Claim, path: &KeyPath) -> Vec<Problem> {
     problems
 }
 
-/// What is wrong with the sources of variants.
+/// Mistakes in the sources of variants.
 fn sources(row: &Row) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (name, variant) in row.variants.iter() {
@@ -352,7 +353,7 @@ fn sources(row: &Row) -> Vec<Problem> {
     problems
 }
 
-/// What is wrong with the variant that another stands on.
+/// Mistake in the variant on which another is based.
 fn stands_on(row: &Row, name: &str, on: &str, path: &KeyPath) -> Option<Problem> {
     let grounds = || row.variants.iter().filter(|(own, variant)| *own != name && variant.on.is_none());
     if grounds().any(|(own, _)| own == on) {
@@ -362,7 +363,7 @@ fn stands_on(row: &Row, name: &str, on: &str, path: &KeyPath) -> Option<Problem>
     Some(problem.help(advice(on, grounds().map(|(own, _)| own))))
 }
 
-/// What is wrong with what is laid over the scenario, so far as it does not need the scenario.
+/// Mistakes in the settings that can be found without the scenario.
 fn settings(row: &Row) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut look = |set: &[String], path: &KeyPath| {
@@ -390,7 +391,8 @@ fn settings(row: &Row) -> Vec<Problem> {
     problems
 }
 
-/// The text with nothing left but the scenario, whose tables lose the `scenario.` before their names and nothing moves.
+/// Text with only the lines of the inline scenario, at their line numbers. Its tables lose the `scenario.` before their
+/// names.
 fn scenario_lines(text: &str) -> String {
     let mut within = false;
     let line = |line: &str| {

@@ -1,4 +1,4 @@
-//! Running rows and judging what they claim.
+//! Runs of rows and judgement of their claims.
 
 use std::collections::BTreeMap;
 
@@ -20,24 +20,24 @@ use crate::traces::TraceStore;
 use weir_measure::results::Value;
 use weir_measure::results::stats::mean;
 
-/// Rows that are going to be reproduced: every run they need is planned, and every scenario has been read.
+/// Planned reproduction of rows: all runs are planned, and every scenario has been read.
 #[derive(Debug)]
 pub struct Reproduction<'e> {
     plan: Plan<'e>,
-    /// Whether plots are wanted.
+    /// Whether to evaluate plots.
     plots: bool,
 }
 
-/// What came out.
+/// Results of a reproduction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reproduced {
-    /// The claims, in the order of the rows.
+    /// Claims, in the order of the rows.
     pub claims: Vec<ClaimResult>,
-    /// The plots, in the order of the rows; none unless they were wanted.
+    /// Plots, in the order of the rows; empty unless requested.
     pub plots: Vec<PlotResult>,
-    /// What was measured at each point of a grid, of the rows that have one.
+    /// Measured values at each point of a grid, for rows that have one.
     pub tables: Vec<Table>,
-    /// Of a sweep that a command line asked for: the places, each with the values of each number, run by run.
+    /// Places of a sweep from the command line, each with the values of each number, run by run.
     pub(super) measured: Vec<(Place, Vec<Vec<Value>>)>,
 }
 
@@ -45,7 +45,7 @@ impl<'e> Reproduction<'e> {
     /// Plans the runs that `experiments` need.
     ///
     /// # Errors
-    /// A scenario that is wrong, or that lacks what a claim names.
+    /// A scenario has a mistake, or lacks a name of a claim.
     pub fn plan(
         experiments: &'e [Experiment],
         extent: Extent,
@@ -54,7 +54,7 @@ impl<'e> Reproduction<'e> {
         Ok(Self { plan: Plan::of(experiments, extent, traces)?, plots: extent.plots })
     }
 
-    /// How many seeds each row has, by `PAPER/ROW`.
+    /// Number of seeds of each row, by `PAPER/ROW`.
     pub fn seeds(&self) -> BTreeMap<String, u32> {
         self.plan.rows.iter().map(|row| (row.experiment.name.clone(), row.seeds)).collect()
     }
@@ -129,28 +129,28 @@ impl Shardable for Reproduction<'_> {
     }
 }
 
-/// A run of a case.
+/// Run of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct OneRun {
     case: usize,
     seed: u64,
 }
 
-/// A place with the value of each seed, judged.
+/// Place with the value of each seed, judged.
 struct JudgedPlace {
     at: Place,
     values: Vec<Value>,
     judged: Judged,
 }
 
-/// A row with what came out of its runs.
+/// Row with the values of its runs.
 struct RanRow<'r> {
     experiment: &'r Experiment,
     runs: &'r Runs<'r>,
 }
 
 impl PlannedRow<'_> {
-    /// What `with` makes of the row's runs.
+    /// Calls `with` on the row's runs.
     fn with_runs<T>(&self, harvests: &Harvests<'_>, with: impl FnOnce(&Runs<'_>) -> T) -> T {
         let case = |place: usize, leaf: &Leaf| self.cases[place].get(&leaf.variant).copied();
         let measured = |place: usize, seed: usize, leaf: &Leaf| {
@@ -161,7 +161,7 @@ impl PlannedRow<'_> {
         with(&Runs { places: &self.places, seeds, measured: &measured, drawn: &drawn })
     }
 
-    /// What is asked for in place of claims: the places, each with the values of each number, run by run.
+    /// Places of a sweep from the command line, each with the values of each number, run by run.
     fn measured(&self, harvests: &Harvests<'_>) -> Vec<(Place, Vec<Vec<Value>>)> {
         let Some(asked) = &self.experiment.asked else { return Vec::new() };
         self.with_runs(harvests, |runs| {
@@ -172,7 +172,7 @@ impl PlannedRow<'_> {
         })
     }
 
-    /// Every claim of the row, judged.
+    /// Judged claims of the row.
     fn judge(&self, harvests: &Harvests<'_>) -> Vec<ClaimResult> {
         let Experiment { row, formulas, .. } = self.experiment;
         let judge = |(claim, formulas): (&Claim, &Formulas)| {
@@ -195,12 +195,12 @@ impl RanRow<'_> {
         let verdict = match claim.tests.as_slice() {
             [] => together(&verdicts, claim.share),
             tests if tests.iter().all(|test| is_known_test(test)) => Verdict::Tested,
-            // Nothing here knows that they are there and ran.
+            // Unknown tests may be missing or not run, so that the claim stays undecided.
             _ => Verdict::Undecided,
         };
         let mut worst_last: Vec<&Judged> = judged.iter().map(|own| &own.judged).collect();
         worst_last.sort_by(|a, b| a.verdict.cmp(&b.verdict).then_with(|| b.margin.total_cmp(&a.margin)));
-        // The worst of those that have to hold.
+        // The worst of the best `needed` places decides.
         let deciding = needed(judged.len(), claim.share).checked_sub(1).map(|last| worst_last[last]);
         let measured = deciding.map(|judged| judged.measured);
         let place = |JudgedPlace { at, values, judged }| PlaceResult {
@@ -211,7 +211,7 @@ impl RanRow<'_> {
             verdict: judged.verdict,
         };
         let cause = claim.cause.clone().or_else(|| row.cause.clone());
-        // A cause is one of the row as it stands.
+        // Causes explain the row without settings of the command line.
         let has_cause = !verdict.is_met() && self.experiment.laid.is_empty();
         ClaimResult {
             id: format!("{name}/{}", claim.id),
@@ -271,7 +271,7 @@ impl RanRow<'_> {
         judged.unless_better(values, range, better.side, &no_more)
     }
 
-    /// Each step from a place to the next one along an axis, the other axes being the same.
+    /// Judges each step from a place to the next one along an axis, with the other axes equal.
     fn judge_steps(&self, values: &[(usize, Vec<Value>)], along: &str, order: Order) -> Vec<JudgedPlace> {
         let places = self.runs.places;
         let elsewhere = |place: &Place| {
@@ -282,6 +282,7 @@ impl RanRow<'_> {
         let mut steps = Vec::new();
         for (at, (index, runs)) in values.iter().enumerate() {
             let place = &places[*index];
+            // Nearest earlier place along the axis, with all other axes equal.
             let before =
                 values[..at].iter().rev().find(|(other, _)| elsewhere(&places[*other]) == elsewhere(place));
             let Some((_, earlier)) = before else { continue };
@@ -294,7 +295,7 @@ impl RanRow<'_> {
     }
 }
 
-/// What is drawn of a row.
+/// Evaluated plots of a row.
 fn plots_of(experiment: &Experiment, runs: &Runs<'_>) -> Vec<PlotResult> {
     let Experiment { name, row, plots, .. } = experiment;
     let both = row.plots.iter().zip(plots);
@@ -312,7 +313,7 @@ fn judge_runs(claim: &Claim, runs: &[Value]) -> Judged {
     }
 }
 
-/// The mean over the places of each seed's values; none where a place has none.
+/// Mean over the places for each seed, or `None` for a seed that lacks a value at some place.
 fn mean_over_places(places: &[Vec<Value>]) -> Vec<Value> {
     let seeds = places.iter().map(Vec::len).max().unwrap_or(0);
     let of_seed = |seed: usize| {
@@ -328,7 +329,7 @@ fn accepted(claim: &Claim) -> Accepted {
     let Range { min, max } = match order {
         Some(Order::Above) => Range { min: Some(0.0), max: None },
         Some(Order::Below) => Range { min: None, max: Some(0.0) },
-        // Zero less a margin of zero would be printed as −0.
+        // A negated margin of zero would be printed as −0.
         Some(Order::NotBelow) => Range { min: Some(0.0 - margin), max: None },
         Some(Order::NotAbove) => Range { min: None, max: Some(margin) },
         None => claim.accept.unwrap_or_default(),

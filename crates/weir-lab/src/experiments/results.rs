@@ -1,4 +1,4 @@
-//! What reproducing rows yields, as values that serialise with stable keys.
+//! Results of a reproduction, as values that serialise with stable keys.
 
 use std::collections::BTreeMap;
 
@@ -9,75 +9,75 @@ use super::judge::{Measured, Verdict};
 use weir_measure::results::Value;
 use weir_measure::results::stats::kinds_in_words;
 
-/// A claim, and what came out.
+/// Claim with its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClaimResult {
     /// `PAPER/ROW/CLAIM`.
     pub id: String,
     /// `PAPER/ROW`.
     pub row: String,
-    /// Its class.
+    /// Class of the claim.
     pub class: Class,
-    /// What is claimed.
+    /// Statement of the claim.
     pub claim: String,
-    /// What the paper reports.
+    /// Value or statement of the paper.
     pub reported: Option<Reported>,
-    /// Unit of what is reported, measured and accepted.
+    /// Unit of the reported, measured and accepted values.
     pub unit: String,
-    /// What was measured; on a sweep at the place that decides.
+    /// Measured value; on a sweep that of the deciding place.
     pub measured: Option<Measured>,
-    /// What is accepted: of an order or a trend a side of zero.
+    /// Accepted range; for an order or a trend a side of zero.
     pub accepted: Accepted,
-    /// The verdict.
+    /// Verdict on the claim.
     pub verdict: Verdict,
-    /// What stands in for something that cannot be had.
+    /// Description of a stand-in for something that is not available.
     pub stand_in: Option<String>,
-    /// Whether open parameters were chosen on it.
+    /// Whether open parameters were chosen by this claim.
     pub calibration: bool,
-    /// Whether what is reported is not printed in the paper but follows from its equations or its set-up.
+    /// Whether the paper does not print the reported value, so that it was derived from equations or set-up.
     #[serde(default)]
     pub derived: bool,
-    /// Whether it is told and not counted: another claim counts the same, or the paper does not claim it.
+    /// Whether the claim is reported and not counted, as another claim covers it or the paper does not make it.
     #[serde(default)]
     pub beside: bool,
-    /// Why it is not met, and by which experiment that is known.
+    /// Cause of an unmet claim, with the experiment that shows it.
     pub cause: Option<String>,
-    /// The tests that show it.
+    /// Tests that show the claim.
     pub tests: Vec<String>,
-    /// Where on the sweeps it was judged.
+    /// Places of the sweeps at which the claim was judged.
     pub places: Vec<PlaceResult>,
 }
 
-/// A range that is accepted; null for no bound.
+/// Accepted range; null for no bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Accepted {
-    /// The least.
+    /// Lower end.
     pub low: Value,
-    /// The greatest.
+    /// Upper end.
     pub high: Value,
-    /// Whether the ends themselves are outside, as of an order.
+    /// Whether the ends themselves are outside, as for an order.
     #[serde(default)]
     pub strict: bool,
 }
 
-/// What came out at one place of a sweep.
+/// Result at one place of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlaceResult {
-    /// Where: the value on each axis; of a trend where a step ends.
+    /// Value on each axis; for a trend the end of a step.
     pub at: BTreeMap<String, f64>,
-    /// What was measured.
+    /// Measured value.
     pub measured: Measured,
-    /// What it was measured of: the value of each seed, from 1 on, null where a seed has none.
+    /// Value of each seed, from 1 on; null for a seed without a value.
     #[serde(default)]
     pub values: Vec<Value>,
-    /// The share of the runs that lie in the range, or on the side that is claimed.
+    /// Share of the runs in the range, or on the claimed side.
     pub inside: f64,
-    /// The verdict.
+    /// Verdict on the place.
     pub verdict: Verdict,
 }
 
 impl ClaimResult {
-    /// A claim of a test, without range and figures.
+    /// Claim for tests, without range and figures.
     #[cfg(test)]
     pub(super) fn unmeasured(id: &str, class: Class, verdict: Verdict) -> Self {
         Self {
@@ -100,12 +100,12 @@ impl ClaimResult {
         }
     }
 
-    /// The paper of its row.
+    /// Paper of its row.
     pub fn paper(&self) -> &str {
         self.row.split('/').next().unwrap_or_default()
     }
 
-    /// What the paper reports, in words.
+    /// Reported value or statement, in words.
     pub fn reported_in_words(&self) -> String {
         match &self.reported {
             None => String::new(),
@@ -114,24 +114,24 @@ impl ClaimResult {
         }
     }
 
-    /// What was measured, in words: `0.199 ± 0.001`, and both kinds of runs where they are of two.
+    /// Measured value, in words: `0.199 ± 0.001`, with both kinds of runs if there are two.
     pub fn measured_in_words(&self) -> String {
         measured_in_words(self.measured.as_ref(), &self.unit)
     }
 
-    /// The range, in words.
+    /// Accepted range, in words.
     pub fn accepted_in_words(&self) -> String {
         self.accepted.in_words()
     }
 
-    /// What there is to know of it beside its verdict.
+    /// Marks beside the verdict.
     pub fn marks(&self) -> Vec<&'static str> {
         let marks =
             [("stand-in", self.stand_in.is_some()), ("derived", self.derived), ("beside", self.beside)];
         marks.into_iter().filter(|(_, is)| *is).map(|(mark, _)| mark).collect()
     }
 
-    /// On what it rests.
+    /// Basis of the claim.
     pub const fn basis(&self) -> Basis {
         match (self.calibration, self.derived) {
             (true, _) => Basis::Calibration,
@@ -140,7 +140,7 @@ impl ClaimResult {
         }
     }
 
-    /// How many of the places hold: `9 of 10`; empty without a sweep.
+    /// Number of places at which the claim holds: `9 of 10`; empty without a sweep.
     pub fn places_in_words(&self) -> String {
         let met = self.places.iter().filter(|place| place.verdict.is_met()).count();
         if self.places.len() > 1 { format!("{met} of {}", self.places.len()) } else { String::new() }
@@ -154,7 +154,7 @@ impl From<Range> for Accepted {
 }
 
 impl Accepted {
-    /// The range, in words: `≥ 2`, or `1 to 2`; empty without a bound.
+    /// Range in words: `≥ 2`, or `1 to 2`; empty without a bound.
     pub fn in_words(self) -> String {
         let or_equal = |strict: &'static str, or_equal| if self.strict { strict } else { or_equal };
         match (self.low, self.high) {
@@ -166,7 +166,7 @@ impl Accepted {
     }
 }
 
-/// What was measured, in words, with its interval, its unit, and both kinds of runs where they are of two.
+/// Measured value in words, with its interval and unit, and with both kinds of runs if there are two.
 pub(super) fn measured_in_words(measured: Option<&Measured>, unit: &str) -> String {
     let Some(measured) = measured else { return "–".to_owned() };
     let Some(mean) = measured.mean else { return "no value".to_owned() };
@@ -180,26 +180,26 @@ pub(super) fn with_unit(text: &str, unit: &str) -> String {
     if unit.is_empty() { text.to_owned() } else { format!("{text} {unit}") }
 }
 
-/// Decimals that say enough of a value: two digits of its interval, else three of its own.
+/// Decimals of a value: two digits of its interval, else three of its own.
 fn digits(mean: f64, half: Value) -> usize {
     let least = half.filter(|half| *half > 0.0).map_or(mean.abs() / 10.0, |half| half);
     if least <= 0.0 { 1 } else { (1.0 - libm::log10(least).floor()).clamp(0.0, 6.0) as usize }
 }
 
-/// On what a claim rests.
+/// Basis of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// What the paper prints, of which nothing was known when parameters were chosen.
+    /// Value that the paper prints, unknown when parameters were chosen.
     Validation,
-    /// What follows from the paper's equations or set-up and is not printed in it.
+    /// Value that was derived from the paper's equations or set-up, as the paper does not print it.
     Derived,
-    /// What open parameters were chosen on.
+    /// Value by which open parameters were chosen.
     Calibration,
 }
 
 impl Basis {
-    /// As it is printed.
+    /// Name of the basis in the output.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Validation => "validation",
@@ -209,37 +209,37 @@ impl Basis {
     }
 }
 
-/// How many claims of a kind are met.
+/// Counts of claims of one class and basis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
-    /// The paper.
+    /// Name of the paper.
     pub paper: String,
-    /// The class.
+    /// Class of the claims.
     pub class: Class,
-    /// On what they rest.
+    /// Basis of the claims.
     pub basis: Basis,
-    /// How many claims have which verdict.
+    /// Number of claims with each verdict.
     pub verdicts: BTreeMap<Verdict, usize>,
 }
 
 impl Count {
-    /// How many there are.
+    /// Number of claims.
     pub fn claims(&self) -> usize {
         self.verdicts.values().sum()
     }
 
-    /// How many have this verdict.
+    /// Number of claims with this verdict.
     pub fn of(&self, verdict: Verdict) -> usize {
         self.verdicts.get(&verdict).copied().unwrap_or(0)
     }
 
-    /// How many are met.
+    /// Number of claims met.
     pub fn met(&self) -> usize {
         self.verdicts.iter().filter(|(verdict, _)| verdict.is_met()).map(|(_, count)| count).sum()
     }
 }
 
-/// The claims counted by paper, class and what they rest on; those told beside others are not.
+/// Counts of the claims by paper, class and basis, without claims reported beside others.
 pub fn counts(results: &[ClaimResult]) -> Vec<Count> {
     let mut counts: BTreeMap<(&str, Class, Basis), BTreeMap<Verdict, usize>> = BTreeMap::new();
     for result in results.iter().filter(|result| !result.beside) {

@@ -1,4 +1,4 @@
-//! The words of `experiments/<paper>/<row>.toml`.
+//! Keys of `experiments/<paper>/<row>.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,77 +11,78 @@ use super::plots::Plot;
 use crate::form::Shape;
 use crate::scenario::{FurtherWindow, Named};
 
-/// A row of a paper: what is run, and what the paper claims of it.
+/// Row of a paper: the runs, and the claims of the paper about them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// What it is, in a line.
+    /// Title, in a line.
     pub title: String,
-    /// What the paper says.
+    /// Statement of the paper.
     #[serde(default)]
     pub words: String,
-    /// What the paper leaves open, what was taken for it, and why.
+    /// Open parameters of the paper, with the chosen values and the reasons.
     #[serde(default)]
     pub open: String,
-    /// What stands in for something that cannot be had.
+    /// Description of a stand-in for something that is not available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stand_in: Option<String>,
-    /// Whether open parameters were chosen on it.
+    /// Whether open parameters were chosen by this row.
     #[serde(default)]
     pub calibration: bool,
-    /// Why what is not reproduced is not, and by which experiment that is known.
+    /// Cause of claims that are not reproduced, with the experiment that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// How many seeds, from 1 on.
+    /// Number of seeds, from 1 on.
     #[serde(default)]
     pub seeds: Seeds,
-    /// What is run: the name of a template or of a shipped scenario, or a scenario.
+    /// Scenario of the row: the name of a template or of a shipped scenario, or a table with a scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<Source>,
-    /// What is laid over it: each a `path=value`; `<FORMULA>` in it is a number that follows from the axes.
+    /// Settings applied to the scenario: each a `path=value`, in which `<FORMULA>` is a number that follows from the
+    /// axes.
     #[serde(default)]
     pub set: Vec<String>,
-    /// Windows in which everything is measured too, in place of those of the scenario.
+    /// Additional windows for all measurements, in place of those of the scenario.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub windows: Named<FurtherWindow>,
-    /// What is compared: each with what it lays over the scenario after the sweeps.
+    /// Variants that are compared, each with settings applied to the scenario after the sweeps.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub variants: Named<Variant>,
-    /// What is varied, all with all.
+    /// Sweeps, in all combinations.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub sweeps: Named<Sweep>,
-    /// Formulas that those of claims may name.
+    /// Named formulas, for use in those of claims.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub formulas: BTreeMap<String, String>,
-    /// What the paper claims.
+    /// Claims of the paper.
     pub claims: Vec<Claim>,
-    /// The paper's figures, drawn from our runs.
+    /// Figures of the paper, drawn from our runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plots: Vec<Plot>,
-    /// Figures that the row has with settings changed: what causes rest on.
+    /// Figures of the row with settings changed, on which causes rest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Tried>,
 }
 
-/// Where a scenario comes from.
+/// Source of a scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Source {
-    /// A template or a shipped scenario, by its name.
+    /// Name of a template or of a shipped scenario.
     Name(String),
-    /// The scenario itself.
+    /// Table with the scenario itself.
     Inline(#[schemars(with = "serde_json::Map<String, serde_json::Value>")] toml::Table),
 }
 
-/// How many seeds.
+/// Number of seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seeds {
-    /// In the quick form.
+    /// Number in the quick form.
     #[serde(default = "five")]
     #[schemars(range(min = 1, max = 1000))]
     pub quick: u32,
-    /// In the full form.
+    /// Number in the full form.
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 1000))]
     pub full: u32,
@@ -101,29 +102,31 @@ const fn ten() -> u32 {
     10
 }
 
-/// One of the things that are compared.
+/// Variant that is compared with others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
-    /// Another variant, without one itself, whose source and settings come first.
+    /// Other variant on which this one is based: its source and settings come first. That variant must not have such a
+    /// base itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// A scenario in place of the row's, a template or a shipped one; nothing of the row and its sweeps is laid over it.
+    /// Scenario in place of the row's, a template or a shipped one. Settings of the row and its sweeps are not applied
+    /// to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
-    /// An analysis in place of a scenario, as `weir analyse` calls it; what is set are its parameters.
+    /// Analysis in place of a scenario, by its name in `weir analyse`; the settings are its parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub analysis: Option<String>,
-    /// The controller that takes over all media flows, behind all that is set; those of the scenario unless given.
+    /// Controller of all media flows, applied after all settings; those of the scenario unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<String>,
-    /// What it lays over the scenario.
+    /// Settings applied to the scenario.
     #[serde(default)]
     pub set: Vec<String>,
 }
 
 impl Row {
-    /// The variant of this name behind the one that it stands on, if it does, with their names.
+    /// Variant of this name, after the one on which it is based, if any; both with their names.
     pub(super) fn layers(&self, name: &str) -> impl DoubleEndedIterator<Item = (&str, &Variant)> + Clone {
         let named = |name: &str| self.variants.iter().find(|(own, _)| *own == name);
         let own = named(name);
@@ -131,53 +134,53 @@ impl Row {
         below.into_iter().chain(own)
     }
 
-    /// The scenario that stands in place of the row's.
+    /// Scenario of the variant in place of the row's.
     pub(super) fn own_scenario(&self, variant: &str) -> Option<&str> {
         self.layers(variant).rev().find_map(|(_, layer)| layer.scenario.as_deref())
     }
 
-    /// The analysis that stands in place of a scenario.
+    /// Analysis of the variant in place of a scenario.
     pub(super) fn own_analysis(&self, variant: &str) -> Option<&str> {
         self.layers(variant).rev().find_map(|(_, layer)| layer.analysis.as_deref())
     }
 
-    /// The controller that takes over its media flows.
+    /// Controller of all media flows of the variant.
     pub(super) fn own_controller(&self, variant: &str) -> Option<&str> {
         self.layers(variant).rev().find_map(|(_, layer)| layer.controller.as_deref())
     }
 
-    /// Whether none of its variants has a scenario.
+    /// Whether all of its variants are analyses.
     pub(super) fn has_analyses_alone(&self) -> bool {
         self.variants.names().all(|name| self.own_analysis(name).is_some())
     }
 
-    /// Whether a variant is run by itself, without what the row says of its scenario.
+    /// Whether a variant has a scenario or analysis of its own, to which the row's settings are not applied.
     pub(super) fn is_by_itself(&self, variant: &str) -> bool {
         self.own_scenario(variant).is_some() || self.own_analysis(variant).is_some()
     }
 }
 
-/// Something that is varied.
+/// Sweep over values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
-    /// What is laid over the scenario; its value is `<$NAME>`.
+    /// Settings applied to the scenario, in which `<$NAME>` is the value.
     #[serde(default)]
     pub set: Vec<String>,
-    /// Its values in the quick form.
+    /// Values in the quick form.
     pub quick: Values,
-    /// Its values in the full form; those of the quick one unless given.
+    /// Values in the full form; those of the quick form unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full: Option<Values>,
 }
 
-/// The values on a sweep.
+/// Values of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Values {
-    /// These.
+    /// List of values.
     These(Vec<f64>),
-    /// So many from one to another, each the same factor above the one before: an axis of a grid.
+    /// Axis of a grid: points from one value to another, each the same factor above the one before.
     Grid(Grid),
 }
 
@@ -185,17 +188,17 @@ pub enum Values {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {
-    /// The first value, above zero.
+    /// First value, above zero.
     pub from: f64,
-    /// The last one.
+    /// Last value.
     pub to: f64,
-    /// How many.
+    /// Number of points.
     #[schemars(range(min = 2, max = 1000))]
     pub points: u32,
 }
 
 impl Values {
-    /// The values; of a grid so many of them, if it is told how many.
+    /// List of the values; of a grid with `points` points, if given.
     pub fn list(&self, points: Option<u32>) -> Vec<f64> {
         match self {
             Self::These(values) => values.clone(),
@@ -209,51 +212,51 @@ impl Values {
     }
 }
 
-/// A figure that a row has with settings changed.
+/// Figure of a row with settings changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tried {
-    /// What is laid over the scenario of each variant, behind all else: each a `path=value`, as of the row.
+    /// Settings applied to the scenario of each variant after all others: each a `path=value`, as in the row.
     #[serde(default)]
     pub set: Vec<String>,
-    /// The claim of the row whose formula, places and unit the figure has.
+    /// Claim of the row from which the figure takes formula, places and unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,
-    /// The formula of the figure, in place of the claim's.
+    /// Formula of the figure, in place of the claim's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
     /// Unit of the figure, in place of the claim's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// Where on the sweeps the figure is taken, in place of the claim's places.
+    /// Places of the sweeps for the figure, in place of the claim's.
     #[serde(default, rename = "where", skip_serializing_if = "BTreeMap::is_empty")]
     pub selection: BTreeMap<String, Selection>,
-    /// The figure that is expected: the mean over the seeds, at each of the places.
+    /// Expected figure: the mean over the seeds, at each of the places.
     pub expected: f64,
-    /// The range outside of which the figure has moved.
+    /// Range outside of which the figure counts as moved.
     pub accept: Range,
-    /// How many seeds, from 1 on.
+    /// Number of seeds, from 1 on.
     #[serde(default = "five")]
     #[schemars(range(min = 1, max = 1000))]
     pub seeds: u32,
-    /// Whose values the sweeps have.
+    /// Form from which the sweeps take their values.
     #[serde(default)]
     pub form: RowForm,
 }
 
-/// How much of a row is run.
+/// Form of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowForm {
-    /// The quick values of the sweeps, and the quick number of seeds.
+    /// Quick values of the sweeps, and the quick number of seeds.
     #[default]
     Quick,
-    /// The full ones.
+    /// Full values of the sweeps, and the full number of seeds.
     Full,
 }
 
 impl Tried {
-    /// The row that has the figure as its only claim, which is judged by the range.
+    /// Row with the figure as its only claim, judged by the range.
     pub(super) fn row(&self, row: &Row) -> Row {
         let claimed = self.claim.as_ref().and_then(|id| row.claims.iter().find(|claim| claim.id == *id));
         let claimed = claimed.cloned().unwrap_or_else(|| Claim { share: 1.0, ..Claim::default() });
@@ -286,7 +289,7 @@ impl Tried {
     }
 }
 
-/// JSON Schema of files of rows.
+/// JSON Schema of row files.
 pub fn row_schema() -> &'static serde_json::Value {
     static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Row).to_value());
     &SCHEMA

@@ -1,10 +1,10 @@
-//! What a row says that parses and means nothing: ranges without numbers, shares of none, words that nothing reads.
+//! Mistakes in a row that parses: ranges without numbers, shares of zero, unused keys.
 
 use super::claim::{Better, Claim, Order, OverPlaces, OverSeeds, Range, Selection, Side};
 use super::row::{Grid, Row, Tried, Values};
 use crate::form::{KeyPath, Problem, advice};
 
-/// What is wrong with a row as a whole.
+/// Mistakes in a row as a whole.
 pub(super) fn of_row(row: &Row) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (index, claim) in row.claims.iter().enumerate() {
@@ -42,7 +42,7 @@ fn of_values(values: &Values, path: &KeyPath) -> Option<Problem> {
     }
 }
 
-/// What is wrong with a claim by itself.
+/// Mistakes in a claim by itself.
 pub(super) fn of_claim(claim: &Claim, path: &KeyPath) -> Vec<Problem> {
     let mut problems = Vec::new();
     problems.extend(claim.accept.and_then(|range| of_range(range, &path.with("accept"))));
@@ -75,7 +75,7 @@ fn of_share(share: f64, path: &KeyPath, otherwise: &str) -> Option<Problem> {
     (!is_one).then(|| Problem::value(path, otherwise).help("write a share above 0, at most 1"))
 }
 
-/// What is wrong with what was tried, so far as it does not need the scenario.
+/// Mistakes in a figure with settings changed that can be found without the scenario.
 pub(super) fn of_tried(row: &Row, tried: &Tried, path: &KeyPath) -> Vec<Problem> {
     let mut problems = Vec::new();
     problems.extend(of_range(tried.accept, &path.with("accept")));
@@ -118,7 +118,7 @@ fn of_margin(claim: &Claim, path: &KeyPath) -> Option<Problem> {
     (!is_one).then(|| Problem::value(path, "this is no margin").help("write a number from 0 on, in `unit`"))
 }
 
-/// What keeps a value from ever being better, or lets it be so for nothing.
+/// Mistakes by which a value can never be better, or is better without a condition.
 fn of_better(better: &Better, range: Range, over: OverPlaces, path: &KeyPath) -> Vec<Problem> {
     let mut problems = Vec::new();
     if better.at.len() < 2 {
@@ -141,7 +141,7 @@ fn of_better(better: &Better, range: Range, over: OverPlaces, path: &KeyPath) ->
     problems
 }
 
-/// What is read with a range only.
+/// Mistakes: keys that are used with a range only.
 fn without_range(claim: &Claim, path: &KeyPath) -> Vec<Problem> {
     let unread = [("better", claim.better.is_some()), ("over_seeds", claim.over_seeds != OverSeeds::Mean)];
     let problem = |(key, _): (&str, bool)| {

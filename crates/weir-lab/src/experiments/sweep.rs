@@ -1,5 +1,5 @@
-//! A scenario over values of its own keys, as a row without claims: planned, run, kept and drawn as papers' rows are, and
-//! measured without being judged.
+//! Sweep of a scenario over values of its own keys, as a row without claims. Runs are planned, made, stored and drawn
+//! as those of papers' rows, and measured without a judgement.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::registry::Registry;
 use crate::scenario::{Candidate, Named};
 use weir_measure::results::Value;
 
-/// What of a run a sweep shows: label, unit, formula behind the variant's name, decimals, and whether more is better.
+/// Quantity that a sweep shows: label, unit, formula after the variant's name, decimals, and whether more is better.
 struct Shown {
     id: &'static str,
     label: &'static str,
@@ -61,44 +61,44 @@ const SHOWN: [Shown; 4] = [
     },
 ];
 
-/// A sweep that is asked for.
+/// Request of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepRequest<'a> {
-    /// Where the controllers come from.
+    /// Source of the controllers.
     pub registry: &'a Registry,
-    /// A shipped scenario or a file.
+    /// Shipped scenario or path of a file.
     pub scenario: &'a str,
-    /// What it is called.
+    /// Title of the sweep.
     pub title: &'a str,
-    /// What is laid over it, as after `--set`.
+    /// Settings applied to the scenario, as after `--set`.
     pub set: &'a [String],
-    /// What is varied, all with all.
+    /// Keys and values that are varied, in all combinations.
     pub varied: &'a [Varied],
-    /// The controllers that are compared.
+    /// Controllers that are compared.
     pub contestants: &'a [Candidate],
-    /// The law that each of them is, or is a variant of.
+    /// Controller of each candidate, which may be a variant of it.
     pub laws: &'a [&'a str],
-    /// Seeds at each place, from 1 on.
+    /// Number of seeds at each place, from 1 on.
     pub runs: u32,
 }
 
-/// The table of each place, behind the words for it.
+/// Table of each place, with its description.
 type OfPlaces = Vec<(Vec<String>, SummaryTable)>;
 
-/// A place of a sweep.
+/// Place of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Swept {
-    /// Where: the value on each axis, in the order of the sweeps.
+    /// Value on each axis, in the order of the sweeps.
     pub at: Vec<f64>,
-    /// A row for each controller.
+    /// Values, with a row for each controller.
     pub values: RunTable,
 }
 
 impl SweepRequest<'_> {
-    /// The sweep as a row.
+    /// Sweep in the form of a row.
     ///
     /// # Errors
-    /// None that a caller could make: what is laid over the scenario is read when its runs are planned.
+    /// No error that a caller could cause: settings of the scenario are read when its runs are planned.
     pub fn experiment(&self) -> Result<Experiment, ScenarioError> {
         let (row, origin) = (self.row(), Origin::of("--sweep", ""));
         let contestants = 0..self.contestants.len();
@@ -145,7 +145,7 @@ impl SweepRequest<'_> {
         }
     }
 
-    /// A curve over one sweep, a map over two for each controller; of more sweeps the others at their first value.
+    /// Plots: a curve over one sweep, or for each controller a map over two. Further sweeps stay at their first value.
     fn plots(&self) -> Vec<Plot> {
         let axis = |index: usize| {
             let Varied { path, unit, .. } = &self.varied[index];
@@ -184,7 +184,7 @@ impl SweepRequest<'_> {
         SHOWN.iter().flat_map(|shown| contestants.clone().map(move |index| map(shown, index))).collect()
     }
 
-    /// The numbers, place by place, out of what the row came to.
+    /// Numbers of the sweep, place by place, from the results of the row.
     pub fn numbers(&self, reproduced: &Reproduced) -> Vec<Swept> {
         let of_place = |(at, measured): &(Place, Vec<Vec<Value>>)| {
             let row = |((contestant, law), values): ((&Candidate, &&str), &[Vec<Value>])| RunRow {
@@ -200,8 +200,8 @@ impl SweepRequest<'_> {
         reproduced.measured.iter().map(of_place).collect()
     }
 
-    /// A row for each controller at each place, and of each law with several variants a table of what they differ in there from
-    /// the first of them.
+    /// Tables: a row for each controller at each place, and for several variants of a controller a table of their
+    /// differences from the first.
     pub fn tables(&self, numbers: &[Swept]) -> Vec<PlacedTable> {
         let place = |at: &[f64]| -> Vec<String> {
             at.iter().zip(self.varied).map(|(&value, varied)| varied.with_unit(value)).collect()
@@ -238,7 +238,7 @@ fn formula(shown: &Shown, contestant: usize) -> String {
     shown.formula.replace("V:", &format!("{}:", variant_name(contestant)))
 }
 
-/// Names that formulas can have, in the order of the alphabet.
+/// Name of a variant in formulas; the names sort in the order of their indices.
 fn variant_name(index: usize) -> String {
     format!("controller_{index:03}")
 }

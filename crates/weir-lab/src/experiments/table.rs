@@ -1,4 +1,4 @@
-//! What was measured at each point of a grid, as columns.
+//! Measured values at each point of a grid, as columns.
 
 use std::io::{self, Write};
 
@@ -8,18 +8,18 @@ use super::plan::PlannedRow;
 use super::read::Formulas;
 use crate::parquet;
 
-/// The numbers of a row with a grid: a line for each seed at each point.
+/// Numbers of a row with a grid: a line for each seed at each point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// `PAPER/ROW`.
     pub row: String,
-    /// The columns with their names: `seed`, the sweeps, then the numbers that formulas of the row name as `VARIANT:PATH`; NaN
-    /// for no value.
+    /// Columns with their names: `seed`, the sweeps, then the numbers that formulas of the row name as `VARIANT:PATH`.
+    /// A missing value is NaN.
     pub columns: Vec<(String, Vec<f64>)>,
 }
 
 impl Table {
-    /// That of a row; `None` of one without a grid.
+    /// Table of a row, or `None` for a row without a grid.
     pub(super) fn of(row: &PlannedRow<'_>, harvests: &Harvests<'_>) -> Option<Self> {
         let experiment = row.experiment;
         if !experiment.has_a_grid() {
@@ -48,10 +48,10 @@ impl Table {
         Some(Self { row: experiment.name.clone(), columns })
     }
 
-    /// Writes it as Apache Parquet, quantities as DOUBLE, what has no value as null.
+    /// Writes the table as Apache Parquet, with quantities as DOUBLE and missing values as null.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn write_parquet(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
         let columns = self.columns.iter().map(|(name, values)| (name.clone(), values.as_slice()));
         parquet::write_columns(out, "grid", columns)

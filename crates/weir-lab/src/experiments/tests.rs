@@ -50,7 +50,7 @@ fn shipped(row: &ShippedRow) -> Experiment {
 fn every_row_that_ships_can_be_planned() {
     let experiments: Vec<Experiment> = ROWS.iter().map(shipped).collect();
     for experiment in &experiments {
-        // Where the quick sweeps are parts of the whole ones, their places are planned with those.
+        // If the quick sweeps are parts of the full ones, their places are planned with those.
         let sweeps = || experiment.row.sweeps.iter().map(|(_, sweep)| sweep);
         let is_part = |full: &Values, quick: &Values| {
             let full = full.list(None);
@@ -65,7 +65,7 @@ fn every_row_that_ships_can_be_planned() {
     }
 }
 
-/// What the papers have: figures, tables, claims and what else is numbered in them.
+/// Numbers of figures, tables and claims of each paper, and the names of its other numbered items.
 const PAPERS: [(&str, [u32; 3], &[&str]); 5] = [
     ("coupled-rtp-2014", [31, 1, 6], &["alg1", "alg2"]),
     ("coupling-2018", [7, 0, 12], &[]),
@@ -183,12 +183,12 @@ fn what_rows_share_is_run_once() {
     // Two variants at two places, with five seeds.
     assert_eq!(runs(&[parse("a/a")], false, None), 20);
     assert_eq!(runs(&[parse("a/a"), parse("a/b")], false, None), 20);
-    // Four places for the trend, of which two have another variant beside; ten seeds.
+    // The trend needs four places, of which two need another variant as well; there are ten seeds.
     assert_eq!(runs(&[parse("a/a")], true, None), 60);
     assert_eq!(runs(&[parse("a/a")], true, Some(1)), 6);
 }
 
-/// Message and advice of what is wrong with `SMALL` where `wrong` stands for `right`, with the line.
+/// Line, message and advice of the error in `SMALL` with `wrong` in place of `right`.
 fn refused(right: &str, wrong: &str) -> (usize, String, String) {
     assert!(SMALL.contains(right), "{right}");
     let text = SMALL.replacen(right, wrong, 1);
@@ -356,7 +356,7 @@ fn a_name_within_a_grid_is_looked_up_before_anything_runs() {
         Reproduction::plan(&experiments, Extent::default(), &TraceStore::at(None)).map(|plan| plan.runs())
     };
     plan(&text).unwrap();
-    // A flow that is there from the third one on.
+    // The flow exists only from the third place on.
     let third = text.replacen("flows.flow.rate=<$rate>kbps", "flows.flow.count=<$rate / 100>", 1).replacen(
         "of = \"double:links.bottleneck.utilisation.bits /",
         "of = \"plain:flows.flow-2.rate_bps /",
@@ -392,7 +392,7 @@ fn a_name_that_is_not_there_brings_up_the_nearest() {
     assert_eq!(select(&["coupling-2018/fig1".to_owned()], None).unwrap().len(), 1);
 }
 
-/// The cells of the claims in the tables of `text` below the heading of `paper`.
+/// Cells of the claims in the tables of `text` below the heading of `paper`.
 fn claim_cells<'t>(text: &'t str, paper: &str) -> Vec<Vec<&'t str>> {
     let behind = text.split(&format!("\n## {paper}\n")).nth(1).unwrap_or_default();
     let section = behind.split("\n## ").next().unwrap_or_default();
@@ -400,13 +400,13 @@ fn claim_cells<'t>(text: &'t str, paper: &str) -> Vec<Vec<&'t str>> {
     cells.filter(|cells| cells.len() == 8 && cells[0].contains('/')).collect()
 }
 
-/// The claims in the tables of `text` below the heading of `paper`: row and claim, and class.
+/// Claims in the tables of `text` below the heading of `paper`: row and claim, and class.
 fn tabled(text: &str, paper: &str) -> Vec<(String, String)> {
     let claim = |cells: &Vec<&str>| (cells[0].trim_start_matches("| ").to_owned(), cells[1].to_owned());
     claim_cells(text, paper).iter().map(claim).collect()
 }
 
-/// What stands as a verdict in the tables of `text` below the heading of `paper` and is none.
+/// Invalid verdicts in the tables of `text` below the heading of `paper`.
 fn no_verdicts(text: &str, paper: &str) -> Vec<String> {
     let verdict = |cells: &Vec<&str>| {
         cells[7].trim_end_matches(" |").split(" *(").next().unwrap_or_default().to_owned()

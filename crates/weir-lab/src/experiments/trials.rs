@@ -1,4 +1,4 @@
-//! Figures that rows have with settings changed, run again.
+//! Repeated runs of figures with settings changed.
 
 use serde::Serialize;
 
@@ -12,45 +12,45 @@ use super::row::{Row, RowForm, Tried};
 use crate::form::ScenarioError;
 use crate::traces::TraceStore;
 
-/// What rows tried, each figure as a row of its own.
+/// Figures with settings changed, each as a row of its own.
 #[derive(Debug)]
 pub struct Trials {
     rows: Vec<Experiment>,
-    /// What the file says of each, and which `[[tried]]` of its row it is, from 1 on.
+    /// Keys of each figure, and its number among the `[[tried]]` of its row, from 1 on.
     tried: Vec<(Tried, usize)>,
 }
 
-/// A figure that a row has with settings changed, and what came out.
+/// Figure of a row with settings changed, with its result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrialResult {
     /// `PAPER/ROW`.
     pub row: String,
-    /// Which `[[tried]]` of the row's file it is, from 1 on.
+    /// Number among the `[[tried]]` of the row's file, from 1 on.
     pub number: usize,
-    /// What is laid over the row.
+    /// Settings applied to the row.
     pub set: Vec<String>,
-    /// Of what it is the figure: the `id` of a claim, or a formula.
+    /// Source of the figure: the `id` of a claim, or a formula.
     pub of: String,
-    /// Unit of what is expected, measured and accepted.
+    /// Unit of the expected, measured and accepted values.
     pub unit: String,
-    /// The figure that is expected.
+    /// Expected figure.
     pub expected: f64,
-    /// The range outside of which it has moved.
+    /// Range outside of which the figure counts as moved.
     pub accepted: Accepted,
-    /// Whose values the sweeps have.
+    /// Form from which the sweeps take their values.
     pub form: RowForm,
-    /// How many seeds, from 1 on.
+    /// Number of seeds, from 1 on.
     pub seeds: u32,
-    /// What was measured; on a sweep at the place that decides.
+    /// Measured value; on a sweep that of the deciding place.
     pub measured: Option<Measured>,
     /// Whether the mean over the seeds lies outside of the range, on a sweep at more places than the claim allows.
     pub moved: bool,
-    /// Where on the sweeps it was measured.
+    /// Places of the sweeps at which the figure was measured.
     pub places: Vec<PlaceResult>,
 }
 
 impl Trials {
-    /// Those of `experiments`, in their order.
+    /// Figures of `experiments`, in their order.
     pub fn of(experiments: &[Experiment]) -> Self {
         let of_row = |experiment: &Experiment| {
             let tried = experiment.row.tried.iter().enumerate();
@@ -62,20 +62,20 @@ impl Trials {
         Self { rows, tried }
     }
 
-    /// Whether there are none.
+    /// Whether there are no figures.
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Plans their runs, each once, whichever figures ask for it.
+    /// Plans the runs of the figures, each once.
     ///
     /// # Errors
-    /// A scenario that is wrong, a setting that does not exist, or a name in a formula that the scenario lacks.
+    /// A scenario has a mistake, a setting does not exist, or the scenario lacks a name of a formula.
     pub fn plan(&self, traces: &TraceStore) -> Result<Reproduction<'_>, ScenarioError> {
         Reproduction::plan(&self.rows, Extent::default(), traces)
     }
 
-    /// What came out of each, out of the claims of [`Self::plan`].
+    /// Result of each figure, from the claims of [`Self::plan`].
     pub fn results(&self, claims: Vec<ClaimResult>) -> Vec<TrialResult> {
         let result = |((row, (tried, number)), claim): ((&Experiment, &(Tried, usize)), ClaimResult)| {
             let is_in = |place: &PlaceResult| place.measured.mean.is_some_and(|mean| tried.accept.has(mean));
@@ -100,17 +100,17 @@ impl Trials {
     }
 }
 
-/// What a row says of a figure with settings changed.
+/// Description of a figure with settings changed.
 pub(super) struct TriedWords<'r> {
-    /// What is laid over the row.
+    /// Settings applied to the row.
     pub(super) set: &'r [String],
-    /// Of what it is, and where on the sweeps.
+    /// Source of the figure, with its place of the sweeps.
     pub(super) of: String,
-    /// The figure with its unit, and its range.
+    /// Figure with its unit and range.
     pub(super) figure: String,
 }
 
-/// What a row says of its figures with settings changed.
+/// Descriptions of a row's figures with settings changed.
 pub(super) fn tried_in_words(row: &Row) -> impl Iterator<Item = TriedWords<'_>> {
     row.tried.iter().map(|tried| {
         let claim = tried.row(row).claims.swap_remove(0);
@@ -132,7 +132,7 @@ pub(super) fn tried_in_words(row: &Row) -> impl Iterator<Item = TriedWords<'_>> 
     })
 }
 
-/// The row with one of its figures as its only claim.
+/// Row with one of its figures as its only claim.
 fn alone(experiment: &Experiment, index: usize) -> Experiment {
     let tried = &experiment.row.tried[index];
     let setting = |(at, text): (usize, &String)| {
@@ -150,19 +150,19 @@ fn alone(experiment: &Experiment, index: usize) -> Experiment {
 }
 
 impl TrialResult {
-    /// Of what it is the figure, and where on the sweeps if that is one place.
+    /// Source of the figure, with its place of the sweeps if there is only one.
     pub fn of_in_words(&self) -> String {
         let [place] = self.places.as_slice() else { return self.of.clone() };
         let at: Vec<String> = place.at.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         if at.is_empty() { self.of.clone() } else { format!("{} at {}", self.of, at.join(", ")) }
     }
 
-    /// The figure that is expected, with its unit.
+    /// Expected figure, with its unit.
     pub fn expected_in_words(&self) -> String {
         with_unit(&self.expected.to_string(), &self.unit)
     }
 
-    /// What was measured, with its interval and unit.
+    /// Measured figure, with its interval and unit.
     pub fn measured_in_words(&self) -> String {
         measured_in_words(self.measured.as_ref(), &self.unit)
     }

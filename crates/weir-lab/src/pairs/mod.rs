@@ -1,5 +1,5 @@
-//! Every pair of laws, coupled and left alone, over the same network and the same video: what coupling does to fairness,
-//! queue and utilisation, whatever is coupled with what.
+//! Pairs of controllers and TCP algorithms, coupled and uncoupled, over the same network and video. The table shows the
+//! effect of coupling on fairness, queue and utilisation for each combination.
 
 #[cfg(test)]
 mod tests;
@@ -14,57 +14,57 @@ use crate::scenario::{NO_COUPLER, Scenario};
 use crate::traces::TraceStore;
 use weir_measure::results::{Measures, OverRuns, RunMetrics, Statistic};
 
-/// The scenario that two laws meet in.
+/// Scenario of a pair.
 pub const SCENARIO: &str = "coupling/pair";
-/// The algorithm that couples them unless another is asked for.
+/// Coupling algorithm unless another is given.
 pub const ALGORITHM: &str = "rfc8699-1";
-/// Window laws that stand beside the controllers.
+/// TCP algorithms that are paired in addition to the controllers.
 pub const WINDOW_ALGORITHMS: [&str; 2] = ["newreno", "cubic"];
 
-/// A pair is unharmed with at most so many times its own queue …
+/// Greatest queuing delay of an unharmed pair over that without coupling …
 const MOST_QUEUE: f64 = 1.25;
-/// … or with so many milliseconds more …
+/// … or in addition to it, in milliseconds …
 const MORE_QUEUE_MS: f64 = 5.0;
-/// … and at least so much of its own utilisation.
+/// … and least utilisation over that without coupling.
 const LEAST_UTILISATION: f64 = 0.9;
 
-/// Every law that can stand in a pair: the controllers of `registry`, then [`WINDOW_ALGORITHMS`].
+/// Algorithms that can form a pair: the controllers of `registry`, then [`WINDOW_ALGORITHMS`].
 pub fn laws(registry: &Registry) -> impl Iterator<Item = &str> {
     registry.controller_names().chain(WINDOW_ALGORITHMS)
 }
 
-/// Pairs to be run.
+/// Pairs to run.
 #[derive(Clone, Copy, Debug)]
 pub struct PairsRequest<'a> {
-    /// The controllers that there are.
+    /// Registry of the controllers.
     pub registry: &'a Registry,
-    /// The laws; each meets itself and each of the others once.
+    /// Algorithms; each is paired with itself and once with each of the others.
     pub laws: &'a [&'a str],
     /// The coupling algorithm.
     pub algorithm: &'a str,
     /// The seeds of the runs.
     pub seeds: &'a [u64],
-    /// Threads.
+    /// Number of threads.
     pub jobs: usize,
 }
 
-/// Two laws and what became of them.
+/// Pair of algorithms with its results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pair {
-    /// The laws.
+    /// Names of the algorithms.
     pub laws: [String; 2],
-    /// Left alone.
+    /// Result without coupling.
     pub uncoupled: Outcome,
-    /// Coupled.
+    /// Result with coupling.
     pub coupled: Outcome,
 }
 
-/// What two flows make of their link; over runs.
+/// Results of two flows on their link, over runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Outcome {
     /// Jain's index of their mean payload rates.
     pub jain: Option<Statistic>,
-    /// Mean wait in the queue of the bottleneck, in ms.
+    /// Mean queuing delay at the bottleneck, in ms.
     pub queue_ms: Option<Statistic>,
     /// Carried bits over possible bits.
     pub utilisation: Option<Statistic>,
@@ -76,15 +76,15 @@ impl PairsRequest<'_> {
         self.laws.iter().enumerate().flat_map(from).collect()
     }
 
-    /// How many runs this makes.
+    /// Number of runs.
     pub fn runs(&self) -> usize {
         2 * self.pairs().len() * self.seeds.len()
     }
 
-    /// Runs everything; `done` is called after each run, from any thread.
+    /// Runs all pairs; `done` is called after each run, from any thread.
     ///
     /// # Errors
-    /// A law or an algorithm that is not known.
+    /// An unknown controller, TCP algorithm or coupling algorithm.
     pub fn run(&self, store: &TraceStore, done: &(dyn Fn() + Sync)) -> Result<Vec<Pair>, RunError> {
         let pairs = self.pairs();
         let mut scenarios = Vec::with_capacity(2 * pairs.len());
@@ -112,7 +112,7 @@ impl PairsRequest<'_> {
     }
 }
 
-/// The scenario with these laws under this algorithm.
+/// Scenario with these controllers or TCP algorithms, under this coupling algorithm.
 fn scenario(registry: &Registry, laws: [&str; 2], algorithm: &str) -> Result<Scenario, ScenarioError> {
     let set = |(flow, law): (&str, &str)| {
         if WINDOW_ALGORITHMS.contains(&law) {
@@ -140,8 +140,8 @@ impl Outcome {
 }
 
 impl Pair {
-    /// Whether coupling harms the pair neither by a longer queue nor by an emptier link: its queue is at most 1.25 times
-    /// that of the pair left alone, or 5 ms longer, and its utilisation at least 90 % of it.
+    /// Whether coupling causes neither a longer queue nor an emptier link. The queuing delay is at most 1.25 times that
+    /// without coupling or 5 ms longer, and the utilisation at least 90 % of it.
     pub fn is_unharmed(&self) -> bool {
         let means = |pick: fn(&Outcome) -> Option<Statistic>| {
             Some((pick(&self.uncoupled)?.mean, pick(&self.coupled)?.mean))

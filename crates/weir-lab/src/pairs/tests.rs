@@ -11,7 +11,7 @@ fn a_pair_is_harmed_by_a_longer_queue_or_an_emptier_link() {
         let laws = ["gcc", "nada"].map(str::to_owned);
         Pair { laws, uncoupled, coupled }.is_unharmed()
     };
-    // 100 ms may become 125, 10 ms 15.
+    // 100 ms may become 125, and 10 ms may become 15.
     assert!(unharmed(outcome(100.0, 0.9), outcome(125.0, 0.81)));
     assert!(!unharmed(outcome(100.0, 0.9), outcome(125.1, 0.9)));
     assert!(unharmed(outcome(10.0, 0.9), outcome(15.0, 0.9)));

@@ -1,4 +1,4 @@
-//! A result against an earlier one: what got better and what got worse.
+//! Comparison of a result with an earlier one: regressions and improvements.
 
 mod saved;
 #[cfg(test)]
@@ -17,19 +17,19 @@ use weir_measure::results::stats::{Estimate, paired_difference};
 
 pub use saved::compare_saved;
 
-/// A change of the mean by less than this share of the limit is none, however sure it is.
+/// Smallest share of the limit by which a mean has to change; a smaller change does not count, however sure it is.
 const NOTHING: f64 = 0.01;
 
-/// With what a base is compared unless it is another file.
+/// Name of the run that a base is compared with, unless that is another file.
 const THIS_RUN: &str = "this run";
 
-/// Which way a check went.
+/// Direction in which a check changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The 95 % interval of the paired differences lies on the good side of zero, or fewer runs lack a value.
     Better,
-    /// It lies on the bad side, more runs lack a value, or the mean of a check kept to the limit and does so no longer,
-    /// be it open or not.
+    /// Regression. The interval lies on the bad side, more runs lack a value, or the mean of a check no longer keeps to
+    /// the limit. The last holds whether the new verdict is open or not.
     Worse,
 }
 
@@ -42,44 +42,45 @@ pub struct Change {
     pub controller: String,
     /// Name of the check.
     pub check: String,
-    /// Its unit.
+    /// Unit of the check.
     pub unit: String,
-    /// Its limit.
+    /// Limit of the check.
     pub limit: f64,
     /// The mean before and now.
     pub means: (Option<f64>, Option<f64>),
-    /// Now less before, seed by seed, of the seeds in which both have a value; `None` without any.
+    /// Present value less the earlier one, over the seeds in which both have a value, or `None` without such seeds.
     pub difference: Option<Estimate>,
-    /// What came of it before and now.
+    /// Earlier and present verdict.
     pub verdicts: (Verdict, Verdict),
-    /// Which way it went.
+    /// Direction of the change.
     pub direction: Direction,
 }
 
 /// All changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    /// What changed, in the order of the suite.
+    /// Changed checks, in the order of the suite.
     pub changes: Vec<Change>,
-    /// How many checks were compared.
+    /// Number of checks that were compared.
     pub compared: usize,
-    /// What was not, and why: as `case/controller` or `case/controller/check`; as `case/check` what no controller is.
+    /// Entries that were not compared, with the reason. An entry is `case/controller` or `case/controller/check`, or
+    /// `case/check` where it concerns every controller.
     pub not_compared: Vec<(String, Unlike)>,
 }
 
-/// Why a check is not compared.
+/// Reason why a check is not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unlike {
-    /// Only one of the two has it.
+    /// Check that only one of the two results has.
     OnlyOne,
-    /// It counts for nobody in one of the two.
+    /// Check that is excluded for all controllers in one of the two results.
     ForNobody,
-    /// The base was saved when its name stood for the wait in queues alone, without that at the sender.
+    /// Check of a base saved when its name stood for the queuing delay alone, without the wait at the sender.
     OtherQuantity,
 }
 
 impl Unlike {
-    /// All of them.
+    /// All reasons.
     pub const ALL: [Self; 3] = [Self::OnlyOne, Self::ForNobody, Self::OtherQuantity];
 
     /// `only one of the two has them`.
@@ -93,17 +94,17 @@ impl Unlike {
 }
 
 impl Changes {
-    /// Whether anything got worse.
+    /// Whether any check got worse.
     pub fn has_regression(&self) -> bool {
         self.changes.iter().any(|change| change.direction == Direction::Worse)
     }
 
-    /// What was not compared for this reason.
+    /// Entries that were not compared for this reason.
     pub fn not_compared_for(&self, reason: Unlike) -> impl Iterator<Item = &str> {
         self.not_compared.iter().filter(move |(_, why)| *why == reason).map(|(name, _)| name.as_str())
     }
 
-    /// Notes that `other` has no such check; where it has nothing of the controller in the case, once.
+    /// Records that `other` lacks this check; if it has no result of the controller in the case, this is recorded once.
     fn lack(&mut self, other: &SuiteResult, case: &str, controller: &str, check: &CheckResult) {
         let name = match other.find(case, controller) {
             None => format!("{case}/{controller}"),
@@ -120,59 +121,59 @@ impl Changes {
     }
 }
 
-/// Why two results cannot be compared.
+/// Reason why two results cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
     /// The file cannot be read.
     #[error("{path}: cannot be read: {source}; `--save` writes such a file")]
     Unreadable {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// Why.
+        /// Error on reading it.
         source: TextError,
     },
     /// The file is no result of a suite.
     #[error("{path}:{line}:{column}: not a saved result of a suite: {problem}; `--save` writes such a file")]
     Malformed {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// Where in it.
+        /// Line of the error.
         line: usize,
-        /// Where in the line.
+        /// Column of the error.
         column: usize,
-        /// What is wrong.
+        /// Description of the error.
         problem: String,
     },
-    /// It is the result of another suite.
+    /// The file is the result of another suite.
     #[error("{path}: is a result of the suite `{found}`, not of `{wanted}`")]
     OtherSuite {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// The suite in it.
+        /// Suite of the file.
         found: String,
         /// The suite that was run.
         wanted: String,
     },
-    /// It was made with other seeds: runs can be compared in pairs only.
+    /// The file was made with other seeds; only runs of the same seeds can be compared in pairs.
     #[error("{path}: was saved with {found}, and {other} has {wanted}; give the same --runs and --seed")]
     OtherSeeds {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// Its seeds, in words.
+        /// Seeds of the file, in words.
         found: String,
-        /// With what it is compared: `this run`, or another file.
+        /// Name of the other result: `this run`, or another file.
         other: String,
-        /// The seeds of that, in words.
+        /// Seeds of the other result, in words.
         wanted: String,
     },
-    /// A check is not the one of this run, or not that of all seeds.
+    /// A check of the file differs from that of this run, or lacks values for some seeds.
     #[error("{path}: {check}: {problem}")]
     Check {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// Which: `case/controller/check`.
+        /// Name of the check: `case/controller/check`.
         check: String,
-        /// What is wrong, and what would be right.
+        /// Description of the error, and of what would be right.
         problem: String,
     },
     /// A case was run over other traces.
@@ -180,39 +181,39 @@ pub enum BaselineError {
         "{path}: {case} was saved with {found}, and {other} has {wanted}; the traces of --data have to be the same"
     )]
     OtherTraces {
-        /// Which file.
+        /// Path of the file.
         path: String,
         /// The case.
         case: String,
-        /// Its traces, in words.
+        /// Traces of the file, in words.
         found: String,
-        /// With what it is compared: `this run`, or another file.
+        /// Name of the other result: `this run`, or another file.
         other: String,
-        /// The traces of that, in words.
+        /// Traces of the other result, in words.
         wanted: String,
     },
-    /// There is nothing to compare.
+    /// The two results have no check in common.
     #[error("{path}: has no check of the cases and controllers of {other}; it has {found}{remedy}")]
     NothingInCommon {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// With what it is compared: `this run`, or another file.
+        /// Name of the other result: `this run`, or another file.
         other: String,
-        /// What is in it, in words.
+        /// Contents of the file, in words.
         found: String,
-        /// What to do, where one of the two is of a sweep and has other cases for that; else empty.
+        /// Advice where one of the two results is of a sweep and therefore has other cases; else empty.
         remedy: &'static str,
     },
-    /// The traces of this run cannot be told.
+    /// The traces of this run cannot be determined.
     #[error(transparent)]
     Run(#[from] SuiteError),
 }
 
 impl SuiteResult {
-    /// Reads a saved result that can be compared with what `request` yields over the traces of `store`.
+    /// Reads a saved result that can be compared with the result of `request` over the traces of `store`.
     ///
     /// # Errors
-    /// No such file, another form, another suite, other seeds, checks or traces, or nothing that both have.
+    /// No such file, another form, another suite, other seeds, checks or traces, or no check in common.
     pub fn read(path: &Path, request: &SuiteRequest<'_>, store: &TraceStore) -> Result<Self, BaselineError> {
         let (suite, seeds) = (&request.suite.name, request.seeds);
         let name = || path.display().to_string();
@@ -252,7 +253,7 @@ impl SuiteResult {
         Ok(result)
     }
 
-    /// Reads a saved result, whatever it is of.
+    /// Reads a saved result of any suite.
     ///
     /// # Errors
     /// No such file, or another form.
@@ -285,7 +286,7 @@ impl SuiteResult {
         case.controllers.iter().find(|own| own.name == controller)
     }
 
-    /// The first check that was not made as `request` makes it, and what is wrong with it.
+    /// First check that differs from the one of `request`, and a description of the difference.
     fn wrong_check(&self, request: &SuiteRequest<'_>) -> Option<(String, String)> {
         let problem = |case: &str, check: &CheckResult| {
             if let Some(problem) = self.lacks_values(check) {
@@ -305,14 +306,15 @@ impl SuiteResult {
         })
     }
 
-    /// That `check` has not one value for each seed.
+    /// Error if `check` does not have one value for each seed.
     fn lacks_values(&self, check: &CheckResult) -> Option<String> {
         let (values, seeds) = (check.values.len(), self.seeds.len());
         let problem = || format!("has values for {values} runs of {seeds}; `--save` writes one for each");
         (values != seeds).then(problem)
     }
 
-    /// What to do where it has none of the cases `now`, each with whether it is one of a sweep, as one of both is of a sweep.
+    /// Advice if the file has none of the cases `now`, and one of both results is of a sweep. Each case comes with
+    /// whether it is of a sweep.
     fn remedy<'c>(&self, now: impl Iterator<Item = (&'c str, bool)>) -> &'static str {
         let (names, swept): (Vec<&str>, Vec<bool>) = now.unzip();
         let is_of_others = !names.iter().any(|name| self.case(name).is_some());
@@ -325,7 +327,7 @@ impl SuiteResult {
         }
     }
 
-    /// Its cases and controllers.
+    /// Cases and controllers of the result.
     fn in_words(&self) -> String {
         let cases: Vec<&str> = self.cases.iter().map(|case| case.name.as_str()).collect();
         let controllers: Vec<&str> = self.controllers().collect();
@@ -349,7 +351,7 @@ fn seeds_in_words(seeds: &[u64]) -> String {
     }
 }
 
-/// What changed from `before` to `now`, over the same seeds.
+/// Changes from `before` to `now`, over the same seeds.
 pub fn compare(before: &SuiteResult, now: &SuiteResult) -> Changes {
     let mut changes = Changes::default();
     for (case, controller, check) in now.checks() {
@@ -373,7 +375,8 @@ pub fn compare(before: &SuiteResult, now: &SuiteResult) -> Changes {
     changes
 }
 
-/// Why two checks of one name cannot be compared; whether the earlier one `is_old`, of a judge without yardstick.
+/// Reason why two checks of one name cannot be compared. The earlier one `is_old` if it was judged without the
+/// omniscient sender.
 fn unlike(before: &CheckResult, now: &CheckResult, is_old: bool) -> Option<Unlike> {
     if !(before.counts() && now.counts()) {
         Some(Unlike::ForNobody)
@@ -387,7 +390,7 @@ fn unlike(before: &CheckResult, now: &CheckResult, is_old: bool) -> Option<Unlik
 fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult) -> Option<Change> {
     let difference = difference(before, now);
     let sure = |difference: &Estimate| match difference.half_width {
-        // One run says what changed, not how surely.
+        // A single run has a difference and no interval, so that any difference counts.
         None => difference.mean != 0.0,
         Some(_) => difference.excludes_zero(),
     };
@@ -397,6 +400,7 @@ fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult)
     let lack = (before.lacking(), now.lacking());
     let verdict = (before.passed != now.passed).then_some(now.passed);
     let lack = (lack.0 != lack.1).then_some(lack.1 < lack.0);
+    // Any sign of a regression outweighs signs of an improvement.
     let signs = [verdict, lack, shifted];
     let direction = if signs.contains(&Some(false)) {
         Direction::Worse
@@ -418,7 +422,8 @@ fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult)
     })
 }
 
-/// Now less before over the seeds in which both have a value: in others one of them was not asked, or had none.
+/// Present value less the earlier one over the seeds in which both have a value. In the other seeds the check did not
+/// apply or had no value.
 fn difference(before: &CheckResult, now: &CheckResult) -> Option<Estimate> {
     let pairs = now.values.iter().zip(&before.values);
     let (now, before): (Vec<f64>, Vec<f64>) =

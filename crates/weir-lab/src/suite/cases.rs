@@ -24,50 +24,50 @@ use crate::traces::TraceStore;
 use weir_net::Time;
 use weir_units::TimeDelta;
 
-/// A suite: one that ships, or that of a file.
+/// Suite, either shipped or read from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
-    /// Its name; that of its file without the ending.
+    /// Name of the suite; for a file the file name without its ending.
     pub name: String,
-    /// What it is, in a line.
+    /// Title, in a line.
     pub title: String,
-    /// Who is judged unless the caller names others; all controllers if empty.
+    /// Controllers that are judged unless the caller names others; empty for all controllers.
     pub controllers: Vec<Candidate>,
-    /// Its cases, in order.
+    /// Cases of the suite, in order.
     pub cases: Vec<Case>,
 }
 
 /// A case of a suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// Its name; in suites that ship by the section of its source.
+    /// Name of the case; in shipped suites the section of the source.
     pub name: String,
-    /// What it is, in a line.
+    /// Title, in a line.
     pub title: String,
-    /// Name of the shipped scenario, or the path of its file; the name alone of a case that has a text of its own.
+    /// Name of the shipped scenario, or the path of its file; for a case with a text of its own a name alone.
     pub scenario: String,
-    /// The scenario's text, of a case that is drawn.
+    /// Text of the scenario, for a drawn case.
     pub text: Option<String>,
-    /// What is different from the scenario as it stands there, as after `--set`.
+    /// Settings that are applied to the scenario, as after `--set`.
     pub set: Vec<String>,
-    /// What is asked of the controller.
+    /// Checks of the case.
     pub checks: Vec<Check>,
-    /// The preset of controllers that have one of this name: where a case is of another order of magnitude than their
+    /// Preset that is used for controllers that have one of this name, in a case far outside the range of their
     /// constants.
     pub preset: Option<String>,
-    /// Where on a sweep it is; nothing without one.
+    /// Place of the case on a sweep, if any.
     pub swept: Option<SweptCase>,
-    /// The time from which on rates, frames and the queue count, the queue right after events as well. Without it rates and frames
-    /// count from 20 s on, and the queue but for the 5 s after each event.
+    /// Start of the time over which rates, frames and the queue count; the queue counts right after events as well.
+    /// Without it rates and frames count from 20 s on, and the queue outside the 5 s after each event.
     pub from: Option<TimeDelta>,
-    /// Whether the rate is judged beside what is useful, as a case that asks for load does.
+    /// Whether the rate is judged although the case has the check `useful`, as in cases that ask for load.
     pub judges_load: bool,
-    /// Whether the omniscient sender is known to be a bound of the case: no controller that ships is ahead of it.
+    /// Whether the omniscient sender is known to be a bound of the case: no shipped controller exceeds it.
     pub bound_known: bool,
 }
 
 impl Suite {
-    /// The suite with `cases`, all if there are none, at each place of `varied` in the place of its own.
+    /// Suite with the named `cases`, or all if none is named, each replaced by one case for each place of `varied`.
     pub fn over(&self, varied: &[Varied], cases: &[&str]) -> Self {
         let places = places(varied);
         let at = |case: &Case, place: &Vec<(String, String)>| {
@@ -86,28 +86,29 @@ impl Suite {
         Self { cases, ..self.clone() }
     }
 
-    /// The case of this name.
+    /// Case of this name.
     pub fn case(&self, name: &str) -> Option<&Case> {
         self.cases.iter().find(|case| case.name == name)
     }
 }
 
 impl Case {
-    /// From when on rates and frames count.
+    /// Start of the time over which rates and frames count.
     pub(super) fn counts_from(&self) -> Time {
         self.from.map_or(START_UP, |from| Time::from_nanos(from.nanos().max(0) as u64))
     }
 
-    /// The check of what is useful, by which `check` is only shown: of a rate, unless the case asks for load.
+    /// Check of the useful rate, if `check` is only shown because of it: `check` is a rate, and the case does not ask
+    /// for load.
     pub(super) fn shown_beside(&self, check: &Check) -> Option<&Check> {
         let useful = || self.checks.iter().find(|other| other.quantity == Quantity::Useful);
         if !self.judges_load && check.quantity.is_rate() { useful() } else { None }
     }
 
-    /// The scenario with `overrides` laid over it.
+    /// Opens the scenario with `overrides` applied.
     ///
     /// # Errors
-    /// It cannot be read, or does not take them.
+    /// The scenario cannot be read, or does not accept the overrides.
     pub fn open(&self, registry: &Registry, overrides: &[String]) -> Result<Scenario, ScenarioError> {
         match &self.text {
             None => Scenario::open_in(registry, &self.scenario, overrides),
@@ -116,11 +117,11 @@ impl Case {
         }
     }
 
-    /// The scenario of the case under a controller of `registry`, or a variant of one.
+    /// Scenario of the case under a controller of `registry`, or under a variant of one.
     ///
     /// # Errors
-    /// An unknown controller, or options that it does not take. The cases that ship have no mistakes of their own: a test opens
-    /// them all. Those of a file were opened when it was read.
+    /// An unknown controller, or options that it does not accept. Shipped cases have no other errors, as a test opens
+    /// them all. Cases of a file were opened when it was read.
     pub fn scenario(&self, registry: &Registry, contestant: &Candidate) -> Result<Scenario, ScenarioError> {
         let own = self.set.iter().cloned();
         let overrides: Vec<String> = own.chain(contestant.definition.clone()).collect();
@@ -132,7 +133,7 @@ impl Case {
         Ok(scenario)
     }
 
-    /// The scenario under the omniscient sender with one of its presets, each flow by itself.
+    /// Scenario under the omniscient sender with one of its presets; the sender of each flow acts alone.
     ///
     /// # Errors
     /// As [`Self::scenario`].
@@ -145,13 +146,13 @@ impl Case {
         Ok(own.scenario(registry, &Candidate::named(NAME))?.uncoupled())
     }
 
-    /// The first of its checks that counts from a time at which there is nothing to count from in `scenario`, which is that of the
-    /// case under some controller.
+    /// First check that counts from a time that has no meaning in `scenario`, the scenario of the case under some
+    /// controller.
     pub fn untimely(&self, scenario: &Scenario, store: &TraceStore) -> Option<Untimely> {
         untimely(&self.checks, scenario, store)
     }
 
-    /// The scenario with a TCP flow in place of each media flow, if a check asks how those would do.
+    /// Scenario with a TCP flow in place of each media flow, if a check compares with TCP.
     ///
     /// # Errors
     /// As [`Self::scenario`].
@@ -163,10 +164,10 @@ impl Case {
     }
 }
 
-/// The points at which the omniscient sender tries itself in each case, as presets.
+/// Operating points of the omniscient sender, as presets; all are run in each case.
 pub(super) const POINTS: [Option<&str>; 4] = [None, Some(CAUTIOUS), Some(CAREFUL), Some(STEADY)];
 
-/// A [`Case`] as the suites that ship are written.
+/// [`Case`] as it is written in the shipped suites.
 #[derive(Clone, Copy)]
 struct ShippedCase {
     name: &'static str,
@@ -190,12 +191,12 @@ const fn case(
 }
 
 impl ShippedCase {
-    /// The same, about what follows `seconds` of the run.
+    /// Copy of the case that counts from `seconds` of the run on.
     const fn from(self, seconds: i64) -> Self {
         Self { from: Some(TimeDelta::from_secs(seconds)), ..self }
     }
 
-    /// The same, in which some controller is ahead of the omniscient sender.
+    /// Copy of the case in which some controller exceeds the omniscient sender.
     const fn without_bound(self) -> Self {
         Self { bound_known: false, ..self }
     }
@@ -219,7 +220,7 @@ impl From<&ShippedCase> for Case {
     }
 }
 
-/// Every suite that ships.
+/// All shipped suites.
 pub static SUITES: LazyLock<Vec<Suite>> = LazyLock::new(|| {
     let suite = |name: &str, title: &str, cases: &[ShippedCase]| Suite {
         name: name.to_owned(),
@@ -244,7 +245,7 @@ pub static SUITES: LazyLock<Vec<Suite>> = LazyLock::new(|| {
     ]
 });
 
-/// The suite that ships under this name.
+/// Shipped suite of this name.
 pub fn find(name: &str) -> Option<&'static Suite> {
     SUITES.iter().find(|suite| suite.name == name)
 }

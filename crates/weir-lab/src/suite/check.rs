@@ -1,4 +1,4 @@
-//! What is asked of a controller in a case, and how a run is measured against it.
+//! Checks of a controller in a case, and the measurement of a run for them.
 
 mod against_tcp;
 mod served;
@@ -20,36 +20,36 @@ pub(super) use served::{
     Served, excess_delay, is_asked, least_useful, served, useful_bytes, worst_frame_delay,
 };
 
-/// From here on rates count unless a case says otherwise: until then a call may start up.
+/// Start of the time over which rates count unless a case sets another; a call may start up until then.
 pub(super) const START_UP: Time = Time::from_millis(20_000);
-/// So long after an event the queue is not held against anybody.
+/// Time after an event in which the queue is not judged.
 pub(super) const SETTLING: TimeDelta = TimeDelta::from_secs(5);
-/// The check of [`Quantity::QueueWait`].
+/// Name of the check of [`Quantity::QueueWait`].
 pub(super) const QUEUE_WAIT: &str = "queue wait p95";
-/// The window outside those times.
+/// Name of the window outside those times.
 const SETTLED: &str = "settled";
-/// Fairness is that of the last so many seconds.
+/// Length of the time at the end of a run over which fairness is measured, in seconds.
 const FAIRNESS_SECONDS: u64 = 30;
 
-/// A demand: a quantity and its limit.
+/// Requirement: a quantity and its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Check {
-    /// Its name, as in `docs/suites.md`.
+    /// Name of the check, as in `docs/suites.md`.
     pub name: &'static str,
     /// Unit of value and limit; empty for a ratio.
     pub unit: &'static str,
-    /// What is measured.
+    /// Measured quantity.
     pub quantity: Quantity,
-    /// What it has to keep to.
+    /// Limit of the quantity.
     pub limit: Limit,
 }
 
-/// What a value has to keep to; exactly at the limit it does.
+/// Limit of a value; a value exactly at the limit keeps to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
-    /// It must not be lower.
+    /// Lower limit.
     AtLeast(f64),
-    /// It must not be higher.
+    /// Upper limit.
     AtMost(f64),
 }
 
@@ -66,7 +66,7 @@ impl Limit {
         matches!(self, Self::AtLeast(_))
     }
 
-    /// By how much `value` keeps to the limit, as a share of the limit; negative if it does not.
+    /// Distance by which `value` keeps to the limit, as a share of the limit; negative if it does not.
     pub fn slack(self, value: f64) -> f64 {
         let ratio = value / self.value();
         if self.higher_is_better() { ratio - 1.0 } else { 1.0 - ratio }
@@ -82,57 +82,60 @@ impl Limit {
     }
 }
 
-/// A quantity of a run. "Media" are the flows under the controller that is tried. Their rate is the payload of frames: padding
-/// and headers are load, and carry nothing to a viewer.
+/// Quantity of a run. "Media" are the flows under the candidate. Their rate is the payload of frames: padding and
+/// headers are load and of no use to a viewer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantity {
-    /// Mean rate over mean max-min share from 20 s on, in per cent, of the media flow that has least of it.
+    /// Mean rate over mean max-min share from 20 s on, in per cent, of the media flow with the least ratio.
     Rate,
-    /// The same for each stretch between changes of the capacity; the least counts.
+    /// Ratio of [`Self::Rate`] for each stretch between changes of the capacity; the least counts.
     RateAfterEachStep,
-    /// The same, the share being what the short transfers left of the capacity.
+    /// Ratio of [`Self::Rate`] with the share of the capacity that the short transfers left.
     RateBesideTransfers,
-    /// Mean rate over mean max-min share from 20 s on until the time from which on the case counts, in per cent, of the media flow that
-    /// has least of it.
+    /// Mean rate over mean max-min share from 20 s on until the case starts to count, in per cent. The media flow with
+    /// the least ratio counts.
     RateBefore,
-    /// What the media flows carry together while all TCP flows are active, over what as many TCP flows get in their
-    /// place, of each of them at most the highest rate of the call; in per cent.
+    /// Rate of all media flows while all TCP flows are active, over that of as many TCP flows in their place, in per
+    /// cent. The rate of each of these is capped at the highest rate of the call.
     RateAgainstTcp,
-    /// 95th percentile of the media packets' waits, at the sender and at bottlenecks, outside 5 s after each event, in ms.
+    /// 95th percentile of the media packets' waits, at the sender and at bottlenecks, outside 5 s after each event, in
+    /// ms.
     QueueWait,
-    /// Packets of frames that are lost, in per cent of all of them, of the media flow that loses most.
+    /// Lost packets of frames, in per cent of all of them, of the media flow with the greatest loss.
     Loss,
     /// Jain's index of rate over share of the media flows, over the last 30 s in which all of them are active.
     Jain,
-    /// Mean rate over mean share from 20 s on, in per cent, of the flow that has least of it, TCP included.
+    /// Mean rate over mean share from 20 s on, in per cent, of the flow with the least ratio, TCP included.
     Coexistence,
-    /// Seconds from a time of the run until each media flow whose share changes then has come to it and stays there.
+    /// Seconds from a time of the run until each media flow whose share changes then has reached it and stays there.
     Reconvergence {
         /// The time, in seconds.
         at: u32,
     },
-    /// By how much, in per cent, the part of what the media flows receive together that is one's is beside the part that its
-    /// priority asks for, over the last 30 s in which all of them are active; of the flow that is furthest from it.
+    /// Deviation of a flow's part of the received media from the part that its priority gives it, in per cent. The
+    /// largest deviation counts, over the last 30 s in which all media flows are active.
     PriorityShares,
-    /// 99th percentile over frames from capture to the arrival of the last packet, in ms, of the worst media flow.
+    /// 99th percentile of the frame delay, from capture to the arrival of the last packet, in ms, of the worst media
+    /// flow.
     FrameDelay,
-    /// Payload of the frames captured from 20 s on that are complete within 150 ms, over the omniscient sender's, in per
-    /// cent, of the media flow that has least of it; only of those of which the omniscient sender gets some there in time.
+    /// Payload of the frames captured from 20 s on that are complete within 150 ms, over the omniscient sender's, in
+    /// per cent. The least flow counts, of those of which the omniscient sender delivers enough in time.
     Useful,
-    /// By how much the 95th percentile over the frames captured from 20 s on, from capture to the arrival of the last
-    /// packet, is above the omniscient sender's, in ms, of the media flow of which this is most.
+    /// Excess of the 95th percentile of the frame delay over the omniscient sender's, in ms, of the media flow with the
+    /// largest excess. Frames count that were captured from 20 s on; their delay lasts from capture to the arrival of
+    /// the last packet.
     ExcessFrameDelay,
-    /// Mean rate over mean max-min share from 20 s on, in per cent, of the TCP flow or competitor that has least of it.
+    /// Mean rate over mean max-min share from 20 s on, in per cent, of the TCP flow or competitor with the least ratio.
     Neighbour,
 }
 
 impl Quantity {
-    /// Whether it is asked only where the omniscient sender gets enough there in time.
+    /// Whether it applies only to flows of which the omniscient sender delivers enough in time.
     pub(super) const fn needs_asking(self) -> bool {
         matches!(self, Self::Useful)
     }
 
-    /// Whether it is a rate of the calls: shown, and not judged, where a case judges what is useful.
+    /// Whether it is a rate of the calls, shown and not judged in a case with the check `useful`.
     pub(super) const fn is_rate(self) -> bool {
         matches!(
             self,
@@ -140,7 +143,7 @@ impl Quantity {
         )
     }
 
-    /// Whether it asks for a rate, a short wait or little loss: what physics may not allow.
+    /// Whether it requires a rate, a short wait or little loss, which may be beyond physics.
     pub(super) const fn is_bound_by_physics(self) -> bool {
         match self {
             Self::Rate
@@ -162,34 +165,34 @@ impl Quantity {
     }
 }
 
-/// What a run tells of a quantity by itself.
+/// Value of a quantity as far as a single run determines it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Alone {
-    /// `None` where there is nothing to measure.
+    /// Value, or `None` if there is nothing to measure.
     value: Value,
-    /// Whether there is anything to measure, whatever comes of it.
+    /// Whether there is anything to measure, even without a value.
     is_measurable: bool,
-    /// Whether it is no less than this: the time that there was, of who never comes back.
+    /// Whether the value is a lower bound: the time until the next change or the end, for a flow that never converges.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_least: bool,
 }
 
 impl Alone {
-    /// The value, and whether there is anything to measure. There is no value where it would have to be told of who never comes
-    /// back that `limit` was kept, as there was no more time than that.
+    /// Value beside `limit`, and whether there is anything to measure. A lower bound that keeps to the limit is no
+    /// value: the time left was too short to tell.
     pub(super) fn beside(self, limit: Limit) -> (Value, bool) {
         let Self { value, is_measurable, is_least } = self;
         (value.filter(|&value| !is_least || limit.slack(value) < 0.0), is_measurable)
     }
 }
 
-/// A run that is judged by itself, whatever others get.
+/// Run that is judged by itself, without the results of other runs.
 #[derive(Debug)]
 pub(super) struct Judged<'a> {
     plan: &'a MeasurePlan,
     measured: &'a Measured,
     shares: Vec<FairShares>,
-    /// From when on rates count.
+    /// Start of the time over which rates count.
     from: Time,
 }
 
@@ -198,7 +201,7 @@ impl<'a> Judged<'a> {
         Self { plan, measured, shares: max_min_shares(plan), from }
     }
 
-    /// What the run tells of `quantity`.
+    /// Value of `quantity` in this run.
     pub(super) fn alone(&self, quantity: Quantity) -> Alone {
         let value = self.quantity(quantity);
         match quantity {
@@ -211,7 +214,7 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// The value of `quantity`; `None` where there is nothing to measure, and of those that a run alone does not tell.
+    /// Value of `quantity`, or `None` if there is nothing to measure or a single run does not determine it.
     fn quantity(&self, quantity: Quantity) -> Option<f64> {
         let media = self.judged_flows();
         match quantity {
@@ -257,7 +260,7 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// The media flows under the controller that is tried.
+    /// Media flows under the candidate.
     fn judged_flows(&self) -> Vec<usize> {
         (0..self.plan.flows.len()).filter(|&flow| self.plan.flows[flow].is_judged()).collect()
     }
@@ -276,7 +279,7 @@ impl<'a> Judged<'a> {
         (0..self.plan.flows.len()).filter(|&flow| of(self.plan.flows[flow].kind)).collect()
     }
 
-    /// The stretches from when on rates count in which no capacity changes, neither by itself nor by cross traffic.
+    /// Stretches of the counted time without a change of capacity, be it by itself or by cross traffic.
     fn between_steps(&self) -> Vec<(Time, Time)> {
         let cross = self.plan.flows.iter().filter(|flow| flow.kind == FlowKind::Constant);
         let mut edges: Vec<Time> = steps(self.plan)
@@ -289,7 +292,7 @@ impl<'a> Judged<'a> {
         edges.windows(2).map(|pair| (pair[0], pair[1])).collect()
     }
 
-    /// The least of rate over share, in per cent, over flows and windows.
+    /// Least ratio of rate and share, in per cent, over flows and windows.
     fn least_share(&self, flows: &[usize], windows: &[(Time, Time)]) -> Option<f64> {
         let each = flows.iter().flat_map(|&flow| windows.iter().map(move |&window| (flow, window)));
         each.filter_map(|(flow, window)| self.rate_over_share(flow, window))
@@ -297,13 +300,13 @@ impl<'a> Judged<'a> {
             .map(|share| 100.0 * share)
     }
 
-    /// Bits received over bits that the share allows, within `window` as far as the flow was active.
+    /// Bits received over the bits that the share allows, within the part of `window` in which the flow was active.
     fn rate_over_share(&self, flow: usize, window: (Time, Time)) -> Option<f64> {
         let ideal = self.ideal_bits(flow, window);
         (ideal > 0.0 && ideal.is_finite()).then(|| self.bits(flow, self.active(flow, window)) / ideal)
     }
 
-    /// What the flow's share amounts to within `window`.
+    /// Bits that the flow's share allows within `window`.
     fn ideal_bits(&self, flow: usize, (from, to): (Time, Time)) -> f64 {
         let piece = |shares: &FairShares| {
             let nanos = shares.to.min(to).nanos().saturating_sub(shares.from.max(from).nanos());
@@ -317,7 +320,7 @@ impl<'a> Judged<'a> {
         (plan.start.max(from), plan.stop.min(to))
     }
 
-    /// Bits that count for a flow: of media the payload of frames, of others all that arrives.
+    /// Bits that count for a flow: for media the payload of frames, for others all received bits.
     fn bits(&self, flow: usize, window: (Time, Time)) -> f64 {
         let measured = self.measured;
         let of = match self.plan.flows[flow].kind {
@@ -327,7 +330,7 @@ impl<'a> Judged<'a> {
         bits_of_bins(&of[flow], bins(window))
     }
 
-    /// For [`Quantity::RateAgainstTcp`].
+    /// Measurement for [`Quantity::RateAgainstTcp`].
     pub(super) fn against_tcp(&self) -> AgainstTcp {
         let media = self.judged_flows();
         let tcp = self.flows(|kind| kind == FlowKind::Tcp);
@@ -340,8 +343,8 @@ impl<'a> Judged<'a> {
         AgainstTcp { carried, bins: bins(window), media }
     }
 
-    /// As [`Self::least_share`] from when on rates count, of what the transfers left: they have no share of their own, as
-    /// they are not always there.
+    /// Ratio as in [`Self::least_share`], with the capacity that the transfers left as the share. Transfers have no
+    /// share of their own, as they are not always active.
     fn least_of_what_is_left(&self, media: &[usize]) -> Option<f64> {
         let window = self.window_of(media, self.from)?;
         let mut others = self.flows(|kind| kind != FlowKind::Audio);
@@ -355,6 +358,7 @@ impl<'a> Judged<'a> {
         let seconds = (window.1 - window.0).secs_f64();
         let most =
             |flow: usize| self.plan.flows[flow].max_rate.map_or(f64::INFINITY, DataRate::bps_f64) * seconds;
+        // The highest rate of a call caps its share.
         let share = |&flow: &usize| self.bits(flow, self.active(flow, window)) / left.min(most(flow));
         (left > 0.0).then(|| media.iter().map(share).reduce(f64::min).map(|share| 100.0 * share))?
     }
@@ -373,17 +377,18 @@ impl<'a> Judged<'a> {
         let received = |&flow: &usize| self.bits(flow, (from, to));
         let weight = |&flow: &usize| self.plan.flows[flow].weight;
         let (all, weights): (f64, f64) = (media.iter().map(received).sum(), media.iter().map(weight).sum());
+        // The deviation is relative to the part of the priority, so that small and large priorities are judged alike.
         let beside = |flow: &usize| (received(flow) / all / (weight(flow) / weights) - 1.0).abs();
         (all > 0.0).then(|| media.iter().map(beside).reduce(f64::max).map(|worst| 100.0 * worst))?
     }
 
-    /// From `from` to when the first of these flows stops.
+    /// Window from `from` until the first of these flows stops.
     fn window_of(&self, flows: &[usize], from: Time) -> Option<(Time, Time)> {
         let stop = flows.iter().map(|&flow| self.plan.flows[flow].stop).min()?;
         Some((from, stop.min(self.plan.end)))
     }
 
-    /// How each media flow whose share changes at `at` came back to it.
+    /// Convergence of each media flow whose share changes at `at`.
     fn comebacks(&self, at: u32) -> impl Iterator<Item = &Convergence<Value>> {
         let flows = self.judged_flows().into_iter();
         flows.filter_map(move |flow| {
@@ -393,12 +398,12 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Whether a share changes at `at`, as far as it is seen at `seconds`: at the far end of the link, a propagation delay later.
+/// Whether a change seen at `seconds` is the one at `at`; the far end of the link sees it a propagation delay later.
 pub(super) fn is_at(seconds: f64, at: u32) -> bool {
     (seconds - f64::from(at)).abs() < 1.0
 }
 
-/// The window in which the queue is held against a call.
+/// Window in which the queue is judged.
 pub(super) fn settled(plan: &MeasurePlan) -> Window {
     let unsettled = unsettled(plan);
     let begins = core::iter::once(Time::ZERO).chain(unsettled.iter().map(|&(_, to)| to));
@@ -406,13 +411,13 @@ pub(super) fn settled(plan: &MeasurePlan) -> Window {
     Window { name: SETTLED.to_owned(), spans: begins.zip(ends).collect(), delays_only: true }
 }
 
-/// The window in which the queue is held against a call that is about what follows `from`.
+/// Window in which the queue is judged in a case that counts from `from` on.
 pub(super) fn all_from(plan: &MeasurePlan, from: Time) -> Window {
     Window { name: SETTLED.to_owned(), spans: vec![(from, plan.end)], delays_only: true }
 }
 
-/// When something happens to a call: a capacity changes, a flow starts, stops, pauses or goes on. What follows each of
-/// them for [`SETTLING`], in order and without overlap.
+/// Times of [`SETTLING`] after each event of a call, in order and without overlap. Events are changes of a capacity,
+/// and starts, stops, pauses and returns of flows.
 fn unsettled(plan: &MeasurePlan) -> Vec<(Time, Time)> {
     let flows = plan
         .flows
@@ -423,6 +428,7 @@ fn unsettled(plan: &MeasurePlan) -> Vec<(Time, Time)> {
     events.sort_unstable();
     let mut stretches: Vec<(Time, Time)> = Vec::new();
     for at in events {
+        // An event within the settling time of another one extends that time.
         match stretches.last_mut().filter(|(_, to)| at <= *to) {
             Some((_, to)) => *to = at + SETTLING,
             None => stretches.push((at, at + SETTLING)),
@@ -431,13 +437,13 @@ fn unsettled(plan: &MeasurePlan) -> Vec<(Time, Time)> {
     stretches
 }
 
-/// When a capacity changes by itself.
+/// Times at which a capacity changes by itself.
 fn steps(plan: &MeasurePlan) -> impl Iterator<Item = Time> {
     let narrow = plan.links.iter().filter(|link| link.bottleneck);
     narrow.flat_map(|link| link.service.steps().iter().map(|&(at, _)| at))
 }
 
-/// When a flow starts, stops, pauses, goes on, or sends at another rate whatever happens.
+/// Times at which a flow starts, stops, pauses, returns, or changes a rate that does not adapt.
 fn activity(flow: &FlowPlan) -> impl Iterator<Item = Time> {
     let pauses = flow.pauses.iter().flat_map(|&(from, to)| [from, to]);
     let rates = flow.sends.iter().map(|&(at, _)| at).filter(|&at| at > flow.start && at < flow.stop);

@@ -1,22 +1,22 @@
-//! How the rates of a run went, for plots.
+//! Time series of the rates of a run, for plots.
 
 use weir_measure::metrics::{FairShares, FlowPlan, MeasurePlan, PER_SECOND, max_min_shares};
 use weir_measure::results::FlowKind;
 use weir_net::Time;
 
-/// How the rates of a run went.
+/// Time series of the rates of a run.
 #[derive(Clone, Debug)]
 pub struct Course {
     /// Length of the run in seconds.
     pub seconds: f64,
-    /// Each flow's name, kind, and received rate on the wire in Mbit/s per second of the run.
+    /// Name, kind, and receive rate on the wire of each flow, in Mbit/s per second of the run.
     pub flows: Vec<(String, FlowKind, Vec<f64>)>,
-    /// The shares.
+    /// Max-min shares.
     pub shares: Vec<FairShares>,
 }
 
 impl Course {
-    /// Of a run that was measured by `plan`, in which each flow received so many bytes per second of it.
+    /// Time series of a run that was measured by `plan`, with the bytes that each flow received per second.
     pub(super) fn of(plan: &MeasurePlan, received: &[Vec<u64>]) -> Self {
         let rates = |bytes: &Vec<u64>| bytes.iter().map(|&bytes| bytes as f64 * 8.0 / 1e6).collect();
         let flows = plan.flows.iter().zip(received);
@@ -28,12 +28,12 @@ impl Course {
     }
 }
 
-/// The kind of a flow; a competitor is drawn as what is sent beside the calls.
+/// Kind of a flow for the plot; a competitor is drawn as background traffic.
 fn kind(flow: &FlowPlan) -> FlowKind {
     if flow.competes { FlowKind::Constant } else { flow.kind }
 }
 
-/// The same of `receipts`, what each flow received in bytes per bin.
+/// Bytes that each flow received per second, from its bytes per bin in `receipts`.
 pub(super) fn by_second(receipts: &[Vec<u32>]) -> Vec<Vec<u64>> {
     let of_flow = |bins: &Vec<u32>| {
         bins.chunks(PER_SECOND).map(|second| second.iter().map(|&bytes| u64::from(bytes)).sum()).collect()

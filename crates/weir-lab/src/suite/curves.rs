@@ -1,4 +1,4 @@
-//! What a suite's checks come to over the values of a sweep, as plots: a curve over one key, a map over two.
+//! Plots of a suite's checks over the values of a sweep: a curve over one key, a map over two.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,9 @@ use super::results::{CaseResult, CheckResult, ControllerResult};
 use crate::experiments::{Axis, Drawn, PlotKind, PlotLine, PlotResult};
 use crate::form::Varied;
 
-/// The plots of each case that is swept, behind its name: for each check one over the key that has several values, with a line
-/// for each controller; where several keys have, one for each controller over the first two, the others at their first value.
+/// Plots of each swept case, with its name. Each check has one plot over the key that varies, with a line for each
+/// controller. If several keys vary, it has a map for each controller over the first two, with the others at their
+/// first value.
 pub(super) fn plots(cases: &[CaseResult]) -> Vec<(&str, Vec<PlotResult>)> {
     let mut all: Vec<(&str, Vec<Place<'_>>)> = Vec::new();
     for place in cases.iter().filter_map(Place::of) {
@@ -19,9 +20,9 @@ pub(super) fn plots(cases: &[CaseResult]) -> Vec<(&str, Vec<PlotResult>)> {
     all.into_iter().map(|(name, places)| (name, of_case(&places))).collect()
 }
 
-/// A case at a place of its sweep.
+/// Case at one place of its sweep.
 struct Place<'r> {
-    /// The case that is swept.
+    /// Name of the swept case.
     of: &'r str,
     /// Key, value and unit, in the order in which the keys were given.
     at: Vec<(&'r str, f64, String)>,
@@ -36,7 +37,7 @@ impl<'r> Place<'r> {
             Some((path.as_str(), *varied.values.first()?, varied.unit))
         };
         let mut at: Vec<_> = swept.at.iter().map(value).collect::<Option<_>>()?;
-        // The name has them in that order.
+        // The name of the case has the keys in the order given.
         at.sort_by_key(|(path, ..)| case.name.find(&format!(" {path}=")));
         Some(Self { of: &swept.case, at, case })
     }
@@ -73,7 +74,7 @@ fn of_case(places: &[Place<'_>]) -> Vec<PlotResult> {
     plots.filter(|plot| plot.lines.iter().any(has_values)).collect()
 }
 
-/// Whether a run told of it.
+/// Whether any run has a value.
 fn has_values(line: &PlotLine) -> bool {
     match &line.drawn {
         Drawn::Means { y, .. } => y.iter().any(Option::is_some),
@@ -82,7 +83,7 @@ fn has_values(line: &PlotLine) -> bool {
     }
 }
 
-/// The axis of the key with this index.
+/// Axis of the key with this index.
 fn axis(place: &Place<'_>, key: usize) -> Axis {
     let (path, _, unit) = &place.at[key];
     Axis { label: with_unit(path, unit), ..Axis::default() }

@@ -1,7 +1,7 @@
-//! Cases drawn by a seed: nobody can tune a controller to cases that change with it.
+//! Cases drawn by a seed, so that no controller can be tuned to them.
 //!
-//! The same seed gives the same bytes on every machine. A case does not depend on how many are drawn. `docs/suites.md` has the
-//! distribution, and the tests hold the draws to it.
+//! The same seed gives the same bytes on every machine. A case does not depend on the number of cases. `docs/suites.md`
+//! has the distribution, and the tests compare the draws with it.
 
 #[cfg(test)]
 mod tests;
@@ -18,13 +18,13 @@ use super::cases::{
 use super::check::Check;
 use crate::runs::fingerprint;
 
-/// The name of the suite on the command line.
+/// Name of the suite on the command line.
 pub const DRAWN: &str = "drawn";
-/// Cases that are drawn unless another number is asked for.
+/// Number of cases unless another is given.
 pub const USUAL_CASES: u32 = 40;
 /// Length of each run in seconds.
 const SECONDS: u64 = 60;
-/// Kbit/s of capacity for each call that is judged, at least.
+/// Least capacity for each judged call, in kbit/s.
 const KBPS_PER_CALL: u64 = 200;
 /// Recorded traces with their mean rates in kbit/s.
 const RECORDED: [(&str, u64); 4] = [
@@ -33,10 +33,10 @@ const RECORDED: [(&str, u64); 4] = [
     ("verizon-lte-short.up", 5946),
     ("verizon-lte-short.down", 5028),
 ];
-/// Generated traces with the mean rates of the recorded ones that they are fitted to, in kbit/s.
+/// Generated traces, with the mean rates in kbit/s of the recorded ones to which they are fitted.
 const GENERATED: [(&str, u64); 2] = [("synthetic-lte", 1910), ("synthetic-lte-downlink", 5028)];
 
-/// The suite of `count` cases that `seed` draws.
+/// Suite of `count` cases drawn by `seed`.
 pub fn drawn(seed: u64, count: u32) -> Suite {
     let name =
         if count == USUAL_CASES { format!("{DRAWN}-{seed}") } else { format!("{DRAWN}-{seed}-{count}") };
@@ -48,13 +48,13 @@ pub fn drawn(seed: u64, count: u32) -> Suite {
     }
 }
 
-/// The seed for the files of a controller: a hash of their texts, one after another in the order given.
+/// Seed for the files of a controller: a hash of their texts, concatenated in the order given.
 pub fn seed_of(texts: &[String]) -> u64 {
     // Seeds are below 2⁶³.
     fingerprint(format_args!("{}", texts.concat())) & (u64::MAX >> 1)
 }
 
-/// The parameters of a case.
+/// Parameters of a case.
 #[derive(Clone, Debug, PartialEq)]
 struct Drawn {
     capacity: Capacity,
@@ -70,9 +70,9 @@ struct Drawn {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Capacity {
-    /// Kbit/s from each second on.
+    /// Capacity in kbit/s from each second on.
     Steps(Vec<(u64, u64)>),
-    /// A trace by its name, and its scale in per mille.
+    /// Name of a trace, and its scale in per mille.
     Trace(&'static str, u64),
 }
 
@@ -83,7 +83,7 @@ enum Discipline {
     DualPi2,
 }
 
-/// In per mille, and packets in a burst.
+/// Loss in per mille, and packets in a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loss {
     None,
@@ -96,12 +96,12 @@ enum Beside {
     Nothing,
     Call(&'static str),
     Tcp(&'static str),
-    /// Kbit/s.
+    /// Rate in kbit/s.
     Web(u64),
     Constant(u64),
 }
 
-/// Draws.
+/// Random draws of a case.
 struct Dice(Pcg64Mcg);
 
 impl Dice {
@@ -117,7 +117,7 @@ impl Dice {
         all[self.below(all.len() as u64) as usize]
     }
 
-    /// Log-uniform.
+    /// Log-uniform draw.
     fn log(&mut self, least: f64, most: f64) -> u64 {
         let place: f64 = self.0.random();
         (least * libm::pow(most / least, place)).round() as u64
@@ -126,7 +126,7 @@ impl Dice {
 
 impl Drawn {
     fn new(seed: u64, number: u32) -> Self {
-        // The multiplier spreads the bits of the seed; neighbours in either number are unlike each other.
+        // The multiplier spreads the bits of the seed, so that neighbouring seeds or numbers draw unlike cases.
         let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(number);
         let dice = &mut Dice(Pcg64Mcg::seed_from_u64(mixed));
         let rate = dice.log(200.0, 50_000.0);
@@ -177,7 +177,8 @@ impl Drawn {
         }
     }
 
-    /// The checks. Beside a TCP flow in a drop-tail queue the delay is TCP's, and only shares and losses count.
+    /// Checks of the case. Beside a TCP flow in a drop-tail queue TCP determines the delay, and only shares and losses
+    /// count.
     fn checks(&self) -> &'static [Check] {
         match (self.beside, self.discipline) {
             (Beside::Tcp(_), Discipline::DropTail) => BESIDE_DROP_TAIL_TCP,
@@ -220,7 +221,7 @@ impl Drawn {
         format!("{capacity}, round trip {round_trip} ms, {discipline} of {queue} ms{loss}, {calls}{beside}")
     }
 
-    /// The scenario's file.
+    /// Text of the scenario file.
     fn scenario(&self) -> String {
         let mut text = format!("title = \"{}\"\nduration = \"{SECONDS}s\"\n", self.title());
         // Writing into a string does not fail.
@@ -302,7 +303,7 @@ impl Drawn {
 }
 
 impl Capacity {
-    /// Beside the mean rate that calls can count on, in kbit/s.
+    /// Draws a capacity. The second value is the mean rate that calls can count on, in kbit/s.
     fn draw(dice: &mut Dice, kbps: u64) -> (Self, u64) {
         let scaled = |dice: &mut Dice, all: &[(&'static str, u64)]| {
             let (name, mean) = dice.one_of(all);

@@ -1,4 +1,4 @@
-//! Suites of one's own: a TOML file with cases and limits.
+//! Suites of the user's own: a TOML file with cases and limits.
 
 #[cfg(test)]
 mod tests;
@@ -21,98 +21,99 @@ use crate::scenario::{Candidate, Carried, Scenario};
 use crate::shipped;
 use crate::traces::TraceStore;
 
-/// A suite of one's own.
+/// Suite of the user's own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SuiteFile {
-    /// What it is, in a line.
+    /// Title, in a line.
     title: String,
-    /// Who is judged unless the command names others, such as `gcc` or `gcc{trendline.window=40}`; all controllers unless given.
+    /// Controllers that are judged unless the command names others, such as `gcc` or `gcc{trendline.window=40}`; all
+    /// controllers unless given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     controllers: Vec<String>,
-    /// Its cases, in order.
+    /// Cases, in order.
     cases: Vec<CaseOfFile>,
 }
 
-/// A case: a scenario, and what is asked in it.
+/// Case: a scenario and its checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CaseOfFile {
-    /// Its name, by which tables and `--case` know it.
+    /// Name of the case in tables and after `--case`.
     name: String,
-    /// What it is, in a line; the scenario's title unless given.
+    /// Title, in a line; the scenario's title unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     title: Option<String>,
-    /// A scenario that ships, or the path of a file, from the folder of the suite's file on.
+    /// Shipped scenario, or the path of a file relative to the folder of the suite's file.
     scenario: String,
-    /// What is different from the scenario as it stands there: `path=value`, as after `--set`.
+    /// Settings applied to the scenario: `path=value`, as after `--set`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     set: Vec<String>,
-    /// The preset of controllers that have one of this name.
+    /// Preset that is used for controllers that have one of this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     preset: Option<String>,
-    /// The time from which on rates, frames and the queue count, the queue right after events as well; else rates and frames count
-    /// from 20 s on, and the queue but for the 5 s after each event.
+    /// Time from which on rates, frames and the queue count, the queue right after events as well. Without it rates and
+    /// frames count from 20 s on, and the queue outside the 5 s after each event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<TimeDelta>,
-    /// Whether a rate is judged beside `useful`: the case asks for load.
+    /// Whether a rate is judged beside `useful`, for a case that asks for load.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     judges_load: bool,
-    /// What is asked.
+    /// Checks of the case.
     checks: Vec<CheckOfFile>,
 }
 
-/// A demand: a quantity, and the limit that it has to keep to.
+/// Check: a quantity and its limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CheckOfFile {
-    /// What is measured.
+    /// Measured quantity.
     quantity: Measured,
-    /// It must not be lower, in the quantity's unit.
+    /// Lower limit, in the quantity's unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at_least: Option<f64>,
-    /// It must not be higher, in the quantity's unit.
+    /// Upper limit, in the quantity's unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at_most: Option<f64>,
-    /// The end of the pause from which on `re-convergence` counts, in whole seconds.
+    /// End of the pause from which on `re-convergence` counts, in whole seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<TimeDelta>,
 }
 
-/// What can be measured, as tables call it.
+/// Quantity of a check, by its name in tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 enum Measured {
-    /// Rate over share from 20 s on, in %, of the media flow that has least of it.
+    /// Rate over share from 20 s on, in %, of the media flow with the least ratio.
     #[serde(rename = "rate")]
     Rate,
-    /// The same for each stretch between changes of the capacity, in %; the least counts.
+    /// Rate over share for each stretch between changes of the capacity, in %; the least counts.
     #[serde(rename = "rate after each step")]
     RateAfterEachStep,
-    /// The same, in %, the share being what short transfers left of the capacity.
+    /// Rate over the share of the capacity that short transfers left, in %.
     #[serde(rename = "rate beside transfers")]
     RateBesideTransfers,
     /// Rate over share, in %, from 20 s on until `from`.
     #[serde(rename = "rate before")]
     RateBefore,
-    /// What the calls carry over what TCP carries in their place, in %.
+    /// Rate of the calls over that of TCP in their place, in %.
     #[serde(rename = "rate against TCP")]
     RateAgainstTcp,
     /// 95th percentile of the packets' waits, in ms.
     #[serde(rename = "queue wait p95")]
     QueueWait,
-    /// Packets lost over packets sent, in %, of the media flow that loses most.
+    /// Packets lost over packets sent, in %, of the media flow with the greatest loss.
     #[serde(rename = "loss")]
     Loss,
     /// Jain's index of rate over share.
     #[serde(rename = "Jain")]
     Jain,
-    /// Rate over share, in %, of the flow that has least of it, TCP included.
+    /// Rate over share, in %, of the flow with the least ratio, TCP included.
     #[serde(rename = "coexistence")]
     Coexistence,
     /// Seconds from `at` until each media flow is back at its share.
     #[serde(rename = "re-convergence")]
     Reconvergence,
-    /// By how much a flow is beside its priority, in %.
+    /// Deviation of a flow's part from the part of its priority, in %.
     #[serde(rename = "off priority")]
     OffPriority,
     /// 99th percentile over frames from capture to the last packet's arrival, in ms.
@@ -121,15 +122,15 @@ enum Measured {
     /// Payload of frames in time over that of the omniscient sender, in %.
     #[serde(rename = "useful")]
     Useful,
-    /// By how much the frames' delay is above the omniscient sender's, in ms.
+    /// Excess of the frame delay over the omniscient sender's, in ms.
     #[serde(rename = "excess frame delay")]
     ExcessFrameDelay,
-    /// Rate over share, in %, of the TCP flow that has least of it.
+    /// Rate over share, in %, of the TCP flow with the least ratio.
     #[serde(rename = "neighbour")]
     Neighbour,
 }
 
-/// What checks can ask for: the name of each, its unit, which is empty for a ratio, and what it is.
+/// Quantities of checks: the name of each, its unit, empty for a ratio, and its definition.
 pub fn quantities() -> Vec<[String; 3]> {
     let words = suite_schema()["$defs"]["Measured"]["oneOf"].as_array();
     let quantity = |word: &serde_json::Value| {
@@ -139,7 +140,7 @@ pub fn quantities() -> Vec<[String; 3]> {
     words.into_iter().flatten().filter_map(quantity).collect()
 }
 
-/// What a [`Measured`] is.
+/// Definition of a [`Measured`].
 struct Meaning {
     name: &'static str,
     unit: &'static str,
@@ -148,7 +149,7 @@ struct Meaning {
 }
 
 impl Measured {
-    /// What it is; `at` is that of re-convergence, in seconds.
+    /// Definition of the quantity; `at` is that of re-convergence, in seconds.
     const fn meaning(self, at: u32) -> Meaning {
         let (name, unit, quantity, higher_is_better) = match self {
             Self::Rate => ("rate", "%", Quantity::Rate, true),
@@ -170,7 +171,7 @@ impl Measured {
         Meaning { name, unit, quantity, higher_is_better }
     }
 
-    /// Whether it asks for a TCP flow beside the call.
+    /// Whether the check needs a TCP flow beside the call.
     const fn needs_tcp(self) -> bool {
         matches!(self, Self::RateAgainstTcp)
     }
@@ -183,12 +184,12 @@ pub fn suite_schema() -> &'static serde_json::Value {
 }
 
 impl Suite {
-    /// The suite in the file at `path`, whose cases are all opened with the controllers of `registry`. It is called as the file
-    /// without its ending.
+    /// Opens the suite in the file at `path`, and all its cases with the controllers of `registry`. The name of the
+    /// suite is that of the file without its ending.
     ///
     /// # Errors
-    /// The file cannot be read, is no suite, or makes no sense: everything that is wrong with it, each with its place and with
-    /// what would be right. What is wrong with a scenario that it names is shown in that.
+    /// The file cannot be read, is no suite, or makes no sense. The error has every mistake with its place and with
+    /// advice. Mistakes in a scenario file are shown in that file.
     pub fn open(registry: &Registry, path: &Path) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
         let whole = |message: String, help: String| {
@@ -222,7 +223,7 @@ impl Suite {
     }
 }
 
-/// What is wrong with a file before any scenario is opened.
+/// Mistakes in a file that are found before any scenario is opened.
 fn of_the_whole(file: &SuiteFile) -> Vec<Problem> {
     let mut problems = Vec::new();
     let cases = KeyPath::of(&["cases"]);
@@ -303,7 +304,7 @@ fn whole_seconds(time: TimeDelta) -> Option<u32> {
 }
 
 impl CheckOfFile {
-    /// What it asks; it has a limit of the right side.
+    /// Check with a limit of the right side.
     fn check(&self) -> Check {
         let Meaning { name, unit, quantity, higher_is_better } =
             self.quantity.meaning(self.at.and_then(whole_seconds).unwrap_or(0));
@@ -324,7 +325,7 @@ impl Reader<'_> {
     fn case(&self, index: usize, given: &CaseOfFile) -> Result<Case, ScenarioError> {
         let path = KeyPath::of(&["cases"]).item(index);
         let name = self.scenario(&given.scenario, &path.with("scenario"))?;
-        // What the file lays over the scenario is wrong in the file, all else in the scenario.
+        // Mistakes in the settings are reported in the suite's file, all others in the scenario's.
         Scenario::open_in(self.registry, &name, &[])?;
         let mut scenario = None;
         for number in 0..=given.set.len() {
@@ -347,7 +348,7 @@ impl Reader<'_> {
             bound_known: false,
         };
         self.origin.check(self.sense(given, &scenario, &path))?;
-        // A trace that is not there is told where it is run; what stands in for it varies as much.
+        // A missing trace is an error of the run; the substitute varies as much.
         if let Some(Untimely { check, message, help }) = own.untimely(&scenario, &TraceStore::at(None)) {
             let path = path.with("checks").item(check).with("at");
             return Err(self.origin.error(Problem::value(&path, message).help(help)));
@@ -355,7 +356,7 @@ impl Reader<'_> {
         Ok(own)
     }
 
-    /// By which name the scenario is opened.
+    /// Name by which the scenario is opened.
     fn scenario(&self, given: &str, path: &KeyPath) -> Result<String, ScenarioError> {
         if shipped::find(given).is_some() {
             return Ok(given.to_owned());
@@ -369,14 +370,14 @@ impl Reader<'_> {
         Err(self.origin.error(Problem::value(path, message).help(advice(given, names))))
     }
 
-    /// The error at the place in this file that caused it.
+    /// Error, moved to the place in this file that caused it.
     fn moved(&self, error: &ScenarioError, path: &KeyPath) -> ScenarioError {
         let problem = Problem::value(path, error.message());
         let help = error.advice().map(str::to_owned);
         self.origin.error(Problem { help, ..problem })
     }
 
-    /// What of the case makes no sense with its scenario.
+    /// Mistakes of the case that only its scenario shows.
     fn sense(&self, given: &CaseOfFile, scenario: &Scenario, path: &KeyPath) -> Vec<Problem> {
         let has = |wanted: fn(&Carried) -> bool| scenario.flows.iter().any(|(_, flow)| wanted(&flow.carried));
         let mut problems = Vec::new();
@@ -428,7 +429,7 @@ impl Reader<'_> {
         problems
     }
 
-    /// Who stands under `controllers`; each is tried in every case, whose scenario may define it as a variant.
+    /// Candidates of `controllers`; each is opened in every case, as the scenario may define it as a variant.
     fn contestants(&self, given: &[String], cases: &[Case]) -> Result<Vec<Candidate>, ScenarioError> {
         let mut all: Vec<Candidate> = Vec::new();
         for (index, text) in given.iter().enumerate() {

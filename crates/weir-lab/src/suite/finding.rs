@@ -1,4 +1,4 @@
-//! What is found in a run: all that it is judged by, whatever others get in its place.
+//! Measurements of a single run, on which its verdict rests.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,28 +14,28 @@ use weir_measure::metrics::FlowPlan;
 use weir_measure::results::{FlowMeasures, Value};
 use weir_net::Time;
 
-/// What is found in a run of a suite. It depends on this run alone, so that runs can be made in any order and on several machines;
-/// verdicts come of all of them together.
+/// Measurements of a run of a suite. They depend on this run alone, so that runs can be made in any order and on
+/// several machines. Verdicts need the measurements of all runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Of each check of the case.
+    /// Value of each check of the case.
     alone: Vec<Alone>,
-    /// Where a check asks for it.
+    /// Comparison with TCP, if a check needs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     against_tcp: Option<AgainstTcp>,
-    /// What the viewer of each flow got.
+    /// Result of each flow at its viewer.
     served: Vec<Served>,
     viewed: Viewed,
-    /// What each flow received, in bytes per second of the run, where it is drawn.
+    /// Bytes that each flow received per second of the run, if the run is drawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     course: Vec<Vec<u64>>,
-    /// What each flow received, in bytes per bin, where others are measured against it.
+    /// Bytes that each flow received per bin, if the run is a benchmark.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     receipts: Vec<Vec<u32>>,
 }
 
 impl Finding {
-    /// In a run of `case`, whatever the limits of its checks, drawn or not.
+    /// Measurements of a run of `case`, whatever the limits of its checks; `is_drawn` if the run is drawn.
     pub(super) fn of(case: &Case, is_drawn: bool, ran: &Ran) -> Self {
         let (checks, from) = (&case.checks, case.counts_from());
         let judged = Judged::new(&ran.plan, &ran.measured, from);
@@ -51,13 +51,13 @@ impl Finding {
         }
     }
 
-    /// In a run that others are measured against.
+    /// Measurements of a benchmark run.
     pub(super) fn of_benchmark(ran: Ran) -> Self {
         Self { receipts: ran.measured.receipts, ..Self::default() }
     }
 
-    /// Of each of `checks` the value, and whether there is anything to measure, beside what was found in the same run with TCP in
-    /// place of the media flows, where that was made, and what the omniscient sender got.
+    /// Value of each of `checks`, and whether there is anything to measure. The value is compared with the same run
+    /// with TCP in place of the media flows, if made, and with the omniscient sender.
     pub(super) fn judged(
         &self,
         checks: &[Check],
@@ -79,23 +79,23 @@ impl Finding {
         checks.iter().zip(&self.alone).map(judged).collect()
     }
 
-    /// What the viewer of each flow got.
+    /// Result of each flow at its viewer.
     pub(super) fn served(&self) -> &[Served] {
         &self.served
     }
 
-    /// What the viewers of all flows got.
+    /// Results of all flows at their viewers.
     pub(super) const fn viewed(&self) -> Viewed {
         self.viewed
     }
 
-    /// What each flow received, in bytes per second of the run, where it is drawn.
+    /// Bytes that each flow received per second of the run, if the run is drawn.
     pub(super) fn course(&self) -> &[Vec<u64>] {
         &self.course
     }
 }
 
-/// What the viewers of a run got, and what was left to others.
+/// Results of a run at its viewers, and the rate of the other flows.
 fn viewed(ran: &Ran, served: &[Served], overhead: Value, from: Time) -> Viewed {
     let seconds = (ran.plan.end.max(from) - from).secs_f64();
     let flows = ran.plan.flows.iter().zip(&ran.measured.metrics.flows);

@@ -1,4 +1,5 @@
-//! What is run of a case, and who judges it: what TCP gets in it, where a check asks for that, and what the omniscient sender gets.
+//! Runs of a case and their verdict: those of the controllers, of TCP, if a check compares with it, and of the
+//! omniscient sender.
 
 use super::cases::{Case, POINTS};
 use super::course::Course;
@@ -15,26 +16,26 @@ use crate::scenario::{Candidate, Scenario};
 use crate::traces::TraceStore;
 use weir_measure::results::Value;
 
-/// A case with all that is run of it.
+/// Case with all its trials.
 #[derive(Debug)]
 pub(super) struct Judge<'c> {
     case: &'c Case,
-    /// With TCP in place of the media, where a check asks for that.
+    /// Trial with TCP in place of the media, if a check needs one.
     benchmark: Option<Trial<'c>>,
-    /// The omniscient sender at each of its points, which are presets.
+    /// Trial of the omniscient sender at each of its operating points, which are presets.
     points: Vec<(Option<&'static str>, Trial<'c>)>,
-    /// The controllers. The omniscient sender, where it is one of them, is not run anew.
+    /// Trials of the controllers. The omniscient sender, if it is one of them, is not run again.
     contests: Vec<Trial<'c>>,
 }
 
-/// What the controllers of a case are judged beside, run by run.
+/// Reference runs of a case, run by run.
 struct Beside {
     benchmark: Vec<Finding>,
     yardstick: Yardstick,
 }
 
 impl<'c> Judge<'c> {
-    /// Of `case` with `controllers` of `registry`.
+    /// Trials of `case` with `controllers` of `registry`.
     ///
     /// # Errors
     /// An unknown controller, or one in the case's scenario.
@@ -62,23 +63,23 @@ impl<'c> Judge<'c> {
         })
     }
 
-    /// The trials that are run.
+    /// Trials that are run.
     pub(super) fn trials(&self) -> impl Iterator<Item = &Trial<'c>> {
         let points = self.points.iter().map(|(_, trial)| trial);
         let contests = self.contests.iter().filter(|trial| trial.contestant != NAME);
         self.benchmark.iter().chain(points).chain(contests)
     }
 
-    /// The scenarios of the controllers.
+    /// Scenarios of the controllers.
     pub(super) fn scenarios(&self) -> impl Iterator<Item = &Scenario> {
         self.contests.iter().map(|trial| &trial.scenario)
     }
 
-    /// What came of the case for each controller, and the course of the first run of each; `found` are the findings of
-    /// [its trials](Self::trials), each in the order of `seeds`, and `traces` those of its links.
+    /// Result of the case for each controller, and the time series of the first run of each. `found` has the
+    /// measurements of [its trials](Self::trials), each in the order of `seeds`, and `traces` are those of its links.
     ///
     /// # Errors
-    /// A trace is no longer there.
+    /// A trace has disappeared.
     pub(super) fn verdict(
         &self,
         found: &mut impl Iterator<Item = Vec<Finding>>,
@@ -92,6 +93,7 @@ impl<'c> Judge<'c> {
         let mut courses = Vec::with_capacity(self.contests.len());
         let mut controllers = Vec::with_capacity(self.contests.len());
         for trial in &self.contests {
+            // As a candidate the omniscient sender has its reference runs at the best operating point.
             let runs = match trial.contestant {
                 NAME => beside.yardstick.findings(),
                 _ => found.next().unwrap_or_default(),
@@ -118,7 +120,7 @@ impl<'c> Judge<'c> {
         Ok((CaseResult { name, title, swept, traces, controllers, ranking, omniscient }, courses))
     }
 
-    /// What comes of the first of [its trials](Self::trials), those that are not controllers'.
+    /// Reference runs from the first of [its trials](Self::trials), which come before those of the controllers.
     fn beside(&self, found: &mut impl Iterator<Item = Vec<Finding>>) -> Beside {
         let benchmark = self.benchmark.as_ref().and_then(|_| found.next()).unwrap_or_default();
         let attempt = |(run, own): (usize, Finding)| {
@@ -131,7 +133,7 @@ impl<'c> Judge<'c> {
         Beside { benchmark, yardstick }
     }
 
-    /// Of each check in the run of this number.
+    /// Value of each check in the run of this index.
     fn values(&self, beside: &Beside, run: usize, own: &Finding) -> Vec<Value> {
         let omniscient = beside.yardstick.served(run);
         let judged = own.judged(&self.case.checks, beside.benchmark.get(run), omniscient);

@@ -1,7 +1,8 @@
 //! Standard test cases as a verdict: a suite is a list of cases, a case a scenario and the checks that it has to pass.
 //!
-//! The limits of the checks are those of the suite, for every controller. `docs/suites.md` says where cases and limits
-//! come from, and how a file gives a suite of its own. What a suite yields can be saved and is then the base with which a later version is compared.
+//! The limits of the checks are those of the suite, for every controller. `docs/suites.md` has the sources of cases and
+//! limits, and the form of a suite's file. The saved result of a suite can be the base with which a later version is
+//! compared.
 
 mod baseline;
 mod cases;

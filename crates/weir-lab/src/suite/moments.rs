@@ -1,4 +1,4 @@
-//! When the shares of a run change: the times from which on `re-convergence` can count.
+//! Times at which the shares of a run change, from which on `re-convergence` can count.
 
 use super::check::{Check, Quantity, is_at};
 use crate::compile::RunOptions;
@@ -8,19 +8,19 @@ use weir_measure::metrics::{MeasurePlan, Recorder};
 use weir_net::Time;
 use weir_units::TimeDelta;
 
-/// A check that counts from a time at which there is nothing to count from.
+/// Check that counts from a time that has no meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Untimely {
-    /// The place of the check among those of its case.
+    /// Index of the check among those of its case.
     pub check: usize,
-    /// What is wrong.
+    /// Description of the mistake.
     pub message: String,
-    /// What would be right.
+    /// Advice.
     pub help: String,
 }
 
-/// The first of `checks` that counts from a time at which `scenario` is over, or at which no media flow comes to a share that
-/// lasts. A scenario that cannot be built with `store` is not looked at: that is told where it is run.
+/// First of `checks` that counts from a time outside `scenario`, or at which no media flow gets a new share that lasts.
+/// A scenario that cannot be built with `store` is left out, as its run reports the error.
 pub(super) fn untimely(checks: &[Check], scenario: &Scenario, store: &TraceStore) -> Option<Untimely> {
     let timed = checks.iter().enumerate().filter_map(|(check, own)| match own.quantity {
         Quantity::Reconvergence { at } => Some((check, at)),
@@ -54,7 +54,8 @@ pub(super) fn untimely(checks: &[Check], scenario: &Scenario, store: &TraceStore
     None
 }
 
-/// When media flows come to new shares that last long enough to be judged, in seconds: those of a run in which nothing arrives.
+/// Times in seconds at which media flows get new shares that last long enough to be judged, from a run without any
+/// arrival.
 fn events_of(plan: &MeasurePlan) -> Vec<f64> {
     let plan = MeasurePlan { window: (Time::ZERO, plan.end), ..plan.clone() };
     let measured = Recorder::new(plan.clone()).finish();
@@ -63,7 +64,7 @@ fn events_of(plan: &MeasurePlan) -> Vec<f64> {
     media.flat_map(|(_, own)| own.convergence.iter().filter_map(|event| event.at_seconds)).collect()
 }
 
-/// The times in whole seconds, each once and in order; `None` without any.
+/// Times in whole seconds, each once and in order, or `None` without any.
 fn in_words(events: &[f64]) -> Option<String> {
     let mut seconds: Vec<i64> = events.iter().map(|event| event.round() as i64).collect();
     seconds.sort_unstable();

@@ -1,5 +1,5 @@
-//! The matrix of a suite as a page: cases by controllers, each cell with its verdict, and below it each case with the
-//! checks, the course of the first run and the command that repeats it.
+//! Page of a suite: a matrix of verdicts, cases by controllers. Below it each case has its checks, the time series of
+//! the first run and the command that repeats it.
 
 use std::fmt::Write;
 
@@ -18,12 +18,12 @@ use weir_measure::results::FlowKind;
 
 /// Size of a plot, in pixels.
 const SIZE: (f64, f64) = (320.0, 110.0);
-/// So much of the time is below the top of the plots of a case, but for some room.
+/// Share of the time in which rates fit into the plots of a case, and the margin above them.
 const USUAL: f64 = 0.99;
 const ROOM: f64 = 1.1;
 
-/// The page, complete in itself. With the words `begun` begins the command that repeats a cell: the program, the suite as it was
-/// named, and what says which traces count.
+/// Page without external parts. `begun` has the first words of the command that repeats a cell: the program, the name
+/// of the suite, and the options for traces.
 pub fn page(title: &str, run: &SuiteRun, begun: &[String]) -> String {
     let result = &run.result;
     let title = &result.titled(title);
@@ -104,7 +104,7 @@ fn matrix(result: &SuiteResult, names: &[&str]) -> Markup {
     }
 }
 
-/// Who leads each case.
+/// Leaders of each case.
 fn leaders(result: &SuiteResult) -> Markup {
     let leaders = result.leaders();
     html! {
@@ -131,7 +131,7 @@ const fn class(verdict: Verdict) -> &'static str {
     }
 }
 
-/// All that is known of a case.
+/// Details of a case.
 fn one_case(
     result: &SuiteResult,
     place: usize,
@@ -163,7 +163,7 @@ fn one_case(
     }
 }
 
-/// What repeats a cell, as a shell takes it.
+/// Command that repeats a cell, quoted for a shell.
 fn command(begun: &[String], result: &SuiteResult, case: &CaseResult, own: &ControllerResult) -> String {
     let mut words = begun.to_vec();
     let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
@@ -179,13 +179,13 @@ fn command(begun: &[String], result: &SuiteResult, case: &CaseResult, own: &Cont
     command_line(&words)
 }
 
-/// The sum of the media flows' shares, in Mbit/s.
+/// Sum of the media flows' shares, in Mbit/s.
 fn share(course: &Course, piece: &FairShares) -> f64 {
     let own = course.flows.iter().zip(&piece.bps).filter(|((_, kind, _), _)| *kind == FlowKind::Media);
     own.map(|(_, bps)| bps / 1e6).sum()
 }
 
-/// The upper end of the plots of a case, in Mbit/s: the shares fit, and what is usual of the rates.
+/// Upper end of the plots of a case, in Mbit/s, above the shares and the usual rates.
 fn top(courses: &[Course]) -> f64 {
     let usual = |rates: &Vec<f64>| {
         let mut rates: Vec<f64> = rates.iter().copied().filter(|rate| rate.is_finite()).collect();
@@ -197,7 +197,7 @@ fn top(courses: &[Course]) -> f64 {
     ROOM * rates.chain(shares).filter(|rate| rate.is_finite()).fold(0.1, f64::max)
 }
 
-/// The course as SVG; nothing in it is a text of others.
+/// Time series as SVG, without any text of other files.
 fn plot(course: &Course, top: f64) -> String {
     let (width, height) = SIZE;
     let x = |seconds: f64| width * seconds / course.seconds.max(1e-9);

@@ -1,11 +1,11 @@
-//! Which controllers lead a case, by what its viewers got.
+//! Ranking of the controllers in a case, by the results at the viewers.
 
 use super::results::{ControllerResult, Viewed};
 use crate::registry;
 use weir_measure::results::Value;
 use weir_measure::results::ranking::{RankedController, Ranking};
 
-/// The ranking of those of `controllers` that are no yardsticks; `None` of fewer than two.
+/// Ranking of `controllers` without the reference senders, or `None` of fewer than two.
 pub(super) fn ranking(controllers: &[ControllerResult]) -> Option<Ranking> {
     let compared = controllers.iter().filter(|own| !registry::is_reference(&own.law));
     let candidates: Vec<RankedController> = compared.map(candidate).collect();

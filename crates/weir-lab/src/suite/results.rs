@@ -1,4 +1,4 @@
-//! What a suite yields, as values that serialise with stable keys: also the file that is saved as a base.
+//! Results of a suite, as values that serialise with stable keys; the saved base has the same form.
 
 #[cfg(test)]
 mod tests;
@@ -19,14 +19,15 @@ use weir_measure::results::stats::{Estimate, Kind, kinds_in_words, mean};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteResult {
-    /// The suite's name.
+    /// Name of the suite.
     pub suite: String,
     /// The seeds of the runs.
     pub seeds: Vec<u64>,
-    /// When the media flows skip frames, as [`Scenario::skip_rule`](crate::scenario::Scenario::skip_rule) says it.
+    /// Rule by which the media flows skip frames, as [`Scenario::skip_rule`](crate::scenario::Scenario::skip_rule) has
+    /// it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub skip_rule: String,
-    /// Its cases, in order.
+    /// Cases, in order.
     pub cases: Vec<CaseResult>,
 }
 
@@ -34,23 +35,23 @@ pub struct SuiteResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseResult {
-    /// The case's name.
+    /// Name of the case.
     pub name: String,
-    /// What it is, in a line.
+    /// Title, in a line.
     pub title: String,
-    /// Where on a sweep it is; nothing without one.
+    /// Place of the case on a sweep, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swept: Option<SweptCase>,
-    /// The traces that its links follow.
+    /// Traces of its links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<TraceUse>,
     /// The controllers, in the order given.
     pub controllers: Vec<ControllerResult>,
-    /// Which of them lead by what viewers got; not told of a single one.
+    /// Ranking by the results at the viewers; absent for a single controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranking: Option<Ranking>,
-    /// The omniscient sender at the point that was taken, named with its preset if it has one; not told by results that
-    /// were saved before there was one.
+    /// Omniscient sender at the chosen operating point, named with its preset if it has one; absent in results of
+    /// versions without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omniscient: Option<ControllerResult>,
 }
@@ -59,55 +60,55 @@ pub struct CaseResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControllerResult {
-    /// The controller's name, or that of a variant.
+    /// Name of the controller or variant.
     pub name: String,
-    /// The controller that it is, or is a variant of; not told by results that were saved before it was.
+    /// Controller of the variant; absent in results of older versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub law: String,
     /// The checks, in the suite's order.
     pub checks: Vec<CheckResult>,
-    /// What viewers got in each run, in the order of the seeds; not told by results that were saved before it was measured.
+    /// Results at the viewers in each run, in the order of the seeds; absent in results of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub viewed: Vec<Viewed>,
 }
 
-/// What the viewers of a run got, of the frames captured from 20 s on.
+/// Results of a run at its viewers, over the frames captured from 20 s on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Viewed {
-    /// Payload of frames that were complete within 150 ms, of all media flows, in bit/s over the time from 20 s on; null of
-    /// a run that is over by then.
+    /// Payload of frames that were complete within 150 ms, of all media flows. The unit is bit/s over the time from 20
+    /// s on; null if the run has ended by then.
     pub useful_bps: Value,
     /// 95th percentile from capture to the arrival of the last packet, in ms, of the worst media flow; null without a
     /// complete frame.
     pub frame_delay_ms: Value,
-    /// Freezes of all media flows over the whole run; not told by results that were saved before they were counted.
+    /// Freezes of all media flows over the whole run; absent in results of older versions.
     #[serde(default)]
     pub freezes: Value,
-    /// What judged flows received besides the payload of their frames, in per cent of that, from 20 s on. Results that were saved
-    /// before it was measured have none.
+    /// Overhead: bytes that judged flows received besides the payload of their frames, in per cent of that, from 20 s
+    /// on. Absent in results of older versions.
     #[serde(default)]
     pub overhead_percent: Value,
-    /// What the flows that are not judged received together, in bit/s over the whole run; null without such flows.
+    /// Total receive rate of the flows that are not judged, in bit/s over the whole run; null without such flows.
     #[serde(default)]
     pub neighbour_bps: Value,
 }
 
-/// What came of a check, or of a case, the worst first.
+/// Verdict on a check or a case, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// The mean over the runs does not keep to the limit, or a run has no value.
     Missed,
-    /// The 95 % interval of the mean holds the limit: the runs do not tell.
+    /// The 95 % interval of the mean holds the limit, so that the runs do not decide.
     Open,
     /// The mean keeps to the limit.
     Passed,
-    /// There is nothing to measure of some check, or none counts.
+    /// Some check has nothing to measure, or no check counts.
     NotJudged,
 }
 
 impl Verdict {
-    /// The sign that tables show.
+    /// Sign of the verdict in tables.
     pub const fn mark(self) -> char {
         match self {
             Self::Missed => '✗',
@@ -118,7 +119,7 @@ impl Verdict {
     }
 }
 
-/// A check: its value in each run, and whether their mean keeps to the limit.
+/// Check with its value in each run, and whether their mean keeps to the limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckResult {
@@ -130,33 +131,33 @@ pub struct CheckResult {
     pub limit: f64,
     /// Whether higher values are better.
     pub higher_is_better: bool,
-    /// The value in each run, in the order of the seeds; null where there was nothing to measure.
+    /// Value in each run, in the order of the seeds; null where there was nothing to measure.
     pub values: Vec<Value>,
-    /// Their mean.
+    /// Mean of the values.
     pub mean: Value,
     /// Half the width of its 95 % confidence interval.
     pub ci95: Value,
-    /// Whether the mean keeps to the limit, however sure that is. Without a value it does not.
+    /// Whether the mean keeps to the limit, however sure that is; false without a value.
     pub passed: bool,
-    /// Whether the interval of the mean holds the limit; not told by results that were saved before there was a third
-    /// verdict.
+    /// Whether the interval of the mean holds the limit; absent in results of versions with two verdicts.
     #[serde(default)]
     pub open: bool,
-    /// The two kinds of which the runs are, if they are of two.
+    /// The two kinds of runs, if there are two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kinds: Option<[Kind; 2]>,
-    /// Why it counts for nothing, if it does.
+    /// Reason why the check does not count, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub void: Option<Void>,
-    /// What all of this comes to, in a word for who reads the file; not told by results that were saved before it was.
+    /// Judgement in a word, for readers of the file; absent in results of older versions.
     #[serde(default)]
     pub verdict: Option<Judgement>,
-    /// Of a variant: what its values are beyond those of the first of its law, whose name this is.
+    /// For a variant, differences of its values from those of the first variant of a controller, by the name of that
+    /// variant.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub less: BTreeMap<String, Less>,
 }
 
-/// What came of a check, be it asked or not.
+/// Judgement of a check, including checks that do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
@@ -178,20 +179,21 @@ pub enum Judgement {
     NotJudged,
 }
 
-/// Why a check counts for nothing.
+/// Reason why a check does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Void {
-    /// In no run is anybody asked.
+    /// The check applies in no run.
     NotAsked,
-    /// The omniscient sender keeps to it at none of its points, and no controller is ahead of it in this case.
+    /// The omniscient sender misses it at all of its operating points, and no controller exceeds that sender in this
+    /// case.
     BeyondPhysics,
-    /// The omniscient sender keeps to it at none of its points, and is known to be no bound there: some controller is ahead of it, or
-    /// none was compared with it.
+    /// The omniscient sender misses it at all of its operating points and is known to be no bound there. Some
+    /// controller exceeds it, or none was compared with it.
     NoBoundKnown,
-    /// It is a rate, in a case that judges what is useful.
+    /// The check is a rate, in a case with the check `useful`.
     Shown,
-    /// There is nothing to measure, in no run of the omniscient sender at any of its points.
+    /// There is nothing to measure, in no run of the omniscient sender at any of its operating points.
     NotJudged,
 }
 
@@ -217,7 +219,8 @@ impl CheckResult {
         result.judged()
     }
 
-    /// The same of the runs in which it is asked for, and for nothing without any; `values` are those of all runs.
+    /// Result over the runs in which the check applies, or one that does not count without such runs; `values` are
+    /// those of all runs.
     pub(super) fn asked(check: &super::Check, values: Vec<Value>, asked: &[bool]) -> Self {
         let of_asked = values.iter().zip(asked).filter(|(_, asked)| **asked).map(|(&value, _)| value);
         let of_asked = Self::new(check, of_asked.collect());
@@ -225,13 +228,13 @@ impl CheckResult {
         Self { values, void, ..of_asked }.judged()
     }
 
-    /// The same, for nobody if it is one of those that are `void`, each with the reason.
+    /// Copy that does not count, if it is one of the `void` checks, each with the reason.
     pub(super) fn unless(self, void: &[(&str, Void)]) -> Self {
         let own = void.iter().find(|(name, _)| *name == self.name).map(|&(_, why)| why);
         Self { void: own.or(self.void), ..self }.judged()
     }
 
-    /// The same with its word.
+    /// Copy with its judgement.
     fn judged(self) -> Self {
         let judgement = match (self.void, self.verdict()) {
             (Some(Void::NotAsked), _) => Judgement::NotAsked,
@@ -246,17 +249,17 @@ impl CheckResult {
         Self { verdict: Some(judgement), ..self }
     }
 
-    /// Whether it counts.
+    /// Whether the check counts.
     pub const fn counts(&self) -> bool {
         self.void.is_none()
     }
 
-    /// The sign of what came of it; `·` if it counts for nothing.
+    /// Sign of the verdict, or `·` if the check does not count.
     pub const fn mark(&self) -> char {
         if self.counts() { self.verdict().mark() } else { Verdict::NotJudged.mark() }
     }
 
-    /// What came of it.
+    /// Verdict on the check.
     pub const fn verdict(&self) -> Verdict {
         match (self.open, self.passed) {
             (true, _) => Verdict::Open,
@@ -265,40 +268,42 @@ impl CheckResult {
         }
     }
 
-    /// By how much the mean keeps to the limit, as a share of the limit; negative if it does not.
+    /// Distance by which the mean keeps to the limit, as a share of the limit; negative if it does not.
     fn slack(&self) -> f64 {
         let slack = self.mean.map_or(-1.0, |mean| self.limit().slack(mean));
         if slack.is_nan() { -1.0 } else { slack }
     }
 
-    /// The mean over the limit where more is better, the limit over the mean where less is better; at most 1, and 0 without a mean.
+    /// Mean over the limit where more is better, limit over the mean where less is better. At most 1, and 0 without a
+    /// mean.
     pub fn margin(&self) -> f64 {
         self.mean.map(|mean| self.limit().margin(mean)).filter(|margin| !margin.is_nan()).unwrap_or(0.0)
     }
 
-    /// How far the mean is on the wrong side of the limit, in its unit; `None` if it keeps to it, and without a mean.
+    /// Distance of the mean from the limit, in its unit, or `None` without a mean and if it keeps to the limit.
     pub fn points(&self) -> Option<f64> {
         self.mean.filter(|_| !self.passed).map(|mean| (mean - self.limit).abs())
     }
 
-    /// How many runs should have a value and have none. Those in which it is not asked have none either, but the others then
-    /// have a mean.
+    /// Number of runs that lack a value. Runs in which the check does not apply have no value either, but the others
+    /// then have a mean.
     pub(super) fn lacking(&self) -> usize {
         if self.mean.is_some() { 0 } else { self.values.iter().filter(|value| value.is_none()).count() }
     }
 
-    /// Its name and its mean, without the interval: `rate 93 %`.
+    /// Name and mean, without the interval: `rate 93 %`.
     fn in_short(&self) -> String {
         format!("{} {}", self.name, figure(self.mean, None, self.limit, &self.unit))
     }
 
-    /// The same with its interval, and both kinds of runs if they are of two: `rate 93 ± 2 %`.
+    /// Name and mean with its interval, and both kinds of runs if there are two: `rate 93 ± 2 %`.
     pub fn in_words(&self) -> String {
         let figure = figure(self.mean, self.ci95, self.limit, &self.unit);
         format!("{} {figure}{}", self.name, self.kinds_in_words())
     }
 
-    /// The same as [`Self::in_short`], with both kinds of runs and the points that are missed: `loss 2.83 % (0.83 above)`.
+    /// Name and mean as in [`Self::in_short`], with both kinds of runs and the points missed:
+    /// `loss 2.83 % (0.83 above)`.
     fn with_points(&self) -> String {
         let side = if self.higher_is_better { "below" } else { "above" };
         let decimals = decimals(self.limit);
@@ -316,7 +321,7 @@ impl CheckResult {
         if self.higher_is_better { Limit::AtLeast(self.limit) } else { Limit::AtMost(self.limit) }
     }
 
-    /// `at least 80 %`.
+    /// Limit in words, as in `at least 80 %`.
     pub fn limit_in_words(&self) -> String {
         let sense = if self.higher_is_better { "at least" } else { "at most" };
         format!("{sense} {}{}", self.limit, unit(&self.unit))
@@ -328,8 +333,8 @@ impl ControllerResult {
         self.checks.iter().find(|check| check.name == name)
     }
 
-    /// Missed if a check that counts is. Else not judged if there is nothing to measure of some check, or none counts; passed
-    /// if every check that counts is; open else.
+    /// Verdict: missed if a check that counts is missed. Else not judged if some check has nothing to measure or none
+    /// counts. Else passed if every check that counts is passed, and open if not.
     pub fn verdict(&self) -> Verdict {
         match self.counting().map(CheckResult::verdict).min() {
             Some(Verdict::Missed) => Verdict::Missed,
@@ -338,13 +343,13 @@ impl ControllerResult {
         }
     }
 
-    /// The names of the checks that count for nothing for this reason.
+    /// Names of the checks that do not count for this reason.
     pub fn void(&self, why: Void) -> Vec<&str> {
         let void = self.checks.iter().filter(|check| check.void == Some(why));
         void.map(|check| check.name.as_str()).collect()
     }
 
-    /// `not judged`, and why.
+    /// `not judged`, with the reason.
     fn not_judged_in_words(&self) -> String {
         let void = |why| self.void(why).join(", ");
         let unmeasured = void(Void::NotJudged);
@@ -364,12 +369,12 @@ impl ControllerResult {
         format!("not judged{why}")
     }
 
-    /// The checks that count.
+    /// Checks that count.
     fn counting(&self) -> impl Iterator<Item = &CheckResult> {
         self.checks.iter().filter(|check| check.counts())
     }
 
-    /// The check that decides: of those that make the verdict the one that is missed by most, or kept by least.
+    /// Deciding check: of those with the verdict of the case the one that is missed by most, or kept by least.
     pub fn deciding(&self) -> Option<&CheckResult> {
         let order = |check: &CheckResult| (check.verdict(), check.slack());
         self.counting().min_by(|a, b| {
@@ -378,7 +383,7 @@ impl ControllerResult {
         })
     }
 
-    /// The margin of the check that has least; `None` of a case that is not judged.
+    /// Margin of the check with the least, or `None` of a case that is not judged.
     pub fn margin(&self) -> Option<f64> {
         let judged = self.verdict() != Verdict::NotJudged;
         let margins = self.counting().map(CheckResult::margin);
@@ -391,9 +396,9 @@ impl ControllerResult {
         mean(&known)
     }
 
-    /// The margin, the check that decides, and every other check whose mean does not keep to its limit, each with the points from it:
-    /// `0.71 useful 50 % (20 below), loss 2.83 % (0.83 above)`. Of a case that is not judged, the reason: `not judged: nothing to measure
-    /// of useful`.
+    /// Margin, the deciding check, and every other missed check with its points from the limit:
+    /// `0.71 useful 50 % (20 below), loss 2.83 % (0.83 above)`. For a case that is not judged, the reason:
+    /// `not judged: nothing to measure of useful`.
     pub fn in_words(&self) -> String {
         let judged = self.deciding().zip(self.margin());
         let Some((deciding, margin)) = judged else { return self.not_judged_in_words() };
@@ -405,26 +410,26 @@ impl ControllerResult {
 }
 
 impl CaseResult {
-    /// The name of the case of the suite: of one of a sweep the case that is swept.
+    /// Name of the case in the suite; for a case of a sweep the swept case.
     pub fn of_suite(&self) -> &str {
         self.swept.as_ref().map_or(&self.name, |swept| &swept.case)
     }
 
-    /// Whether it was saved before there was an omniscient sender. The wait at the sender was then in no check.
+    /// Whether the result is of a version without the omniscient sender, in which no check had the wait at the sender.
     pub(super) const fn is_of_old_judge(&self) -> bool {
         self.omniscient.is_none()
     }
 }
 
-/// A value of a check with the given half width of its interval, if there is one, and unit: `93 ± 2 %`. Its decimals say
-/// enough beside `limit`; where there is no value, a dash.
+/// Value of a check with the half width of its interval, if any, and its unit: `93 ± 2 %`. The decimals suit `limit`; a
+/// missing value is a dash.
 pub fn figure(value: Value, half_width: Value, limit: f64, unit_name: &str) -> String {
     let decimals = decimals(limit);
     let half = half_width.map_or_else(String::new, |half| format!(" ± {half:.decimals$}"));
     value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}{half}{}", unit(unit_name)))
 }
 
-/// Decimals that say enough about a value beside its limit.
+/// Decimals of a value that suit its limit.
 pub fn decimals(limit: f64) -> usize {
     match limit {
         limit if limit < 5.0 => 2,

@@ -12,40 +12,40 @@ use crate::runs::{Both, Log, RunError, Runner, Shard, Shardable, Store, Task};
 use crate::scenario::{Candidate, skip_rule};
 use crate::traces::TraceStore;
 
-/// A suite to be run.
+/// Suite with its controllers, seeds and cases.
 #[derive(Clone, Copy, Debug)]
 pub struct SuiteRequest<'a> {
-    /// Which.
+    /// Suite to run.
     pub suite: &'a Suite,
-    /// Where the controllers come from.
+    /// Source of the controllers.
     pub registry: &'a Registry,
-    /// The controllers; each takes over all media flows in turn.
+    /// Controllers; each takes over all media flows in turn.
     pub controllers: &'a [Candidate],
     /// The seeds of the runs.
     pub seeds: &'a [u64],
-    /// Only these cases; all if empty.
+    /// Names of the cases to run; empty for all.
     pub cases: &'a [&'a str],
 }
 
-/// A suite that is going to be run: every scenario has been read.
+/// Suite ready to run, with every scenario read.
 #[derive(Debug)]
 pub struct SuitePlan<'a> {
     request: SuiteRequest<'a>,
     judges: Vec<Judge<'a>>,
-    /// Keeps the runs in which no controller takes part.
+    /// Log of the reference runs, in which no controller takes part.
     yardsticks: Option<&'a Log>,
 }
 
-/// What running a suite yields.
+/// Result of a run suite.
 #[derive(Clone, Debug)]
 pub struct SuiteRun {
     /// The verdicts.
     pub result: SuiteResult,
-    /// For each case and controller what the first run looked like, for plots.
+    /// Time series of the first run for each case and controller, for plots.
     pub courses: Vec<Vec<Course>>,
 }
 
-/// Why a suite cannot be run.
+/// Reason why a suite cannot be run.
 pub type SuiteError = RunError;
 
 impl<'a> SuiteRequest<'a> {
@@ -54,8 +54,8 @@ impl<'a> SuiteRequest<'a> {
         self.suite.cases.iter().filter(wanted).collect()
     }
 
-    /// The traces of each selected case, which are the same under every controller and in every run. Every variant is tried,
-    /// too, so that what is wrong with its options is told before anything runs.
+    /// Traces of each selected case, the same under every controller and in every run. Every variant is built too, so
+    /// that errors in its options are reported before any run.
     pub(super) fn traces(&self, store: &TraceStore) -> Result<Vec<Vec<TraceUse>>, SuiteError> {
         let options = RunOptions::new(1);
         let traces = |case: &Case| {
@@ -71,19 +71,19 @@ impl<'a> SuiteRequest<'a> {
         self.selected().into_iter().map(traces).collect()
     }
 
-    /// A sentence for each trace of `store` that would stand in for another.
+    /// Sentence for each trace of `store` that would be replaced by another.
     ///
     /// # Errors
-    /// A case's scenario names a trace that is not there; a controller is not known.
+    /// A case's scenario names a missing trace, or a controller is unknown.
     pub fn stand_ins(&self, store: &TraceStore) -> Result<Vec<String>, SuiteError> {
         Ok(stand_ins(self.traces(store)?.iter().flatten()))
     }
 
-    /// Reads what is run: of each case TCP in the place of the media, where a check asks for that, the omniscient sender at each
-    /// of its points, and the controllers.
+    /// Reads the scenarios of each case: TCP in place of the media, if a check needs it, the omniscient sender at each
+    /// of its operating points, and the controllers.
     ///
     /// # Errors
-    /// A controller is not known.
+    /// An unknown controller.
     pub fn plan(&self) -> Result<SuitePlan<'a>, SuiteError> {
         let judge = |case| Judge::of(case, self.registry, self.controllers);
         Ok(SuitePlan {
@@ -136,13 +136,13 @@ impl Shardable for SuitePlan<'_> {
 }
 
 impl<'a> SuitePlan<'a> {
-    /// The same, of which `yardsticks` keeps the runs in which no controller takes part: they are the same whoever is judged.
+    /// Plan that keeps the reference runs in the log `yardsticks`; they are the same for all controllers.
     #[must_use]
     pub fn keeping(self, yardsticks: Option<&'a Log>) -> Self {
         Self { yardsticks, ..self }
     }
 
-    /// Every trial, case by case.
+    /// All trials, case by case.
     fn trials(&self) -> impl Iterator<Item = &Trial<'a>> {
         self.judges.iter().flat_map(Judge::trials)
     }
@@ -151,7 +151,7 @@ impl<'a> SuitePlan<'a> {
         shard.of(self.trials().flat_map(|trial| trial.runs(self.request.seeds))).collect()
     }
 
-    /// What is found in the runs of `shard`.
+    /// Measurements of the runs of `shard`.
     fn make(
         &self,
         shard: Shard,
@@ -165,6 +165,7 @@ impl<'a> SuitePlan<'a> {
         let make = |index: usize| {
             let (task, run) = (&tasks[index], &runs[index]);
             let fold = |ran| Ok(run.finding(ran));
+            // Reference runs are stored in the log as well, as they are the same for all controllers.
             match self.yardsticks.filter(|_| run.is_yardstick()) {
                 Some(kept) => task.make(traces, &Both(store, kept), fold),
                 None => task.make(traces, store, fold),

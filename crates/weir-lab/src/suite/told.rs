@@ -1,11 +1,11 @@
-//! What a result tells besides verdicts.
+//! Parts of a result besides verdicts.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use weir_measure::results::Value;
 
-/// The mean of a check's differences, run by run.
+/// Mean of a check's differences, run by run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Less {
@@ -15,12 +15,12 @@ pub struct Less {
     pub ci95: Value,
 }
 
-/// Which case it is at one place of a sweep.
+/// Case at one place of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweptCase {
-    /// The name of the case that is swept.
+    /// Name of the swept case.
     pub case: String,
-    /// The value of each key.
+    /// Value of each key.
     pub at: BTreeMap<String, String>,
 }

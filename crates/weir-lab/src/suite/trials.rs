@@ -1,4 +1,4 @@
-//! The runs of a suite: scenarios of its cases, each once for each seed.
+//! Runs of a suite: scenarios of its cases, each once for each seed.
 
 use super::cases::Case;
 use super::check::{Quantity, all_from, settled};
@@ -10,28 +10,28 @@ use crate::scenario::Scenario;
 use weir_measure::metrics::MeasurePlan;
 use weir_net::Time;
 
-/// A scenario that is run once for each seed.
+/// Scenario that is run once for each seed.
 #[derive(Debug)]
 pub(super) struct Trial<'c> {
     pub(super) case: &'c Case,
-    /// Who takes the place of media flows in it.
+    /// Candidate that takes the place of the media flows.
     pub(super) contestant: &'c str,
     pub(super) scenario: Scenario,
-    /// Whether others are measured against it, and it is not judged itself.
+    /// Whether the trial is a benchmark, which is not judged itself.
     pub(super) is_benchmark: bool,
 }
 
-/// A run of a trial.
+/// Run of a trial.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TrialRun<'t> {
     trial: &'t Trial<'t>,
     seed: u64,
-    /// Whether it is the first one, which is drawn.
+    /// Whether it is the first run, whose time series is drawn.
     is_first: bool,
 }
 
 impl Trial<'_> {
-    /// Its runs.
+    /// Runs of the trial.
     pub(super) fn runs<'t>(&'t self, seeds: &'t [u64]) -> impl Iterator<Item = TrialRun<'t>> {
         let seeds = seeds.iter().enumerate();
         seeds.map(|(index, &seed)| TrialRun { trial: self, seed, is_first: index == 0 })
@@ -39,13 +39,14 @@ impl Trial<'_> {
 }
 
 impl<'t> TrialRun<'t> {
-    /// How it is made, in a suite of this name.
+    /// Task of the run in a suite of this name.
     pub(super) fn task(&self, suite: &str) -> Task<'t> {
         let &Self { trial: Trial { case, contestant, scenario, is_benchmark }, seed, is_first } = self;
         let name = format!("{suite}/{}/{contestant}/{seed}", case.name);
         let folding = if *is_benchmark {
             "receipts".to_owned()
         } else {
+            // The key has the quantities and not the limits, so that other limits reuse the same runs.
             let quantities: Vec<Quantity> = case.checks.iter().map(|check| check.quantity).collect();
             let counts = case.from.map_or_else(String::new, |from| format!(" from {from}"));
             format!("{quantities:?}{counts}{}", if is_first { ", drawn" } else { "" })
@@ -55,12 +56,12 @@ impl<'t> TrialRun<'t> {
         Task { folding, watched: Some(Watched { plan, from: case.counts_from() }), ..task }
     }
 
-    /// Whether no controller takes part in it: its result is the same whoever is judged.
+    /// Whether the run is a reference run: no controller takes part, and its result is the same for all controllers.
     pub(super) fn is_yardstick(&self) -> bool {
         self.trial.is_benchmark || self.trial.contestant == NAME
     }
 
-    /// What is found in it.
+    /// Measurements of the run.
     pub(super) fn finding(&self, ran: Ran) -> Finding {
         if self.trial.is_benchmark {
             Finding::of_benchmark(ran)
@@ -70,7 +71,7 @@ impl<'t> TrialRun<'t> {
     }
 }
 
-/// The whole run counts, whatever the scenario measures, its queue where it has settled, and what viewers get from `from` on.
+/// Measures the whole run whatever the scenario measures, the queue at settled times, and frames from `from` on.
 fn watch_all(plan: &mut MeasurePlan, from: Time) {
     plan.window = (Time::ZERO, plan.end);
     plan.windows = vec![settled(plan)];
@@ -78,7 +79,7 @@ fn watch_all(plan: &mut MeasurePlan, from: Time) {
     plan.media_receipts = true;
 }
 
-/// The same, but that the queue counts from `from` on, whatever happens then.
+/// Measures as [`watch_all`], but the queue from `from` on, whatever happens then.
 fn watch_from(plan: &mut MeasurePlan, from: Time) {
     watch_all(plan, from);
     plan.windows = vec![all_from(plan, from)];

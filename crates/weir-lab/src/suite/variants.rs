@@ -1,4 +1,4 @@
-//! What variants of one law differ in, check by check and run by run.
+//! Differences of the variants of one controller, check by check and run by run.
 
 use super::results::{CaseResult, CheckResult, ControllerResult, decimals};
 use super::told::Less;
@@ -6,7 +6,7 @@ use crate::page::{Best, Cell, Column, Differences};
 use crate::paired::{RunRow, RunTable};
 
 impl CaseResult {
-    /// What variants of one law differ in: a column for each check, of all of them after the first.
+    /// Differences of the variants of one controller: a column for each check, a row for each variant after the first.
     pub fn differences(&self) -> Vec<Differences> {
         let checks = self.controllers.first().map_or(&[][..], |first| &first.checks);
         let row = |own: &ControllerResult| RunRow {
@@ -18,7 +18,7 @@ impl CaseResult {
         RunTable { columns: checks.iter().map(column).collect(), rows }.differences()
     }
 
-    /// The same with these differences in the checks of each variant.
+    /// Copy with these differences in the checks of each variant.
     pub(super) fn with_differences(mut self) -> Self {
         for Differences { first, table } in self.differences() {
             for row in &table.rows {

@@ -1,4 +1,4 @@
-//! What the omniscient sender gets in a case: what laws are measured against, and what nobody can keep to.
+//! Results of the omniscient sender in a case, as the reference for controllers and as the bound of what is possible.
 
 use super::cases::Case;
 use super::check::{Check, Served, is_asked, useful_bytes, worst_frame_delay};
@@ -7,45 +7,46 @@ use super::results::{CheckResult, ControllerResult, Void};
 use crate::omniscient::NAME;
 use weir_measure::results::Value;
 
-/// Part of the highest useful rate from which on the frame delay decides between points.
+/// Part of the highest useful rate from which on the frame delay decides between operating points.
 const NEAR: f64 = 0.98;
 
-/// A run of the omniscient sender.
+/// Run of the omniscient sender.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Attempt {
     finding: Finding,
-    /// Of each check of the case.
+    /// Value of each check of the case.
     values: Vec<Value>,
-    /// Of each check of the case, whether there is anything to measure, whatever comes of it.
+    /// Whether there is anything to measure, for each check of the case, even without a value.
     measurable: Vec<bool>,
 }
 
 impl Attempt {
-    /// One in which this was found, with the value of each check and whether there is anything to measure.
+    /// Run with these measurements, and with the value of each check and whether there is anything to measure.
     pub(super) fn new(finding: Finding, judged: Vec<(Value, bool)>) -> Self {
         let (values, measurable) = judged.into_iter().unzip();
         Self { finding, values, measurable }
     }
 }
 
-/// What the omniscient sender gets in a case at the point that serves it best.
+/// Reference runs: those of the omniscient sender in a case at its best operating point.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Yardstick {
-    /// The preset of that point; `None` for the first one.
+    /// Preset of that operating point, or `None` for the first one.
     preset: Option<&'static str>,
-    /// Run by run.
+    /// Runs at the best operating point, in the order of the seeds.
     runs: Vec<Attempt>,
-    /// The runs at each other point.
+    /// Runs at each other operating point.
     others: Vec<Vec<Attempt>>,
 }
 
 impl Yardstick {
-    /// Of several, each with its preset: of those within 2 % of the highest useful rate, mean over the runs, the one with the least
-    /// frame delay; the first of equal ones.
+    /// Best of several operating points, each with its preset. Of those within 2 % of the highest useful rate, mean
+    /// over the runs, the least frame delay decides, and the first of equal ones.
     pub(super) fn best(mut tried: Vec<(Option<&'static str>, Vec<Attempt>)>) -> Self {
         let useful =
             |runs: &[Attempt]| runs.iter().map(|run| useful_bytes(run.finding.served())).sum::<u64>();
         let delay = |runs: &[Attempt]| {
+            // A run without a complete frame is worse than any delay.
             let delays = runs.iter().map(|run| worst_frame_delay(run.finding.served()));
             delays.map(|delay| delay.unwrap_or(f64::INFINITY)).sum::<f64>()
         };
@@ -59,34 +60,35 @@ impl Yardstick {
         Self { preset, runs, others: tried.into_iter().map(|(_, runs)| runs).collect() }
     }
 
-    /// What the viewer of each flow got from it in the run of this number.
+    /// Result of each flow at its viewer in the run of this index.
     pub(super) fn served(&self, run: usize) -> &[Served] {
         self.runs.get(run).map_or(&[], |run| run.finding.served())
     }
 
-    /// What was found in its runs.
+    /// Measurements of its runs.
     pub(super) fn findings(&self) -> Vec<Finding> {
         self.runs.iter().map(|run| run.finding.clone()).collect()
     }
 
-    /// Run by run, whether `check` is asked for.
+    /// Whether `check` applies, run by run.
     pub(super) fn asks(&self, check: &Check) -> Vec<bool> {
         let asked = |run: &Attempt| !check.quantity.needs_asking() || is_asked(run.finding.served());
         self.runs.iter().map(asked).collect()
     }
 
-    /// How it does itself in the `checks` of the case.
+    /// Results of the omniscient sender in the `checks` of the case.
     fn checks(&self, checks: &[Check]) -> Vec<CheckResult> {
         let check = |(index, check)| CheckResult::asked(check, values(&self.runs, index), &self.asks(check));
         checks.iter().enumerate().map(check).collect()
     }
 
-    /// Of the checks of `case` those that count for nobody: of which there is nothing to measure in its own runs, at none of its
-    /// points, that it keeps to at none, or that are only shown.
+    /// Checks of `case` that do not count. Reasons are: nothing to measure at any operating point, a limit that is
+    /// missed at all of them, or a rate that is only shown.
     pub(super) fn void<'c>(&self, case: &'c Case) -> Vec<(&'c str, Void)> {
         let all = || self.others.iter().chain([&self.runs]);
         let why = |index: usize, check: &Check| {
             let is_measurable = all().flatten().any(|run| run.measurable[index]);
+            // A single operating point that keeps to the limit shows that the limit can be met.
             let keeps = |runs: &Vec<Attempt>| CheckResult::new(check, values(runs, index)).passed;
             if !is_measurable {
                 Some(Void::NotJudged)
@@ -102,7 +104,7 @@ impl Yardstick {
         case.checks.iter().enumerate().filter_map(named).collect()
     }
 
-    /// The same as a result.
+    /// Result of the omniscient sender, in the form of a controller's.
     pub(super) fn result(&self, case: &Case) -> ControllerResult {
         let void = self.void(case);
         let checks = self.checks(&case.checks).into_iter().map(|check| check.unless(&void)).collect();
@@ -112,7 +114,7 @@ impl Yardstick {
     }
 }
 
-/// Run by run, what came of the check of this number.
+/// Value of the check of this index, run by run.
 fn values(runs: &[Attempt], index: usize) -> Vec<Value> {
     runs.iter().map(|run| run.values[index]).collect()
 }

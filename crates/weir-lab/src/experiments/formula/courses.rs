@@ -1,34 +1,34 @@
-//! What functions make of numbers and courses. A moment without a value is NaN and counts in nothing.
+//! Functions of numbers and time series. A moment without a value is NaN and is left out of every statistic.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Values over time at equal steps.
+/// Time series with equal steps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Course {
-    /// When the first step begins, in seconds of the run.
+    /// Beginning of the first step, in seconds of the run.
     pub(crate) from: f64,
-    /// How long a step is, in seconds.
+    /// Length of a step, in seconds.
     pub(crate) step: f64,
-    /// The values; NaN where there is none.
+    /// Values of the steps; NaN for a missing one.
     #[serde(deserialize_with = "numbers_or_none")]
     pub(crate) values: Vec<f64>,
 }
 
-/// A number, NaN where JSON has null for none.
+/// Reads a number, with NaN for null.
 pub(super) fn number_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
-/// The same of several.
+/// Reads several numbers, with NaN for null.
 pub(super) fn numbers_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
     let numbers: Vec<Option<f64>> = Vec::deserialize(from)?;
     Ok(numbers.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect())
 }
 
 impl Course {
-    /// The steps that begin within these seconds of the run.
+    /// Steps that begin within these seconds of the run.
     pub(super) fn between(&self, from: f64, to: f64) -> Self {
-        // A step that begins on the second counts there, however the sum was rounded.
+        // The tolerance keeps a step that begins on the second, despite rounding of the sum.
         let place = |time: f64| (((time - self.from) / self.step - 1e-6).ceil().max(0.0)) as usize;
         let end = place(to).min(self.values.len());
         let begin = place(from).min(end);
@@ -39,20 +39,21 @@ impl Course {
         self.from + self.step * index as f64
     }
 
-    /// Whether both have the same steps, so that what stands at one place is of one time.
+    /// Whether both have the same steps, so that equal indices mean equal times.
     pub(super) fn goes_with(&self, other: &Self) -> bool {
         let near = |a: f64, b: f64| (a - b).abs() < 1e-6 * self.step.abs();
         near(self.from, other.from) && near(self.step, other.step)
     }
 
-    /// Means over as many steps as come nearest to `seconds`, none over less than half a step; a rest at the end is left out.
+    /// Means over windows of about `seconds`, in whole steps. Windows below half a step give no value, and an
+    /// incomplete window at the end is left out.
     pub(super) fn smooth(&self, seconds: f64) -> Self {
         let each = (seconds / self.step).round() as usize;
         let values = if each == 0 { Vec::new() } else { self.values.chunks_exact(each).map(mean).collect() };
         Self { from: self.from, step: self.step * each as f64, values }
     }
 
-    /// The second from which on all values lie between `low` and `high` for `hold` seconds; NaN if there is none.
+    /// Second from which on all values lie between `low` and `high` for `hold` seconds, or NaN without such a second.
     pub(super) fn until(&self, low: f64, high: f64, hold: f64) -> f64 {
         let needed = ((hold / self.step).round() as usize).max(1);
         let inside = |value: &f64| (low..=high).contains(value);
@@ -60,7 +61,7 @@ impl Course {
         first.map_or(f64::NAN, |index| self.time(index))
     }
 
-    /// How fast it rises to each step from the one before, per second; NaN at the first.
+    /// Slope to each step from the previous one, per second; NaN at the first.
     pub(super) fn slope(&self) -> Self {
         let rise = |pair: &[f64]| (pair[1] - pair[0]) / self.step;
         let values =
@@ -68,7 +69,7 @@ impl Course {
         Self { values: values.collect(), ..*self }
     }
 
-    /// How often it rises above `level`; being there at its begin counts.
+    /// Number of rises above `level`; a series that begins above it counts as a rise.
     pub(super) fn episodes(&self, level: f64) -> f64 {
         let mut above = false;
         let mut count = 0;
@@ -80,18 +81,18 @@ impl Course {
     }
 }
 
-/// Those that are values.
+/// Values without the NaN.
 pub(super) fn known(values: &[f64]) -> Vec<f64> {
     values.iter().copied().filter(|value| !value.is_nan()).collect()
 }
 
-/// The values where `other` lies between `low` and `high`; NaN elsewhere.
+/// Values where `other` lies between `low` and `high`; NaN elsewhere.
 pub(super) fn where_other(values: &[f64], other: &[f64], low: f64, high: f64) -> Vec<f64> {
     let value = |(&own, other): (&f64, &f64)| if (low..=high).contains(other) { own } else { f64::NAN };
     values.iter().zip(other).map(value).collect()
 }
 
-/// The place of each in order of size, from 1 on; what is equal shares the mean of its places.
+/// Rank of each value, from 1 on; equal values have the mean of their ranks.
 pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut sorted = known(values);
     sorted.sort_by(f64::total_cmp);
@@ -103,7 +104,7 @@ pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(rank).collect()
 }
 
-/// All of them moved and stretched so that the least is 0 and the greatest 1.
+/// Values shifted and scaled so that the least is 0 and the greatest 1.
 pub(super) fn rescaled(values: &[f64]) -> Vec<f64> {
     let known = known(values);
     let least = known.iter().copied().fold(f64::NAN, f64::min);
@@ -116,7 +117,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     known.iter().sum::<f64>() / known.len() as f64
 }
 
-/// Standard deviation (divisor n) over mean.
+/// Coefficient of variation: standard deviation (divisor n) over mean.
 pub(super) fn variation(values: &[f64]) -> f64 {
     let known = known(values);
     let mean = mean(&known);
@@ -124,7 +125,7 @@ pub(super) fn variation(values: &[f64]) -> f64 {
     (squares / known.len() as f64).sqrt() / mean
 }
 
-/// By linear interpolation at rank (n − 1)·q, as the percentiles of the results; none for `q` beyond 0 to 1.
+/// Quantile by linear interpolation at rank (n − 1)·q, as the percentiles of the results; NaN for `q` outside 0 to 1.
 pub(super) fn quantile(values: &[f64], q: f64) -> f64 {
     if !(0.0..=1.0).contains(&q) {
         return f64::NAN;
@@ -139,7 +140,7 @@ pub(super) fn quantile(values: &[f64], q: f64) -> f64 {
     }
 }
 
-/// The share of the values that `holds` is true of.
+/// Share of the values for which `holds` is true.
 pub(super) fn share(values: &[f64], holds: impl Fn(f64) -> bool) -> f64 {
     let known = known(values);
     known.iter().filter(|value| holds(**value)).count() as f64 / known.len() as f64
@@ -156,7 +157,7 @@ pub(super) fn correlation(a: &[f64], b: &[f64]) -> f64 {
     moment(&a, mean_a, &b, mean_b) / (moment(&a, mean_a, &a, mean_a) * moment(&b, mean_b, &b, mean_b)).sqrt()
 }
 
-/// The largest distance between the two distributions.
+/// Largest distance between the two cumulative distributions.
 pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
     let below = |values: &[f64], x: f64| share(values, |value| value <= x);
     let steps = known(a).into_iter().chain(known(b));

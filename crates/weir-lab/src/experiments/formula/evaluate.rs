@@ -1,4 +1,4 @@
-//! The value of a formula in the runs of one seed.
+//! Evaluation of a formula in the runs of one seed.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,35 +9,35 @@ use super::courses::{
 use super::{Formula, Function, Leaf, Operator};
 use weir_measure::metrics::jain;
 
-/// What was taken from a run under one path.
+/// Value of a run under one path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Harvested {
-    /// A number; NaN where the run has none.
+    /// Number; NaN if the run has none.
     Number(#[serde(deserialize_with = "number_or_none")] f64),
-    /// One for each flow or link that the path means.
+    /// Number for each flow or link that matches the path.
     Several(#[serde(deserialize_with = "numbers_or_none")] Vec<f64>),
-    /// A number over time.
+    /// Time series of a number.
     Course(Course),
-    /// One course for each.
+    /// Time series for each flow or link that matches the path.
     Courses(Vec<Course>),
 }
 
-/// What is known where a formula is evaluated.
+/// Known values for the evaluation of a formula.
 pub(crate) struct Known<'a> {
-    /// Where on each axis it is.
+    /// Value of each axis at the place.
     pub(crate) axes: &'a dyn Fn(&str) -> Option<Harvested>,
-    /// What was measured.
+    /// Measured values.
     pub(crate) measured: &'a dyn Fn(&Leaf) -> Option<Harvested>,
 }
 
-/// The value of `formula`; `None` where something that it needs has none.
+/// Value of `formula`, or `None` if a needed value is missing.
 pub(crate) fn evaluate(formula: &Formula, known: &Known<'_>) -> Option<f64> {
     let Harvested::Number(number) = value(formula, known)? else { return None };
     number.is_finite().then_some(number)
 }
 
-/// What `formula` amounts to, whatever that is; `None` where something that it needs has no value.
+/// Value of `formula` of any kind, or `None` if a needed value is missing.
 pub(crate) fn value(formula: &Formula, known: &Known<'_>) -> Option<Harvested> {
     match formula {
         Formula::Number(number) => Some(Harvested::Number(*number)),
@@ -79,7 +79,7 @@ impl Harvested {
         }
     }
 
-    /// Both, place by place; `None` where one has more places than the other.
+    /// Result of `operate` on both, element by element, or `None` if their lengths differ.
     fn with(self, other: Self, operate: &dyn Fn(f64, f64) -> f64) -> Option<Self> {
         let all = |a: &[f64], b: &[f64]| -> Option<Vec<f64>> {
             (a.len() == b.len()).then(|| a.iter().zip(b).map(|(&a, &b)| operate(a, b)).collect())
@@ -108,7 +108,7 @@ impl Harvested {
         }
     }
 
-    /// The numbers of `other`, each at the place or the time of one of these; `None` where they are of others.
+    /// Numbers of `other`, each paired with a number of this value by place or time, or `None` if they do not match.
     fn paired<'o>(&self, other: &'o Self) -> Option<&'o [f64]> {
         let goes = match (self, other) {
             (Self::Course(own), Self::Course(other)) => own.goes_with(other),
@@ -157,7 +157,7 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
         }
         Function::Fairness => return fairness(first).map(Harvested::Course),
         Function::Sum => match first {
-            // Of flows of which one has no value there is no sum; over time such moments do not count.
+            // If one of several flows has no value, there is no sum. In a time series such moments are left out.
             Harvested::Several(values) => values.iter().sum(),
             _ => known(numbers).iter().sum(),
         },

@@ -1,72 +1,72 @@
-//! The functions of formulas: what they take and what they make of it.
+//! Functions of formulas, with the kinds of their arguments and results.
 
 use super::Kind;
 
-/// A function of a formula.
+/// Function of a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Function {
-    /// The sum.
+    /// Sum.
     Sum,
-    /// The mean.
+    /// Arithmetic mean.
     Mean,
-    /// The least.
+    /// Least value.
     Least,
-    /// The greatest.
+    /// Greatest value.
     Greatest,
     /// Jain's index.
     Jain,
-    /// The coefficient of variation: standard deviation over mean.
+    /// Coefficient of variation: standard deviation over mean.
     Variation,
-    /// The number below which the given share of all lies.
+    /// Number below which the given share of all values lies.
     Quantile,
-    /// The share of them that is above a number.
+    /// Share of the values above a number.
     Above,
-    /// The share of them that is below a number.
+    /// Share of the values below a number.
     Below,
-    /// The size without the sign.
+    /// Absolute value.
     Size,
-    /// The natural logarithm; no value of what is not above zero.
+    /// Natural logarithm, without a value for arguments of zero or below.
     Ln,
-    /// The square root; no value of what is below zero.
+    /// Square root, without a value for arguments below zero.
     Sqrt,
-    /// The places in order of size, from 1 on; what is equal shares the mean of its places.
+    /// Ranks from 1 on; equal values have the mean of their ranks.
     Rank,
-    /// All of them moved and stretched so that the least is 0 and the greatest 1.
+    /// Values shifted and scaled so that the least is 0 and the greatest 1.
     Rescaled,
-    /// How fast a course rises from step to step, per second.
+    /// Slope of a time series from step to step, per second.
     Slope,
-    /// The part of a course from one second of the run to another.
+    /// Part of a time series from one second of the run to another.
     Between,
-    /// A course, or several numbers, where another one lies between two numbers; no value elsewhere.
+    /// Time series, or several numbers, where another one lies between two numbers; no value elsewhere.
     During,
-    /// A course in means over so many seconds.
+    /// Time series of means over a number of seconds.
     Smooth,
-    /// Jain's index over several courses at each moment.
+    /// Jain's index over several time series at each moment.
     Fairness,
-    /// The second from which on a course stays between two numbers for so many seconds.
+    /// Second from which on a time series stays between two numbers for a number of seconds.
     Until,
-    /// How often a course rises above a number.
+    /// Number of rises of a time series above a number.
     Episodes,
-    /// Pearson's correlation of two courses.
+    /// Pearson's correlation of two time series.
     Correlation,
-    /// The largest distance of two distributions (Kolmogorov and Smirnov).
+    /// Largest distance of two distributions (Kolmogorov and Smirnov).
     Distance,
 }
 
-/// What a function takes in one place.
+/// Kind of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Takes {
-    /// Whatever there is, each by itself.
+    /// Value of any kind; the function applies to each number.
     Each,
-    /// One number.
+    /// Single number.
     Number,
-    /// Numbers: of several flows, or over time.
+    /// Several numbers: of flows, or over time.
     Numbers,
-    /// A course over time.
+    /// Time series.
     Course,
-    /// One course or several.
+    /// Time series, one or several.
     AnyCourse,
-    /// Several courses.
+    /// Several time series.
     Courses,
 }
 
@@ -94,7 +94,7 @@ impl Takes {
     }
 }
 
-/// Every function, by its name.
+/// All functions, by name.
 pub(super) const FUNCTIONS: [(&str, Function); 23] = [
     ("sum", Function::Sum),
     ("mean", Function::Mean),
@@ -145,7 +145,7 @@ impl Function {
         }
     }
 
-    /// What comes out where `first` goes in first.
+    /// Kind of the result for a first argument of the kind `first`.
     pub(super) const fn makes(self, first: Kind) -> Kind {
         match self {
             Self::Between

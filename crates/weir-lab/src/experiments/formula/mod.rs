@@ -1,4 +1,4 @@
-//! What a claim says of results: a small formula over the metrics of a run, its series and the axes of a sweep.
+//! Formulas of claims: small expressions over the metrics of a run, its time series and the axes of a sweep.
 //!
 //! ```text
 //! coupled:links.bottleneck.queue_ms.mean - alone:links.bottleneck.queue_ms.mean
@@ -6,11 +6,11 @@
 //! mean(between(coupled:series.flows.video-1.send_rate_bps, 40, 60)) / $capacity
 //! ```
 //!
-//! `VARIANT:PATH` is a value of the run of that variant: the path is that of the keys in the results, elements of arrays go by
-//! their `name`, and `*` stands for any name or, behind a part of it, for any rest. A path with `*` is several values, one
-//! that begins with `series.` a course over time. `$AXIS` is where on the sweep it is. Each run is judged by itself: two variants
-//! in a formula are runs of the same seed. `[a, b]` is several numbers. Over all places at once, each value and each `$AXIS` is
-//! several numbers, one for each place.
+//! `VARIANT:PATH` is a value of the run of that variant. The path has the keys of the results; elements of arrays go by
+//! their `name`. `*` stands for any name or, after a part of it, for any rest. A path with `*` is several values, and a
+//! path that begins with `series.` is a time series. `$AXIS` is the value of an axis at the place of the sweep. Each
+//! run is judged by itself: two variants in a formula are runs of the same seed. `[a, b]` is several numbers. Over all
+//! places at once, each value and each `$AXIS` is several numbers, one for each place.
 
 use std::collections::BTreeMap;
 
@@ -24,54 +24,54 @@ pub(super) use evaluate::{Harvested, Known, evaluate, value};
 pub(super) use functions::Function;
 pub(super) use parse::{fill, parse_any, parse_as};
 
-/// A formula whose parts fit together.
+/// Formula with matching kinds of its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Formula {
-    /// A number.
+    /// Constant.
     Number(f64),
-    /// Where on an axis of the sweep it is.
+    /// Value of an axis of the sweep.
     Axis(String),
-    /// What was measured.
+    /// Measured value.
     Measure(Leaf),
-    /// Less than nothing.
+    /// Negated formula.
     Negative(Box<Formula>),
-    /// Two of them.
+    /// Two formulas with an operator.
     Two(Operator, Box<Formula>, Box<Formula>),
-    /// Several numbers, one by one.
+    /// List of numbers.
     List(Vec<Formula>),
-    /// Something made of others.
+    /// Call of a function.
     Call(Function, Vec<Formula>),
 }
 
-/// A value of the runs of a variant.
+/// Value of the runs of a variant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Leaf {
-    /// The variant.
+    /// Name of the variant.
     pub(super) variant: String,
-    /// Where it stands in the results.
+    /// Path in the results.
     pub(super) path: String,
 }
 
-/// Of what a formula speaks.
+/// Scope of a formula.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// Of one place of the sweeps.
+    /// Single place of the sweeps.
     #[default]
     Place,
-    /// Of all of them at once.
+    /// All places at once.
     AllPlaces,
 }
 
-/// How a formula is read.
+/// Context in which a formula is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading<'a> {
-    /// Of what it speaks.
+    /// Scope of the formula.
     pub(super) scope: Scope,
     /// Formulas that it may name.
     pub(super) named: &'a BTreeMap<String, String>,
 }
 
-/// How two are put together.
+/// Operator between two formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     Plus,
@@ -80,21 +80,21 @@ pub(super) enum Operator {
     Over,
 }
 
-/// What a part of a formula amounts to.
+/// Kind of a part of a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A number.
+    /// Single number.
     Number,
-    /// One number for each of several flows or links.
+    /// Number for each of several flows or links.
     Several,
-    /// A number over time.
+    /// Time series.
     Course,
-    /// One course for each of several flows or links.
+    /// Time series for each of several flows or links.
     Courses,
 }
 
 impl Kind {
-    /// How a message calls it.
+    /// Name of the kind in messages.
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Number => "a number",
@@ -106,7 +106,7 @@ impl Kind {
 }
 
 impl Leaf {
-    /// Whether it is a course over time.
+    /// Whether the path leads to a time series.
     pub(super) fn is_series(path: &str) -> bool {
         path.starts_with("series.")
     }
@@ -122,7 +122,7 @@ impl Leaf {
 }
 
 impl Formula {
-    /// Everything measured that it needs.
+    /// Measured values that the formula needs.
     pub(super) fn leaves(&self) -> Vec<&Leaf> {
         match self {
             Self::Number(_) | Self::Axis(_) => Vec::new(),
@@ -135,7 +135,7 @@ impl Formula {
         }
     }
 
-    /// The axes that it names.
+    /// Axes that the formula names.
     pub(super) fn axes(&self) -> Vec<&str> {
         match self {
             Self::Number(_) | Self::Measure(_) => Vec::new(),

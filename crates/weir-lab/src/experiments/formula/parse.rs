@@ -1,4 +1,4 @@
-//! From a text to a formula whose parts fit together.
+//! Parser of formulas, with a check of the kinds of their parts.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::functions::{FUNCTIONS, Function};
 use super::{Formula, Kind, Leaf, Operator, Reading, Scope};
 use crate::form::advice;
 
-/// What is wrong with a formula, and what would be right.
+/// Mistake in a formula, with advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
     pub(crate) message: String,
@@ -17,16 +17,16 @@ fn mistake<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, 
     Err(Mistake { message: message.into(), help: help.into() })
 }
 
-/// The formula that `text` says of one place; it amounts to a number and names no other formula.
+/// Parses `text` as a formula of one place that is a number and names no other formula.
 ///
 /// # Errors
-/// It is none, it names a function that is not there, or its parts do not fit.
+/// The text is no formula, names an unknown function, or has parts that do not match.
 pub(crate) fn parse(text: &str) -> Result<Formula, Mistake> {
     let reading = Reading { scope: Scope::Place, named: &BTreeMap::new() };
     parse_as(text, reading)
 }
 
-/// The formula that `text` says, read as told; it amounts to a number.
+/// Parses `text` as a formula that is a number, in the context of `reading`.
 ///
 /// # Errors
 /// As for [`parse`].
@@ -39,19 +39,19 @@ pub(crate) fn parse_as(text: &str, reading: Reading<'_>) -> Result<Formula, Mist
     Ok(formula)
 }
 
-/// The formula that `text` says, read as told, and what it amounts to.
+/// Parses `text` as a formula of any kind, in the context of `reading`; returns the kind as well.
 ///
 /// # Errors
-/// As for [`parse`], but for what it amounts to.
+/// As for [`parse`], except for the kind.
 pub(crate) fn parse_any(text: &str, reading: Reading<'_>) -> Result<(Formula, Kind), Mistake> {
     parse_within(text, reading, 0)
 }
 
-/// So many formulas may stand in each other.
+/// Greatest depth of formulas that name other formulas.
 const DEEPEST: usize = 16;
-/// So many brackets may, and signs before one number.
+/// Greatest depth of brackets, and of signs before one number.
 const MOST_NESTED: usize = 64;
-/// So many numbers, names and signs a formula may have.
+/// Greatest number of tokens of a formula: numbers, names and signs.
 const LONGEST: usize = 1024;
 
 fn parse_within(text: &str, reading: Reading<'_>, depth: usize) -> Result<Part, Mistake> {
@@ -72,7 +72,7 @@ fn parse_within(text: &str, reading: Reading<'_>, depth: usize) -> Result<Part, 
     }
 }
 
-/// `text` with what stands between `<` and `>` in place of its value, a formula over axes.
+/// Copy of `text` in which each formula between `<` and `>` is replaced by its value, over axes.
 ///
 /// # Errors
 /// As for [`parse`].
@@ -96,7 +96,7 @@ pub(crate) fn fill(text: &str, value: impl Fn(&Formula) -> Option<f64>) -> Resul
     Ok(filled)
 }
 
-/// What computation leaves behind the ninth digit is noise.
+/// Rounds to nine digits, as further ones are rounding noise.
 fn without_noise(number: f64) -> f64 {
     format!("{number:.8e}").parse().unwrap_or(number)
 }
@@ -120,12 +120,12 @@ impl Token {
     }
 }
 
-/// A name goes on with letters, digits and these: a minus behind a name needs a space before it.
+/// Characters of a name. A minus is one of them, so that a subtraction after a name needs a space.
 fn in_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-.:*".contains(c)
 }
 
-/// How far a number goes: digits, a point, an exponent.
+/// Length of a number: digits, a point, an exponent.
 fn number_length(text: &str) -> usize {
     let digits = |from: usize| {
         let rest = &text[from..];
@@ -174,9 +174,9 @@ struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
     reading: Reading<'a>,
-    /// In how many other formulas it stands.
+    /// Depth among formulas that name each other.
     depth: usize,
-    /// In how many brackets and signs the next number stands.
+    /// Depth of brackets and signs around the next number.
     nested: usize,
 }
 
@@ -270,7 +270,7 @@ impl Parser<'_> {
         Ok(items)
     }
 
-    /// What a number of one place amounts to.
+    /// Kind of a value that is one number at each place.
     const fn of_a_place(&self) -> Kind {
         match self.reading.scope {
             Scope::Place => Kind::Number,

@@ -7,7 +7,7 @@ fn course(from: f64, step: f64, values: &[f64]) -> Course {
     Course { from, step, values: values.to_vec() }
 }
 
-/// What the formulas of these tests can name.
+/// Values that the formulas of these tests can name.
 fn measured(leaf: &Leaf) -> Option<Harvested> {
     Some(match (leaf.variant.as_str(), leaf.path.as_str()) {
         ("a", "media.loss_ratio") => Harvested::Number(0.02),
@@ -63,7 +63,7 @@ fn a_ratio_and_a_difference_of_two_variants() {
 #[test]
 fn a_course_during_another_has_no_value_elsewhere() {
     let during = format!("during({A}, {B}, 2, 10)");
-    // At 9, 3 and 3, of which the second has no value.
+    // Values at 9, 3 and 3, of which the second is missing.
     is(&format!("least({during})"), 1.0);
     is(&format!("greatest({during})"), 4.0);
     assert_eq!(value(&format!("least(during({A}, {B}, 20, 30))")), None);
@@ -86,10 +86,10 @@ fn functions_of_each_number_by_itself() {
 
 #[test]
 fn ranks_share_the_mean_of_the_places_of_what_is_equal() {
-    // 1.5, 1, 1: places 3, 1 and 2, shared.
+    // Values 1.5, 1 and 1 have ranks 3, and twice the mean of 1 and 2.
     is("greatest(rank(a:flows.*.rate_bps))", 3.0);
     is("least(rank(a:flows.*.rate_bps))", 1.5);
-    // Spearman: 1, 2, 3 beside 1, 4, 9.
+    // Spearman's correlation: 1, 2, 3 with 1, 4, 9.
     is("correlation(rank([1, 2, 3]), rank([1, 4, 9]))", 1.0);
 }
 
@@ -164,7 +164,7 @@ fn the_index_of_jain_and_the_coefficient_of_variation() {
 
 #[test]
 fn the_index_of_jain_over_time() {
-    // 1 and 9 / 10; where nobody sends there is none.
+    // Values are 1 and 9 / 10; without any rate there is none.
     is("mean(fairness(a:series.flows.*.send_rate_bps))", 0.95);
 }
 
@@ -222,14 +222,14 @@ fn courses_of_other_times_do_not_go_together() {
     let formula = parse("mean(fairness(a:series.flows.*.send_rate_bps))").unwrap();
     let measured = |_: &Leaf| Some(Harvested::Courses(alone.to_vec()));
     assert_eq!(evaluate(&formula, &Known { axes: &|_| None, measured: &measured }), None);
-    // What is longer than what is averaged over has no mean.
+    // A window must not be shorter than half a step.
     assert_eq!(value(&format!("mean(smooth({A}, 0.1))")), None);
 }
 
 #[test]
 fn the_distance_of_two_distributions() {
     is(&format!("distance({A}, {A})"), 0.0);
-    // All of A lie at most at 6; of B three of eight do.
+    // All values of A are at most 6; of B three of eight are.
     is(&format!("distance({A}, {B})"), 1.0 - 3.0 / 8.0);
 }
 

@@ -25,7 +25,7 @@ fn a_right_number_is_reproduced_and_a_wrong_one_is_not() {
 
 #[test]
 fn runs_of_two_kinds_are_not_reproduced_by_their_mean() {
-    // The mean of 211 lies within a factor of two of 195, and no run does. Of five runs it is not told which two.
+    // The mean of 211 lies within a factor of two of 195, and no run does. Five runs are too few to name the two kinds.
     let delays = [285.0, 117.0, 92.0, 289.0, 287.0];
     assert_eq!(verdict(&delays, range(180.0, 280.0)), Verdict::TwoKinds);
     let judged = Judged::in_range(&runs(&delays.repeat(2)), range(180.0, 280.0));
@@ -99,7 +99,7 @@ fn equal_values_meet_an_order_that_is_not_strict() {
 
 #[test]
 fn a_sign_in_six_of_ten_runs_is_no_order() {
-    // The mean 5.6 ± 4.2 excludes zero, but four runs say the contrary.
+    // The mean 5.6 ± 4.2 excludes zero, but four runs lie on the other side.
     let values = [10.0, 10.0, 10.0, 10.0, 10.0, 10.0, -1.0, -1.0, -1.0, -1.0];
     let judged = Judged::in_order(&runs(&values), Order::Above, 0.0);
     assert!(judged.measured.mean.unwrap() > judged.measured.ci95.unwrap());
@@ -109,7 +109,7 @@ fn a_sign_in_six_of_ten_runs_is_no_order() {
 
 #[test]
 fn two_kinds_of_runs_are_not_better() {
-    // The mean of 0.93 is beyond the range, and two of five runs are far below it.
+    // The mean of 0.93 is outside the range, and two of five runs are far below it.
     let mixed = runs(&[1.2, 1.2, 1.25, 0.5, 0.5]);
     let judged = Judged::in_range(&mixed, range(0.79, 0.92));
     let no_more = [(runs(&[1.0]), 20.0), (runs(&[0.0]), 0.1)];
@@ -168,7 +168,7 @@ fn a_sweep_holds_where_enough_of_its_places_do() {
     assert_eq!(together(&[Reproduced, Undecided], 1.0), Undecided);
     assert_eq!(together(&[Reproduced, TwoKinds, Undecided], 1.0), TwoKinds);
     assert_eq!(together(&[Reproduced, NotReproduced], 1.0), NotReproduced);
-    // Four of five are 80 %; three are not, whatever the fifth may turn out to be.
+    // Four of five are 80 %; three are not, whatever the verdict of the fifth.
     assert_eq!(together(&[Reproduced, Reproduced, Reproduced, Reproduced, NotReproduced], 0.8), Reproduced);
     assert_eq!(together(&[Reproduced, Reproduced, Reproduced, Undecided, NotReproduced], 0.8), Undecided);
     assert_eq!(

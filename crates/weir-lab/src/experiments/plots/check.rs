@@ -1,17 +1,17 @@
-//! From what a file says of a plot to formulas that fit it, or to what would be right.
+//! Check of the plots of a file, with advice for mistakes.
 
 use super::super::formula::{Formula, Kind, Leaf, Scope};
 use super::super::row::{Row, Values};
 use super::words::{Axis, LineOf, Plot, PlotKind};
 use crate::form::{KeyPath, Problem, advice};
 
-/// The formulas of a plot, line by line.
+/// Formulas of a plot, line by line.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct PlotFormulas {
     pub(super) lines: Vec<LineFormulas>,
 }
 
-/// What a line is of: upwards, and of a `curve` to the right.
+/// Formulas of a line: vertical, and for a `curve` horizontal as well.
 #[derive(Clone, Debug)]
 pub(super) struct LineFormulas {
     pub(super) x: Option<Formula>,
@@ -24,10 +24,10 @@ impl PlotFormulas {
     }
 }
 
-/// Reads a formula of the row, of one place or of all, and what it amounts to.
+/// Reader of a formula of the row, of one place or of all; returns its kind as well.
 pub(in super::super) type Reader<'r> = dyn Fn(&str, Scope, &KeyPath) -> Result<(Formula, Kind), Problem> + 'r;
 
-/// The formulas of the row's plots, in their order, and what is wrong with the plots.
+/// Formulas of the row's plots, in their order; adds the mistakes of the plots to `problems`.
 pub(in super::super) fn read(
     row: &Row,
     reader: &Reader<'_>,
@@ -84,7 +84,7 @@ fn ends(axis: &Axis, path: &KeyPath) -> Option<Problem> {
     }
 }
 
-/// Whether the plot names sweeps that there are, and those that its kind has on its axes.
+/// Checks that the plot names existing sweeps, and those that its kind has on its axes.
 fn sweeps(row: &Row, plot: &Plot, path: &KeyPath) -> Vec<Problem> {
     let mut problems = Vec::new();
     let is_map = plot.kind == PlotKind::Map;
@@ -130,7 +130,7 @@ fn names(row: &Row) -> String {
     }
 }
 
-/// What is wrong with one place of `at`.
+/// Mistake in one place of `at`.
 fn place(row: &Row, plot: &Plot, name: &str, value: f64, path: &KeyPath) -> Option<Problem> {
     let path = path.with("at").with(name);
     let Some(sweep) = row.sweeps.get(name) else {
@@ -154,7 +154,7 @@ fn place(row: &Row, plot: &Plot, name: &str, value: f64, path: &KeyPath) -> Opti
     })
 }
 
-/// Words that the plot's kind does not read.
+/// Mistakes: keys that the plot's kind does not use.
 fn unread(plot: &Plot, path: &KeyPath) -> Vec<Problem> {
     let mut problems = Vec::new();
     if plot.equal && plot.kind != PlotKind::Curve {
@@ -210,7 +210,7 @@ fn of_line(
     }
 }
 
-/// A formula that amounts to what the plot can draw.
+/// Formula of a kind that the plot can draw.
 fn fitting(
     kind: PlotKind,
     text: &str,

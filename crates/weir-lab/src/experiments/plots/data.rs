@@ -1,4 +1,4 @@
-//! What is drawn, as plain data that serialises with stable keys.
+//! Data of plots, in a form that serialises with stable keys.
 
 use std::collections::BTreeMap;
 
@@ -7,80 +7,80 @@ use serde::{Deserialize, Serialize};
 use super::words::{Axis, PlotKind};
 use weir_measure::results::Value;
 
-/// A plot, evaluated.
+/// Evaluated plot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlotResult {
     /// `PAPER/ROW`.
     pub row: String,
-    /// Its name within the row.
+    /// Name of the plot within the row.
     pub id: String,
-    /// What it shows.
+    /// Title of the plot.
     pub title: String,
-    /// How it is drawn.
+    /// Kind of the plot.
     pub kind: PlotKind,
-    /// The axis to the right.
+    /// Horizontal axis.
     pub x: Axis,
-    /// The axis upwards.
+    /// Vertical axis.
     pub y: Axis,
-    /// Whether a unit is as long upwards as to the right.
+    /// Whether a unit has the same length on both axes.
     pub equal: bool,
-    /// Where on the sweeps it is, but for those on its axes.
+    /// Place of the sweeps, without those on its axes.
     pub at: BTreeMap<String, f64>,
-    /// What is drawn.
+    /// Lines of the plot.
     pub lines: Vec<PlotLine>,
 }
 
-/// One thing of a plot.
+/// Line, bar or grid of a plot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlotLine {
-    /// What the legend calls it.
+    /// Name in the legend.
     pub name: String,
-    /// Its values.
+    /// Values of the line.
     #[serde(flatten)]
     pub drawn: Drawn,
 }
 
-/// The values of a line, thinned to what can be seen; null where there is none.
+/// Values of a line, thinned to the visible resolution; null for a missing value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "form", rename_all = "kebab-case")]
 pub enum Drawn {
-    /// A line through points.
+    /// Line through points.
     Points {
-        /// To the right.
+        /// Horizontal coordinates.
         x: Vec<Value>,
-        /// Upwards.
+        /// Vertical coordinates.
         y: Vec<Value>,
     },
-    /// A number everywhere along the axis to the right.
+    /// Constant along the horizontal axis.
     Level {
-        /// The number.
+        /// Value of the constant.
         y: Value,
     },
     /// Points with 95 % intervals.
     Means {
-        /// Places on the sweep.
+        /// Values of the sweep.
         x: Vec<f64>,
         /// Means over the seeds.
         y: Vec<Value>,
         /// Half the widths of the intervals.
         ci95: Vec<Value>,
     },
-    /// A bar.
+    /// Single bar.
     Bar {
-        /// The mean over the seeds.
+        /// Mean over the seeds.
         y: Value,
         /// Half the width of its 95 % interval.
         ci95: Value,
-        /// The paper's number.
+        /// Number of the paper.
         paper: Value,
     },
-    /// A number over two sweeps.
+    /// Number over two sweeps.
     Grid {
-        /// Places to the right.
+        /// Horizontal values of the sweep.
         x: Vec<f64>,
-        /// Places upwards.
+        /// Vertical values of the sweep.
         y: Vec<f64>,
-        /// For each place upwards the means of those to the right.
+        /// Means, a row for each vertical value.
         z: Vec<Vec<Value>>,
     },
 }

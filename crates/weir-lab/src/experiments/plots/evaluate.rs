@@ -1,4 +1,4 @@
-//! From runs to what is drawn.
+//! Evaluation of plots: from runs to data.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use super::words::{Plot, PlotKind};
 use crate::page::extremes;
 use weir_measure::results::Value;
 
-/// A line has no more points than this: more cannot be told apart on a screen or on paper.
+/// Greatest number of points of a line; more cannot be distinguished on a screen or on paper.
 const MOST_POINTS: usize = 1000;
-/// A distribution is drawn by so many of its quantiles at most.
+/// Greatest number of quantiles with which a distribution is drawn.
 const MOST_STEPS: usize = 400;
 
-/// What a formula over all of `places` amounts to at each of them: the mean over the seeds.
+/// Values of a formula over all of `places` at each of them, as the mean over the seeds.
 fn over(runs: &Runs<'_>, formula: &Formula, places: &[usize]) -> Vec<Value> {
     let seeds = 0..runs.seeds_of(formula, places);
     let seeds: Vec<Vec<f64>> = seeds.map(|seed| numbers(runs.one_over(formula, places, seed))).collect();
@@ -34,7 +34,7 @@ fn mean(runs: &Runs<'_>, formula: &Formula, place: usize) -> (Value, Value) {
     (mean, ci95)
 }
 
-/// The plot of the row of this name.
+/// Evaluates a plot of the row of this name.
 pub(in super::super) fn evaluate(
     row: &str,
     plot: &Plot,
@@ -84,7 +84,7 @@ fn known(value: f64) -> Value {
     Some(value).filter(|value| value.is_finite())
 }
 
-/// A course at the middles of its steps.
+/// Time series, with values at the middles of its steps.
 fn course(value: Option<Harvested>) -> Drawn {
     let Some(Harvested::Course(Course { from, step, values })) = value else {
         return Drawn::Level { y: number(value.as_ref()) };
@@ -108,7 +108,7 @@ fn numbers(value: Option<Harvested>) -> Vec<f64> {
 
 fn curve(x: Option<Harvested>, y: Option<Harvested>) -> Drawn {
     let both: Vec<(f64, f64)> = numbers(x).into_iter().zip(numbers(y)).collect();
-    // Points of a curve are where its maker put them: every so manyth, and the last one.
+    // Every n-th point of a curve and the last one are kept, as its points are deliberately placed.
     let each = both.len().div_ceil(MOST_POINTS).max(1);
     let last = both.len().saturating_sub(1);
     let kept = both.iter().enumerate().filter(|(index, _)| index % each == 0 || *index == last);
@@ -116,7 +116,7 @@ fn curve(x: Option<Harvested>, y: Option<Harvested>) -> Drawn {
     Drawn::Points { x, y }
 }
 
-/// The share of the values of all seeds that is not greater, from zero on.
+/// Cumulative distribution of the values of all seeds, from zero on.
 fn distribution(seeds: impl Iterator<Item = Option<Harvested>>) -> Drawn {
     let mut sorted: Vec<f64> = seeds.flat_map(numbers).filter(|value| value.is_finite()).collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -160,7 +160,7 @@ fn grid(plot: &Plot, of: &Formula, shown: &[usize], runs: &Runs<'_>) -> Drawn {
     Drawn::Grid { x, y, z }
 }
 
-/// Five digits: finer than can be drawn.
+/// Rounds to five digits, which is finer than can be drawn.
 fn five_digits(value: Value) -> Value {
     value.and_then(|value| format!("{value:.4e}").parse().ok())
 }

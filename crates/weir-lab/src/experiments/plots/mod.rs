@@ -1,5 +1,5 @@
-//! The figures of a row, in the paper's axes: what a file says of them, what is wrong with that, where on the sweeps they need
-//! runs, and the plain data that is drawn.
+//! Figures of a row, in the paper's axes: their keys in a file, the runs that they need, and the drawn data. The keys
+//! are checked, with advice for mistakes.
 
 mod check;
 mod data;

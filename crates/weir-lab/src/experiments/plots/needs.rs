@@ -1,10 +1,10 @@
-//! Where on the sweeps a plot needs runs, and how many.
+//! Places and seeds that a plot needs.
 
 use std::collections::BTreeMap;
 
 use super::words::{Plot, PlotKind};
 
-/// The sweeps that lie on the axes of `plot`.
+/// Sweeps on the axes of `plot`.
 fn on_axes(plot: &Plot) -> impl Iterator<Item = &String> {
     plot.along.iter().chain(&plot.across).chain(&plot.up)
 }
@@ -23,7 +23,7 @@ pub(in super::super) fn is_drawn(
     place.iter().all(stands)
 }
 
-/// Of how many of `seeds` it shows values.
+/// Number of seeds that it shows, out of `seeds`.
 pub(in super::super) const fn needed(plot: &Plot, seeds: u32) -> u32 {
     match plot.kind {
         PlotKind::Course | PlotKind::Curve => 1,

@@ -112,11 +112,11 @@ fn experiment() -> Experiment {
     Experiment::parse("paper/row", "row.toml", ROW).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// The plot of this name with what `measured` says of each place, seed and path.
+/// Plot of this name with the values of `measured` for each place, seed and path.
 fn drawn(id: &str, seeds: usize, measured: &dyn Fn(usize, usize, &Leaf) -> Option<Harvested>) -> PlotResult {
     let experiment = experiment();
     let place = |rate: f64, flows: f64| BTreeMap::from([("rate".into(), rate), ("flows".into(), flows)]);
-    // As `full` has them: the first value of `rate` is not the least.
+    // Places as in `full`: the first value of `rate` is not the least.
     let places = [400.0, 100.0, 200.0].map(|rate| [place(rate, 1.0), place(rate, 2.0)]).concat();
     let drawn = |_: usize, _: &Leaf| true;
     let runs = Runs { places: &places, seeds, measured, drawn: &drawn };
@@ -155,7 +155,7 @@ fn a_long_course_is_thinned_and_keeps_its_peak() {
 
 #[test]
 fn a_distribution_has_the_values_of_all_seeds() {
-    // 2 and 4 of one seed, 1 and 3 of the other: a quarter each.
+    // One seed has 2 and 4, the other 1 and 3: a quarter each.
     let of = |seed: usize| course(&[[2000.0, 4000.0], [1000.0, 3000.0]][seed]);
     let plot = drawn("shares", 2, &|_, seed, _| Some(of(seed)));
     let expected = Drawn::Points {
@@ -221,9 +221,9 @@ fn what_only_plots_need_is_run_only_where_they_are_wanted() {
         let extent = Extent { plots, runs: Some(3), ..Extent::default() };
         Reproduction::plan(&[experiment()], extent, &TraceStore::at(None)).unwrap().runs()
     };
-    // The claim: one place with three seeds.
+    // The claim needs one place with three seeds.
     assert_eq!(runs(false), 3);
-    // The map asks for all four places of `plain`, the bars for one of `double`.
+    // The map needs all four places of `plain`, the bars one of `double`.
     assert_eq!(runs(true), 15);
 }
 
@@ -245,7 +245,7 @@ fn plots_are_drawn_from_runs() {
     assert!(y.len() >= 29 && y[15].is_some_and(|rate| (rate - 400.0).abs() < 100.0), "{y:?}");
 }
 
-/// Line, message and advice of what is wrong with the row where `wrong` stands for `right`.
+/// Line, message and advice of the error in the row with `wrong` in place of `right`.
 fn refused(right: &str, wrong: &str) -> (usize, String, String) {
     assert!(ROW.contains(right), "{right}");
     let text = ROW.replacen(right, wrong, 1);

@@ -1,4 +1,4 @@
-//! The words of `[[plots]]` in a row.
+//! Keys of `[[plots]]` in a row.
 
 use std::collections::BTreeMap;
 
@@ -8,51 +8,51 @@ use serde::{Deserialize, Serialize};
 use crate::chart::Bounds;
 use crate::scenario::Named;
 
-/// A figure of the paper, drawn from our runs.
+/// Figure of the paper, drawn from our runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plot {
-    /// Its name within the row.
+    /// Name of the plot within the row.
     pub id: String,
-    /// What it shows, in a line.
+    /// Title of the plot, in a line.
     pub title: String,
-    /// How it is drawn.
+    /// Kind of the plot.
     pub kind: PlotKind,
-    /// The axis to the right; bars need none.
+    /// Horizontal axis; bars need none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<Axis>,
-    /// The axis upwards.
+    /// Vertical axis.
     pub y: Axis,
-    /// Which place of the sweeps; of each sweep that is not named the first value.
+    /// Place of the sweeps; for a sweep that is not named its first value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub at: BTreeMap<String, f64>,
-    /// The sweep on the axis to the right, of a `sweep`.
+    /// Sweep on the horizontal axis, for a `sweep`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub along: Option<String>,
-    /// The sweep on the axis to the right, of a `map`.
+    /// Sweep on the horizontal axis, for a `map`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub across: Option<String>,
-    /// The sweep on the axis upwards, of a `map`.
+    /// Sweep on the vertical axis, for a `map`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up: Option<String>,
-    /// Whether a unit is as long upwards as to the right, of a `curve`.
+    /// Whether a unit has the same length on both axes, for a `curve`.
     #[serde(default)]
     pub equal: bool,
-    /// The paper's numbers beside ours, by the names of the bars.
+    /// Numbers of the paper to show beside ours, by the names of the bars.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub paper: BTreeMap<String, f64>,
-    /// What is drawn, by the name that the legend shows.
+    /// Lines of the plot, by their names in the legend.
     pub lines: Named<LineOf>,
 }
 
-/// How a plot is drawn.
+/// Kind of a plot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlotKind {
-    /// Courses over time, of the first seed; a number is a level.
+    /// Time series of the first seed; a single number is a horizontal line.
     #[default]
     Course,
-    /// Cumulative distributions, of the values of all seeds.
+    /// Cumulative distributions of the values of all seeds.
     Cdf,
     /// Numbers along a sweep, each the mean over the seeds with its 95 % interval.
     Sweep,
@@ -60,12 +60,12 @@ pub enum PlotKind {
     Bars,
     /// Curves through points, of the first seed; two numbers are a point.
     Curve,
-    /// A number over two sweeps, the mean over the seeds.
+    /// Number over two sweeps, the mean over the seeds.
     Map,
 }
 
 impl PlotKind {
-    /// As files write it.
+    /// Name of the kind in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Course => "course",
@@ -78,19 +78,19 @@ impl PlotKind {
     }
 }
 
-/// An axis.
+/// Axis of a plot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// What is on it, with its unit.
+    /// Quantity of the axis, with its unit.
     pub label: String,
-    /// Where it begins; by the data unless given.
+    /// Lower end; by the data unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<f64>,
-    /// Where it ends; by the data unless given.
+    /// Upper end; by the data unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<f64>,
-    /// Whether it is logarithmic.
+    /// Whether the axis is logarithmic.
     #[serde(default)]
     pub log: bool,
 }
@@ -101,17 +101,17 @@ impl Axis {
     }
 }
 
-/// What a line is of.
+/// Formula or formulas of a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum LineOf {
-    /// A formula.
+    /// Formula of the line.
     Formula(String),
-    /// A formula for each axis, of a `curve`.
+    /// Formulas of both axes, for a `curve`.
     Points {
-        /// To the right.
+        /// Horizontal formula.
         x: String,
-        /// Upwards.
+        /// Vertical formula.
         y: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The claims of a row as a table, what stands in for something, and why what is not met is not.
+//! Table of the claims of a row, with stand-ins and the causes of unmet claims.
 
 use core::fmt::{self, Write};
 
@@ -46,7 +46,7 @@ fn line(out: &mut String, claim: &ClaimResult) -> fmt::Result {
     )
 }
 
-/// A path that lines can break in.
+/// Path with break opportunities for lines.
 fn breakable(path: &str) -> String {
     path.replace("::", "::\u{200b}")
 }
@@ -60,7 +60,7 @@ const fn class(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What claims say of themselves, each text once with the claims that say it.
+/// Notes of claims, each text once with the claims that have it.
 fn notes<'c>(
     out: &mut String,
     claims: &[&'c ClaimResult],

@@ -1,8 +1,8 @@
-//! What came out of rows as one HTML page that needs nothing else: no network, no script, no other file.
+//! Report of rows as one HTML page that needs no network, no script and no other file.
 //!
-//! The page holds what is met of each paper, by which command, and of each row what the paper says, what was taken for what it
-//! leaves open, our version of its figures, the claims with their verdicts, why what is not met is not, and what was tried. The same
-//! results give the same bytes.
+//! The page shows the summary of each paper and the command. Each row has the statement of the paper, the choice of
+//! open parameters, our version of its figures, and the claims with their verdicts. The causes of unmet claims and the
+//! figures with settings changed follow. The same results give the same bytes.
 
 mod chart;
 mod claims;
@@ -18,10 +18,10 @@ use super::results::ClaimResult;
 use crate::chart::{CHART_CSS, escape_html as html};
 use crate::page::{PLACED_CSS, PlacedTable, placed};
 
-/// Nothing may be loaded from anywhere, and nothing runs.
+/// Content security policy: no resource is loaded, and no script runs.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
-/// The page of `experiments`, whose claims and plots came out as they did.
+/// Page of `experiments` with the results of their claims and plots.
 pub fn report(
     experiments: &[Experiment],
     claims: &[ClaimResult],
@@ -34,7 +34,7 @@ pub fn report(
     page
 }
 
-/// A plot alone, in HTML, for a page that has [`CHART_CSS`](crate::chart::CHART_CSS) and the colours that it names.
+/// Figure of a plot, in HTML, for a page that has [`CHART_CSS`](crate::chart::CHART_CSS) and the colours that it names.
 pub(crate) fn figure(plot: &PlotResult) -> String {
     let mut figure = String::new();
     // Writing to a string does not fail.
@@ -42,7 +42,7 @@ pub(crate) fn figure(plot: &PlotResult) -> String {
     figure
 }
 
-/// A page of plots, and of tables below them.
+/// Page of plots, with tables below them.
 pub fn figures(title: &str, source: &str, plots: &[PlotResult], tables: &[PlacedTable]) -> String {
     let mut page = String::new();
     // Writing to a string does not fail.
@@ -117,7 +117,7 @@ fn write_page(
     Ok(())
 }
 
-/// By what names stand in order: `fig9` before `fig10`.
+/// Sort key of names, in which `fig9` is before `fig10`.
 fn in_order(name: &str) -> (&str, u64, &str) {
     let kind = name.trim_start_matches(|c: char| !c.is_ascii_digit());
     let behind = kind.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -125,7 +125,7 @@ fn in_order(name: &str) -> (&str, u64, &str) {
     (&name[..name.len() - kind.len()], number, behind)
 }
 
-/// A row and what came out.
+/// Row with its results.
 struct Section<'r> {
     experiment: &'r Experiment,
     claims: Vec<&'r ClaimResult>,
@@ -143,7 +143,7 @@ impl<'r> Section<'r> {
         &self.experiment.name
     }
 
-    /// The name without that of the paper.
+    /// Name of the row without that of the paper.
     fn short(&self) -> &'r str {
         self.name().split_once('/').map_or(self.name(), |(_, short)| short)
     }
@@ -152,7 +152,7 @@ impl<'r> Section<'r> {
         self.claims.iter().filter(|claim| claim.verdict.is_met()).count()
     }
 
-    /// Whether all of it is met, a part or nothing.
+    /// Style class: all claims met, some, or none.
     fn class(&self) -> &'static str {
         match self.met() {
             met if met == self.claims.len() => "met",
@@ -192,7 +192,7 @@ impl<'r> Section<'r> {
         Ok(())
     }
 
-    /// What has to be known of a row at once: how much of it is met, and what it is not.
+    /// Marks of a row: the number of claims met, and limitations.
     fn marks(&self) -> String {
         let mut marks = format!(
             " <span class=\"mark {}\">{} of {} met</span>",

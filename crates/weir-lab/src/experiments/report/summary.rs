@@ -1,4 +1,4 @@
-//! How much of each paper is met, and where the results come from.
+//! Summary of each paper, and the provenance of the results.
 
 use core::fmt::{self, Write};
 
@@ -30,7 +30,7 @@ pub(super) fn write(out: &mut String, claims: &[ClaimResult], provenance: &Prove
 fn table(out: &mut String, table: &WordTable) -> fmt::Result {
     out.push_str("<div class=\"wide\"><table class=\"summary\">\n<thead><tr><th>paper</th>");
     for name in &table.head {
-        // The class, and below it what its claims rest on.
+        // The head has the class, and below it the basis of its claims.
         match name.split_once(", ") {
             Some((class, basis)) => write!(out, "<th>{}<small>{}</small></th>", html(class), html(basis))?,
             None => write!(out, "<th>{}</th>", html(name))?,

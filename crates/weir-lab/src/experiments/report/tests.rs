@@ -32,7 +32,7 @@ fn some(values: &[f64]) -> Vec<Option<f64>> {
 fn a_course_is_a_line_from_edge_to_edge_with_a_gap_where_there_is_no_value() {
     let (x, y) = (some(&[0.0, 25.0, 50.0, 75.0, 100.0]), some(&[0.0, 500.0, f64::NAN, 500.0, 1000.0]));
     let figure = figure(&plot(PlotKind::Course, vec![("flow", Drawn::Points { x, y })]));
-    // The box is 1040 wide and 500 high; 0 to 100 s and 0 to 1000 kbit/s fill it.
+    // The box is 1040 wide and 500 high; the axes of 0 to 100 s and 0 to 1000 kbit/s fill it.
     assert!(figure.contains("<path class=\"l c0 d0\" d=\"M0 500l260-250M780 250l260-250\"/>"), "{figure}");
     assert!(figure.contains("A &lt;title&gt;<small>flows = 3, first seed</small>"), "{figure}");
     assert!(figure.contains(">time, s</text>") && figure.contains(">rate, kbit/s</text>"), "{figure}");
@@ -44,7 +44,7 @@ fn a_sweep_has_markers_with_intervals_that_say_their_values() {
     let figure = figure(&plot(PlotKind::Sweep, vec![("alone", drawn)]));
     assert!(figure.contains("<title>alone: 10 ± 5 at 1</title>"), "{figure}");
     assert!(figure.contains("<title>alone: 20 at 2</title>"), "{figure}");
-    // 0 to 20 over 500: 15 stands at 125, 5 at 375.
+    // The axis of 0 to 20 has a length of 500: 15 is at 125, 5 at 375.
     assert!(figure.contains(" 125h14m-7 0V375m-7 0h14\""), "{figure}");
 }
 
@@ -65,7 +65,7 @@ fn a_curve_with_equal_axes_has_units_of_one_length() {
     (plot.x.from, plot.x.to, plot.y.from, plot.y.to) = (Some(-2.0), Some(2.0), Some(-1.0), Some(1.0));
     plot.equal = true;
     let figure = figure(&plot);
-    // Four units are 1040 wide, so that two are 520 high, and the line rises as it goes.
+    // Four units are 1040 wide, so that two are 520 high, and the line rises.
     assert!(figure.contains("width=\"1040\" height=\"520\""), "{figure}");
     assert!(figure.contains("d=\"M260 520l520-520\""), "{figure}");
     assert!(figure.contains("<path class=\"p c1\" d=\"M254 254h12v12h-12z\"/>"), "{figure}");
@@ -78,7 +78,7 @@ fn a_map_has_bands_and_a_bar_of_their_colours() {
     let mut plot = plot(PlotKind::Map, vec![("utility", drawn)]);
     plot.x.log = true;
     let figure = figure(&plot);
-    // Ten bands of a tenth, each in the box and in the bar.
+    // Ten bands of a tenth, each in the box and in the colour bar.
     assert_eq!(figure.matches("<path fill=\"#").count(), 20, "{}", figure.len());
     assert!(figure.contains(">utility</text>"), "{figure}");
 }

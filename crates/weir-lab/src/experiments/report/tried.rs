@@ -1,4 +1,4 @@
-//! The figures that a row has with settings changed.
+//! Figures of a row with settings changed.
 
 use core::fmt::{self, Write};
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// `SMALL` with figures of other settings.
+/// `SMALL` with figures of changed settings.
 fn with_tried(tried: &str) -> String {
     format!("{SMALL}\n{tried}")
 }
@@ -18,7 +18,8 @@ fn trials(text: &str) -> (usize, Vec<TrialResult>) {
 
 #[test]
 fn a_figure_that_leaves_its_range_has_moved() {
-    // On a link of twice the rate four flows carry twice as much as two, where they carried a quarter more.
+    // On a link of twice the rate four flows carry twice as much as two; on the row's own link they carry a quarter
+    // more.
     let figure = |expected: f64, range: &str| {
         format!(
             "[[tried]]\nset = [\"links.bottleneck.rate=2Mbps\"]\nclaim = \"full\"\nexpected = {expected}\n\
@@ -48,7 +49,7 @@ fn a_figure_of_the_full_form_has_its_places_and_all_of_them_count() {
     assert_eq!((runs, results[0].places.len(), results[0].moved), (2, 2, false));
     let (runs, results) = trials(&figure("full", "{ min = 1.9, max = 2.1 }"));
     assert_eq!((runs, results[0].places.len(), results[0].moved), (4, 4, false));
-    // Without the division it is 0.8 at the last place alone.
+    // Without the division the value is 0.8 at the last place alone.
     let one_place_less = figure("full", "{ max = 0.7 }")
         .replace(" * 1000 / $rate", "")
         .replace("expected = 2\n", "expected = 0.2\n");
@@ -135,7 +136,7 @@ fn a_setting_that_no_run_takes_is_refused() {
     };
     let error = changed(&text, "duration=1s").unwrap_err();
     assert!(error.contains("no run of paper/row has a scenario that takes this"), "{error}");
-    // Of a row that has analyses alone they are parameters.
+    // In a row with analyses alone the settings are parameters.
     let theory = "title = \"Theory\"\n[variants.price]\nanalysis = \"dccc-penalty\"\n[[claims]]\nid = \"bound\"\n\
         class = \"THEORY\"\nclaim = \"a bound\"\nof = \"greatest(price:curves.*.price.*)\"\naccept = { max = 1 }\n";
     let error = changed(theory, "bogus=1").unwrap_err();
@@ -149,7 +150,7 @@ fn every_figure_that_ships_can_be_planned() {
     trials.plan(&TraceStore::at(None)).unwrap_or_else(|error| panic!("{error:?}"));
 }
 
-/// Rows that are not held to it: their causes have numbers of laws and papers, or figures of whole sweeps.
+/// Rows exempt from the test: their causes have numbers of controllers and papers, or figures of whole sweeps.
 const WITHOUT: [&str; 7] = [
     "gcc-2016/fig5",
     "gcc-2016/fig8",
@@ -160,7 +161,7 @@ const WITHOUT: [&str; 7] = [
     "weir/media-and-data",
 ];
 
-/// Units behind which a number is a figure.
+/// Units after which a number is a figure.
 const UNITS: [&str; 7] = ["%", "ms", "packets", "points", "kbit/s", "Mbit/s", "degrees"];
 
 /// Whether `cause` has a decimal or a number with a unit outside of code.

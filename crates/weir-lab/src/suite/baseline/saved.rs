@@ -1,14 +1,14 @@
-//! Two saved results, of which nothing is run.
+//! Comparison of two saved results, without a run.
 
 use std::path::Path;
 
 use super::{BaselineError, Changes, compare, seeds_in_words, traces_in_words};
 use crate::suite::results::{CheckResult, SuiteResult};
 
-/// What changed from the saved result `before` to the saved result `now`; each comes with the file that it was read from.
+/// Changes from the saved result `before` to the saved result `now`; each comes with the path of its file.
 ///
 /// # Errors
-/// They are of two suites, over other seeds or traces, ask for other limits, or have nothing in common.
+/// The results are of two suites, have other seeds, traces or limits, or have no check in common.
 pub fn compare_saved(
     (before_path, before): (&Path, &SuiteResult),
     (now_path, now): (&Path, &SuiteResult),

@@ -69,7 +69,7 @@ fn left_out(changes: &Changes) -> Vec<&str> {
     changes.not_compared_for(Unlike::OnlyOne).collect()
 }
 
-/// The one check of `result` as it is after `edit`.
+/// Result with `edit` applied to its first check.
 fn with(mut result: SuiteResult, edit: impl Fn(&mut CheckResult)) -> SuiteResult {
     edit(&mut result.cases[0].controllers[0].checks[0]);
     result
@@ -99,7 +99,7 @@ fn seeds_in_which_it_is_asked_in_both_are_compared() {
     // Differences -10, -10.2.
     assert_eq!(direction(asked([Some(89.0), Some(84.8), None])), Some(Direction::Worse));
     assert_eq!(direction(asked([Some(99.0), Some(95.0), None])), None);
-    // That another seed is asked, or one is no longer, is not the controller's doing.
+    // A seed in which the check starts or ceases to apply is no effect of the controller.
     assert_eq!(direction(asked([Some(99.0), Some(95.0), Some(81.0)])), None);
     assert_eq!(direction(asked([Some(99.0), None, None])), None);
     let disjoint = compare(&before, &asked([None, None, Some(81.0)]));
@@ -146,7 +146,7 @@ fn to_have_no_value_any_longer_is_worse_though_it_failed_before() {
     assert_eq!(direction(&few, &few), None);
 }
 
-/// Why `result`, saved, is no base for gcc and nada in 5.1 over three seeds.
+/// Error with which the saved `result` is refused as a base for gcc and nada in 5.1 over three seeds.
 fn refusal(result: &SuiteResult) -> String {
     let file = tempfile::NamedTempFile::new().unwrap();
     serde_json::to_writer(&file, result).unwrap();

@@ -1,4 +1,4 @@
-//! What is asked in the cases.
+//! Checks of the cases.
 
 use crate::suite::check::{Check, Limit, QUEUE_WAIT, Quantity};
 
@@ -28,7 +28,7 @@ pub(super) const ALONE: &[Check] = &[STEPS, WAIT, LOSS, USEFUL, LATE];
 pub(super) const TOGETHER: &[Check] = &[RATE, WAIT, LOSS, JAIN, USEFUL, LATE];
 pub(super) const WEIGHTED: &[Check] = &[RATE, WAIT, LOSS, JAIN, PRIORITIES, USEFUL, LATE];
 pub(super) const APART: &[Check] = &[RATE, WAIT, LOSS, USEFUL, LATE];
-/// In a drop-tail queue, which is the transfer's.
+/// Checks beside endless TCP in a drop-tail queue, where the transfer determines the delay.
 pub(super) const LONG_TCP: &[Check] = &[COEXIST, LOSS];
 pub(super) const LONG_TCP_MARKED: &[Check] = &[COEXIST, LOSS, USEFUL, LATE];
 pub(super) const SHORT_TCP: &[Check] = &[BESIDE_TRANSFERS, LOSS, JAIN, USEFUL, LATE];
@@ -37,15 +37,15 @@ pub(super) const PAUSE: &[Check] = &[RATE, WAIT, LOSS, JAIN, RESUME, USEFUL, LAT
 pub(super) const AMONG_TCP: &[Check] = &[AGAINST_TCP, LOSS, JAIN, USEFUL, LATE];
 pub(super) const GAMING: &[Check] = &[RATE, FRAMES, LOSS, USEFUL];
 pub(super) const GAMING_BESIDE_TCP: &[Check] = &[RATE, FRAMES, LOSS, USEFUL, NEIGHBOUR];
-/// Shares of a link that is not judged by what viewers get, so that the rate is judged.
+/// Checks of shares on a link where viewers' results are not judged, so that the rate is.
 pub(super) const SHARING: &[Check] = &[RATE, WAIT, LOSS, JAIN];
 pub(super) const SHARING_FAR: &[Check] = &[RATE, WAIT, LOSS, JAIN_RTT];
-/// Beside a call under another controller: what either keeps.
+/// Checks beside a call under another controller.
 pub(super) const BESIDE: &[Check] = &[COEXIST, WAIT, LOSS];
-/// After a fall of the capacity.
+/// Checks after a fall of the capacity.
 pub(super) const FALL: &[Check] = &[USEFUL, WAIT, LATE, BEFORE];
 
-/// Of cases that are drawn.
+/// Checks of drawn cases.
 pub(in crate::suite) const ALONE_IN_QUEUE: &[Check] = APART;
 pub(in crate::suite) const AMONG_LIKE: &[Check] = TOGETHER;
 pub(in crate::suite) const BESIDE_CALL: &[Check] = &[RATE, WAIT, LOSS, USEFUL, LATE, COEXIST];

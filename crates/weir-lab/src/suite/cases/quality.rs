@@ -1,4 +1,4 @@
-//! One call on one link.
+//! Cases of one call on one link.
 
 use super::checks::{APART, FALL};
 use super::{ShippedCase, case};

@@ -1,14 +1,14 @@
-//! RFC 8867.
+//! Test cases of RFC 8867.
 
 use super::checks::{
     ALONE, APART, LONG_TCP, LONG_TCP_MARKED, PAUSE, ROUND_TRIPS, SHORT_TCP, TOGETHER, WEIGHTED,
 };
 use super::{ShippedCase, case};
 
-/// Marks instead of drops.
+/// Setting for marks in place of drops.
 const MARKS: &str = "dumbbell.bottleneck.queue={ discipline = \"codel\" }";
 
-/// Three flows as one.
+/// Setting that couples the three flows.
 const COUPLED: &str =
     "coupling={ calls = { flows = [\"video-1\", \"video-2\", \"video-3\"], algorithm = \"rfc8699-1\" } }";
 

@@ -1,13 +1,13 @@
-//! RFC 8869.
+//! Test cases of RFC 8869.
 
 use super::checks::{AMONG_TCP, APART, LONG_TCP, TOGETHER};
 use super::{ShippedCase, case};
 
-/// The user's share of the cell.
+/// Setting for the user's share of the cell.
 const HALF: &str = "links.radio.trace_scale=0.5";
 const FAR: [&str; 2] = ["links.radio.delay=75ms", "links.back.delay=75ms"];
 const CODEL: &str = "links.radio.queue={ discipline = \"codel\" }";
-/// Recorded while driving, with gaps of seconds.
+/// Setting for a trace that was recorded while driving and has gaps of seconds.
 const BAD_UP: &str = "links.radio.trace=att-lte-driving-2016.up";
 const BAD_DOWN: &str = "links.radio.trace=att-lte-driving-2016.down";
 

@@ -1,4 +1,4 @@
-//! Links that calls share: with their like, with calls under other controllers, and with TCP.
+//! Links that calls share with calls of the same controller, with calls under other controllers, or with TCP.
 
 use super::checks::{BESIDE, LONG_TCP, SHARING, SHARING_FAR};
 use super::{ShippedCase, case};

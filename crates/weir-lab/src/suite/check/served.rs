@@ -1,26 +1,26 @@
-//! What the viewers of a run got, against what the omniscient sender could have given them.
+//! Frames at the viewers of a run, compared with those of the omniscient sender.
 
 use serde::{Deserialize, Serialize};
 use weir_measure::metrics::{MeasurePlan, Measured, View};
 use weir_measure::results::Value;
 
-/// A flow of which the omniscient sender gets less than this part of its payload there in time is not asked: what little
-/// there is, is chance.
+/// Part of a flow's payload that the omniscient sender has to deliver in time. Below it the check does not apply, as so
+/// little is due to chance.
 const ASKED_FROM: f64 = 0.25;
 
-/// What the viewer of a flow got, of the frames captured from the time on from which its case counts; nothing of a flow without
+/// Result of a flow at its viewer, over the frames captured in the counted time of the case; zero for a flow without
 /// frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(in crate::suite) struct Served {
     /// Payload bytes.
     payload: u64,
-    /// Those of frames that were complete within 150 ms.
+    /// Payload bytes of frames that were complete within 150 ms.
     useful: u64,
     /// 95th percentile from capture to the arrival of the last packet, in ms.
     frame_delay: Value,
 }
 
-/// What the viewer of each flow of a run got; nothing of one that is not judged.
+/// Result of each flow of a run at its viewer; zero for a flow that is not judged.
 pub(in crate::suite) fn served(plan: &MeasurePlan, measured: &Measured) -> Vec<Served> {
     let flows = plan.flows.iter().zip(&measured.views);
     flows.map(|(flow, view)| if flow.is_judged() { Served::of(view) } else { Served::default() }).collect()
@@ -32,18 +32,18 @@ impl Served {
         Self { payload, useful, frame_delay: frame_delay.quantile_ms(0.95) }
     }
 
-    /// Whether there were frames to be seen.
+    /// Whether there were any frames.
     pub(in crate::suite) fn has_frames(&self) -> bool {
         self.payload > 0
     }
 
-    /// Whether others are asked for a part of what this omniscient sender got.
+    /// Whether checks apply that compare with this flow of the omniscient sender.
     fn is_asked(&self) -> bool {
         self.useful > 0 && self.useful as f64 >= ASKED_FROM * self.payload as f64
     }
 }
 
-/// Payload bytes that were of use, of all flows.
+/// Useful payload bytes of all flows.
 pub(in crate::suite) fn useful_bytes(served: &[Served]) -> u64 {
     served.iter().map(|own| own.useful).sum()
 }
@@ -53,19 +53,19 @@ pub(in crate::suite) fn worst_frame_delay(served: &[Served]) -> Value {
     served.iter().filter_map(|own| own.frame_delay).reduce(f64::max)
 }
 
-/// Whether some flow is asked for a part of what the omniscient sender got.
+/// Whether the comparison with the omniscient sender applies to any flow.
 pub(in crate::suite) fn is_asked(omniscient: &[Served]) -> bool {
     omniscient.iter().any(Served::is_asked)
 }
 
-/// The least part, in per cent, of what was of use from the omniscient sender, over the flows that are asked.
+/// Least ratio, in per cent, of useful bytes to the omniscient sender's, over the flows to which the check applies.
 pub(in crate::suite) fn least_useful(own: &[Served], omniscient: &[Served]) -> Value {
     let asked = own.iter().zip(omniscient).filter(|(_, omniscient)| omniscient.is_asked());
     asked.map(|(own, omniscient)| 100.0 * own.useful as f64 / omniscient.useful as f64).reduce(f64::min)
 }
 
-/// By how many ms frames take longer than the omniscient sender's, of the flow of which this is most; `None` if a flow has
-/// none to compare.
+/// Largest excess of the frame delay over the omniscient sender's, in ms, or `None` if a flow lacks a frame delay to
+/// compare.
 pub(in crate::suite) fn excess_delay(own: &[Served], omniscient: &[Served]) -> Value {
     let compared = own.iter().zip(omniscient).filter(|(_, omniscient)| omniscient.frame_delay.is_some());
     let excesses = compared.map(|(own, omniscient)| Some(own.frame_delay? - omniscient.frame_delay?));
@@ -80,7 +80,7 @@ mod tests {
         Served { payload, useful, frame_delay: Some(frame_delay) }
     }
 
-    /// What a flow without frames gets.
+    /// Result of a flow without frames.
     const NOTHING: Served = Served { payload: 0, useful: 0, frame_delay: None };
 
     #[test]

@@ -1,4 +1,4 @@
-//! Verdicts over runs made by hand, each number worked out beside it.
+//! Verdicts over runs made by hand, with the arithmetic beside each number.
 
 use super::*;
 use weir_measure::metrics::{LinkPlan, Recorder};
@@ -23,14 +23,14 @@ fn cross(start: u64, stop: u64, sends: &[(u64, u64)]) -> FlowPlan {
     FlowPlan { sends, ..flow(FlowKind::Constant, start, stop) }
 }
 
-/// 100 s over a link with these rates in Mbit/s.
+/// Plan of 100 s over a link with these rates in Mbit/s.
 fn plan(steps: &[(u64, u64)], flows: Vec<FlowPlan>) -> MeasurePlan {
     let steps = steps.iter().map(|&(at, mbps)| (s(at), MBPS(mbps))).collect();
     let link = LinkPlan::bottleneck("bottleneck", Service::Steps(steps));
     MeasurePlan::new(s(100), flows, vec![link])
 }
 
-/// A run in which each flow receives so much, in Mbit/s, from one second to another.
+/// Run in which each flow receives these rates, in Mbit/s, each from one second to another.
 fn run(plan: &MeasurePlan, received: &[&[(u64, u64, f64)]]) -> Measured {
     let mut measured = Recorder::new(plan.clone()).finish();
     for (bins, stretches) in measured.receipts.iter_mut().zip(received) {
@@ -39,7 +39,7 @@ fn run(plan: &MeasurePlan, received: &[&[(u64, u64, f64)]]) -> Measured {
             bins[10 * from as usize..10 * to as usize].fill((mbps * 1e6 / 80.0) as u32);
         }
     }
-    // Headers count for nothing here.
+    // Headers are zero in these runs.
     measured.media_receipts = measured.receipts.clone();
     measured
 }
@@ -64,8 +64,8 @@ fn a_late_call_is_judged_while_it_is_there_and_a_pause_is_no_fault() {
     let late = FlowPlan { start: s(40), ..call() };
     let paused = FlowPlan { pauses: vec![(s(50), s(60))], ..call() };
     let plan = plan(&[(0, 2)], vec![late, paused]);
-    // The late one has a share of 1 from 40 s on, 2 in the pause of the other: 70 Mbit, of which it gets 56. The other
-    // has 2 until 40 s, then 1 but in its pause: 40 + 10 + 40 = 90, and gets 81.
+    // The late flow has a share of 1 from 40 s on and 2 in the pause of the other. Of these 70 Mbit it receives 56. The
+    // other has 2 until 40 s, then 1 outside its pause: 40 + 10 + 40 = 90, and receives 81.
     let run = run(&plan, &[&[(40, 96, 1.0)], &[(20, 40, 1.8), (40, 50, 0.9), (60, 100, 0.9)]]);
     assert_near(value(&plan, &run, Quantity::Rate), 80.0);
     let alone = Judged::new(&plan, &run, START_UP);
@@ -89,7 +89,7 @@ fn cross_traffic_takes_what_it_sends_and_leaves_the_rest() {
     assert_near(value(&plan, &fair, Quantity::RateAfterEachStep), 100.0);
     let low = run(&plan, &[&[(20, 30, 4.0), (30, 60, 0.9), (60, 80, 1.0), (80, 100, 4.0)]]);
     assert_near(value(&plan, &low, Quantity::RateAfterEachStep), 50.0);
-    // More than there is: what does not adapt has it all.
+    // Traffic above the capacity that does not adapt takes all of it.
     let flooded = max_min_shares(&self::plan(&[(0, 4)], vec![call(), cross(0, 100, &[(0, 9)])]));
     assert_eq!(flooded[0].bps, [0.0, 4e6]);
 }
@@ -109,7 +109,7 @@ fn waits_of_all_calls_are_one_distribution() {
     (0..3).for_each(|_| waited(&mut run, 1, 200));
     let tenth = value(&plan, &run, Quantity::QueueWait).unwrap();
     assert!((9.0..12.0).contains(&tenth), "{tenth}");
-    // Five more, and the 95th percentile is one of the long ones; those of cross traffic do not count.
+    // With five more the 95th percentile is one of the long waits; waits of cross traffic do not count.
     (0..5).for_each(|_| waited(&mut run, 0, 200));
     (0..99).for_each(|_| waited(&mut run, 2, 1));
     let long = value(&plan, &run, Quantity::QueueWait).unwrap();
@@ -148,7 +148,7 @@ fn beside_a_long_transfer_the_one_that_has_least_counts() {
 fn beside_short_transfers_a_call_is_due_what_they_leave() {
     let calls = || FlowPlan { max_rate: Some(MBPS(1)), stop: s(99), ..call() };
     let plan = plan(&[(0, 2)], vec![calls(), calls(), flow(FlowKind::Downloads, 0, 100)]);
-    // 20 to 99 s: 158 Mbit, of which the transfers took 79; 39.5 for each call, which get 39.5 and 31.6.
+    // 20 to 99 s: 158 Mbit, of which the transfers took 79; the calls have 39.5 each and receive 39.5 and 31.6.
     let run = run(&plan, &[&[(20, 99, 0.5)], &[(20, 99, 0.4)], &[(20, 99, 1.0)]]);
     assert_near(value(&plan, &run, Quantity::RateBesideTransfers), 80.0);
 }
@@ -158,7 +158,7 @@ fn against_tcp_counts_what_as_many_transfers_get_at_most_a_calls_rate() {
     let calls = FlowPlan { max_rate: Some(MBPS(1)), ..call() };
     let plan = plan(&[(0, 4)], vec![calls.clone(), calls, flow(FlowKind::Tcp, 40, 80)]);
     let own = run(&plan, &[&[(0, 100, 0.9)], &[(0, 100, 0.3)], &[(40, 80, 2.0)]]);
-    // In place of the calls transfers got 2.0, of which 1.0 counts, and 0.6: 1.2 against 1.6.
+    // In place of the calls, TCP flows received 2.0, of which 1.0 counts, and 0.6: 1.2 against 1.6.
     let other = run(&plan, &[&[(0, 100, 2.0)], &[(0, 100, 0.6)]]);
     let own = Judged::new(&plan, &own, START_UP).against_tcp();
     assert_near(own.value(&other.receipts), 75.0);
@@ -232,7 +232,7 @@ fn a_limit_is_kept_at_the_limit_itself() {
     assert_near(Some(Limit::AtLeast(80.0).slack(60.0)), -0.25);
     assert_near(Some(Limit::AtMost(100.0).slack(150.0)), -0.5);
     assert_near(Some(Limit::AtMost(2.0).slack(1.0)), 0.5);
-    // A margin is a ratio, and at most 1.
+    // A margin is a ratio of at most 1.
     let margins = [
         Limit::AtLeast(80.0).margin(60.0),
         Limit::AtLeast(80.0).margin(90.0),
@@ -247,7 +247,8 @@ fn a_limit_is_kept_at_the_limit_itself() {
 fn parts_are_judged_against_priorities_in_the_last_30_s() {
     let first = FlowPlan { weight: 2.0, ..call() };
     let plan = plan(&[(0, 3)], vec![first, call(), flow(FlowKind::Audio, 0, 100)]);
-    // Of 2.5 the first gets 1.5, 60 % where two thirds are wanted: a tenth less; the second 40 instead of 33.3 %: a fifth more.
+    // Of 2.5 the first flow receives 1.5, 60 % in place of two thirds: a tenth less. The second receives 40 in place of
+    // 33.3 %: a fifth more.
     let run = run(&plan, &[&[(0, 70, 0.1), (70, 100, 1.5)], &[(0, 100, 1.0)], &[(0, 100, 0.4)]]);
     assert_near(value(&plan, &run, Quantity::PriorityShares), 20.0);
 }
@@ -256,7 +257,7 @@ fn parts_are_judged_against_priorities_in_the_last_30_s() {
 fn of_media_the_payload_of_frames_counts_and_what_else_arrives_is_overhead() {
     let plan = plan(&[(0, 2)], vec![call(), FlowPlan { competes: true, ..call() }]);
     let mut run = run(&plan, &[&[(0, 100, 1.0)], &[(0, 100, 0.5)]]);
-    // Four fifths of what arrives are payload; the rest are headers and padding.
+    // Four fifths of the received bytes are payload; the rest are headers and padding.
     run.media_receipts[0].iter_mut().for_each(|bytes| *bytes = *bytes * 4 / 5);
     assert_near(value(&plan, &run, Quantity::Rate), 80.0);
     assert_near(Judged::new(&plan, &run, START_UP).overhead(), 25.0);

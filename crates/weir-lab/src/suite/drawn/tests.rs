@@ -9,14 +9,14 @@ fn many() -> Vec<Drawn> {
     (1..=MANY).map(|number| Drawn::new(1, number)).collect()
 }
 
-/// The share of `all` for which `is` holds lies within four standard deviations of `expected`.
+/// Asserts that the share of `all` for which `is` holds lies within four standard deviations of `expected`.
 fn assert_share(all: &[Drawn], expected: f64, is: impl Fn(&Drawn) -> bool) {
     let count = all.iter().filter(|own| is(own)).count() as f64;
     let (n, deviation) = (all.len() as f64, (expected * (1.0 - expected) / all.len() as f64).sqrt());
     assert!((count / n - expected).abs() < 4.0 * deviation, "{} instead of {expected}", count / n);
 }
 
-/// Of values between `least` and `most` as many lie in each quarter of the logarithmic range.
+/// Asserts that each quarter of the logarithmic range from `least` to `most` holds as many of the values.
 fn assert_log_uniform(values: &[u64], least: f64, most: f64) {
     let place = |value: u64| libm::log(value as f64 / least) / libm::log(most / least);
     for quarter in 0..4 {

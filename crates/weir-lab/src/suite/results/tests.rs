@@ -45,7 +45,7 @@ fn a_check_that_one_run_cannot_measure_has_no_mean_and_is_not_passed() {
     let of = |values: &[Value]| CheckResult::new(&check, values.to_vec());
     let lacking = of(&[Some(90.0), None, Some(91.0)]);
     assert_eq!((lacking.mean, lacking.lacking(), lacking.verdict()), (None, 1, Verdict::Missed));
-    // Where it is asked of the other runs alone, they have a mean.
+    // If the check applies in the other runs alone, these have a mean.
     let asked = CheckResult::asked(&check, vec![Some(90.0), None, Some(91.0)], &[true, false, true]);
     assert_eq!((asked.mean, asked.lacking(), asked.verdict()), (Some(90.5), 0, Verdict::Passed));
 }

@@ -1,4 +1,4 @@
-//! The result of a suite as a whole.
+//! Result of a suite as a whole.
 
 use super::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict, Void};
 use crate::compile::{stand_ins, titled};
@@ -11,18 +11,17 @@ impl SuiteResult {
         self.cases.first().into_iter().flat_map(|case| case.controllers.iter().map(|own| own.name.as_str()))
     }
 
-    /// A sentence for each trace that another stood in for.
+    /// Sentence for each trace that another replaced.
     pub fn stand_ins(&self) -> Vec<String> {
         stand_ins(self.cases.iter().flat_map(|case| &case.traces))
     }
 
-    /// `title`, which says so where a trace stood in for another.
+    /// Title with a note if a trace was replaced.
     pub fn titled(&self, title: &str) -> String {
         titled(title, self.cases.iter().flat_map(|case| &case.traces))
     }
 
-    /// What a reader should know besides: the traces that others stood in for, and what counts for nobody and why, a sentence
-    /// for each.
+    /// Notes for the reader, a sentence for each: replaced traces, and excluded checks with the reason.
     pub fn notes(&self) -> Vec<String> {
         let name: fn(&CheckResult) -> String = |check| check.name.clone();
         let reasons = [
@@ -49,7 +48,7 @@ impl SuiteResult {
         self.stand_ins().into_iter().chain(told).collect()
     }
 
-    /// The checks that count for nobody for this reason, each behind its case: `5.1 rate 79 %`.
+    /// Checks excluded for this reason, each after its case: `5.1 rate 79 %`.
     fn void(&self, why: Void, words: fn(&CheckResult) -> String) -> Vec<String> {
         let of_case = |case: &CaseResult| {
             let own = case.omniscient.iter().flat_map(|own| &own.checks);
@@ -59,19 +58,19 @@ impl SuiteResult {
         self.cases.iter().flat_map(of_case).collect()
     }
 
-    /// The mean margin of the controller at `index` over the cases that are judged; `None` if none is.
+    /// Mean margin of the controller at `index` over the judged cases, or `None` if no case is judged.
     pub fn margin(&self, index: usize) -> Option<f64> {
         let of_case = |case: &CaseResult| case.controllers.get(index)?.margin();
         mean(&self.cases.iter().filter_map(of_case).collect::<Vec<_>>())
     }
 
-    /// The mean overhead of the controller at `index` over the cases, in per cent of the payload; `None` if it is not known.
+    /// Mean overhead of the controller at `index` over the cases, in per cent of the payload, or `None` if unknown.
     pub fn overhead(&self, index: usize) -> Option<f64> {
         let of_case = |case: &CaseResult| case.controllers.get(index)?.overhead();
         mean(&self.cases.iter().filter_map(of_case).collect::<Vec<_>>())
     }
 
-    /// What stands below the matrix: a label, and a figure for each controller.
+    /// Rows below the matrix: a label, and a figure for each controller.
     pub fn totals(&self) -> Vec<(&'static str, Vec<String>)> {
         let (cases, controllers) = (self.cases.len(), self.controllers().count());
         let row = |of: &dyn Fn(usize) -> String| (0..controllers).map(of).collect();
@@ -85,8 +84,8 @@ impl SuiteResult {
         ]
     }
 
-    /// Which controllers lead each case and which are recommended, in words: a row per case; nothing of a single controller, and where
-    /// the runs cannot tell.
+    /// Leading and recommended controllers of each case, in words: a row per case. Cases of a single controller have no
+    /// row, nor have cases in which the runs do not decide.
     pub fn leaders(&self) -> Vec<[String; 3]> {
         let of_case = |case: &CaseResult| {
             let ranking = case.ranking.as_ref().filter(|ranking| ranking.can_tell())?;
@@ -95,12 +94,12 @@ impl SuiteResult {
         self.cases.iter().filter_map(of_case).collect()
     }
 
-    /// Whether its cases were drawn by a seed, so that their names say nothing.
+    /// Whether its cases were drawn by a seed, so that their names have no meaning.
     pub fn is_drawn(&self) -> bool {
         self.suite.strip_prefix(DRAWN).is_some_and(|seed| seed.starts_with('-'))
     }
 
-    /// In how many cases `verdict` is that on the controller at `index`.
+    /// Number of cases in which `verdict` is that of the controller at `index`.
     pub fn count(&self, index: usize, verdict: Verdict) -> usize {
         let of_case = |case: &CaseResult| case.controllers.get(index).map(ControllerResult::verdict);
         self.cases.iter().filter(|&case| of_case(case) == Some(verdict)).count()

@@ -1,4 +1,4 @@
-//! Numbers beside each other, the paper's beside ours.
+//! Bars of numbers, the paper's beside ours.
 
 use core::fmt::{self, Write};
 
@@ -8,9 +8,9 @@ use super::lines::interval;
 use crate::chart::{Bounds, Ends, Frame, Scale, escape_html as html, said};
 use weir_measure::results::Value;
 
-/// The widest a bar gets.
+/// Greatest width of a bar.
 const WIDEST: f64 = 90.0;
-/// About the width of a letter, and how far lines of text are apart.
+/// Approximate width of a letter, and the distance of lines of text.
 const LETTER: f64 = 12.5;
 const LINE: f64 = 26.0;
 
@@ -66,14 +66,14 @@ fn frame(plot: &PlotResult, bars: &[Bar<'_>]) -> Frame {
         ours.into_iter().flatten().chain(bar.paper).collect::<Vec<_>>()
     };
     let values: Vec<f64> = bars.iter().flat_map(ends).collect();
-    // Above each bar stands its value.
+    // The scale leaves space for the number above each bar.
     let most = values.iter().copied().fold(0.0, f64::max);
     let y = Scale::of(plot.y.bounds(), values.into_iter().chain([most * 1.08]), Ends::Zero);
     let x = Bounds { from: Some(0.0), to: Some(bars.len().max(1) as f64), ..Bounds::default() };
     Frame::new(Scale::of(x, core::iter::empty(), Ends::Tight), y)
 }
 
-/// Our bar with its interval, and the paper's to the right of it where there is one.
+/// Bar of our value with its interval, and that of the paper to its right, if any.
 fn one(out: &mut String, bar: &Bar<'_>, (middle, room): (f64, f64), frame: &Frame) -> fmt::Result {
     let width = (room * 0.36).min(WIDEST);
     let ours = if bar.paper.is_some() { middle - width / 2.0 } else { middle };
@@ -112,7 +112,7 @@ fn column(
     write!(out, "<path class=\"{class}\" d=\"M{left:.0} {zero}V{top}h{width:.0}V{zero}z\"/>")
 }
 
-/// The value above a bar and its interval, or below where it hangs.
+/// Number above a bar and its interval, or below a negative bar.
 fn number(out: &mut String, at: f64, value: f64, half: f64, frame: &Frame) -> fmt::Result {
     let end = if value < 0.0 { value - half } else { value + half };
     let Some((_, y)) = frame.place(0.0, end) else { return Ok(()) };
@@ -120,7 +120,7 @@ fn number(out: &mut String, at: f64, value: f64, half: f64, frame: &Frame) -> fm
     write!(out, "<text class=\"m s\" x=\"{at:.0}\" y=\"{y}\">{}</text>", said(value))
 }
 
-/// A name in lines of about so many letters.
+/// Name broken into lines of about `letters` letters.
 fn wrapped(name: &str, letters: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in name.split_whitespace() {

@@ -1,4 +1,4 @@
-//! Courses, distributions, curves, and numbers along a sweep.
+//! Time series, distributions, curves, and numbers along a sweep.
 
 use core::fmt::{self, Write};
 
@@ -25,7 +25,7 @@ pub(super) fn draw(out: &mut String, plot: &PlotResult) -> fmt::Result {
     frame.inside(out, &inside)
 }
 
-/// The axes that show all lines; upwards what lies within the axis to the right.
+/// Axes that fit all lines; the vertical one fits the values within the horizontal one.
 fn frame(plot: &PlotResult) -> Frame {
     let x_ends = match plot.kind {
         PlotKind::Course => Ends::Tight,
@@ -116,11 +116,11 @@ fn means(
     Ok(())
 }
 
-/// A bar from end to end of an interval, unless the marker hides it.
+/// Bar from end to end of an interval, unless the marker hides it.
 pub(super) fn interval(x: f64, y: f64, half: f64, frame: &Frame) -> Option<String> {
     let (_, middle) = frame.place(x, y)?;
     let (at, high) = frame.place(x, y + half)?;
-    // Of a logarithmic axis what is below its end is drawn to there.
+    // On a logarithmic axis an interval that reaches below the axis is drawn to its end.
     let low = frame.place(x, y - half).map_or(frame.height as i32, |(_, low)| low);
     (middle - high > 8).then(|| format!("M{} {high}h14m-7 0V{low}m-7 0h14", at - 7))
 }

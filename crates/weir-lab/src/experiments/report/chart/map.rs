@@ -1,4 +1,4 @@
-//! A number over two sweeps: bands between contour lines, with a bar that says which colour is how much.
+//! Number over two sweeps: bands between contour lines, with a bar of the colours' values.
 
 use core::fmt::{self, Write};
 
@@ -7,13 +7,13 @@ use super::super::super::plots::{Drawn, PlotResult};
 use crate::chart::{Bounds, Ends, Frame, Scale, escape_html as html, tick_step as step};
 use weir_measure::results::Value;
 
-/// Blocks of which the bands are made: so many to the right and upwards.
+/// Numbers of blocks of which the bands are made, horizontally and vertically.
 const BLOCKS: (usize, usize) = (220, 125);
-/// At most about so many bands: their steps are round numbers.
+/// Approximate greatest number of bands, with round steps.
 const BANDS: f64 = 14.0;
-/// What the bar needs to the right of the box.
+/// Width of the colour bar to the right of the box.
 const BAR_ROOM: f64 = 190.0;
-/// Stops of the colour map viridis (Smith and van der Walt), which is read without colours, too.
+/// Stops of the colour map viridis (Smith and van der Walt), which is also readable without colours.
 const VIRIDIS: [(f64, f64, f64); 6] = [
     (68.0, 1.0, 84.0),
     (65.0, 68.0, 135.0),
@@ -23,14 +23,14 @@ const VIRIDIS: [(f64, f64, f64); 6] = [
     (253.0, 231.0, 37.0),
 ];
 
-/// A grid of values on two scales.
+/// Grid of values on two scales.
 struct Grid<'p> {
     x: &'p [f64],
     y: &'p [f64],
     z: &'p [Vec<Value>],
 }
 
-/// Where bands begin and end, all equally wide.
+/// Limits of the bands, which all have the same width.
 struct Levels {
     from: f64,
     step: f64,
@@ -81,7 +81,7 @@ impl Levels {
 }
 
 impl Grid<'_> {
-    /// The value between its places, as shares of the axes go; none outside of them and beside a place without a value.
+    /// Value between the places, by shares of the axes; absent outside of them and beside a place without a value.
     fn value(&self, across: f64, up: f64, frame: &Frame) -> Value {
         let (column, right) = between(self.x, across, frame.x)?;
         let (row, above) = between(self.y, up, frame.y)?;
@@ -91,7 +91,7 @@ impl Grid<'_> {
     }
 }
 
-/// So much of the way from one value to another.
+/// Linear interpolation from one value to another.
 fn mixed(from: Value, to: Value, part: f64) -> Value {
     match part {
         0.0 => from,
@@ -100,18 +100,18 @@ fn mixed(from: Value, to: Value, part: f64) -> Value {
     }
 }
 
-/// Behind which of `places` a share of an axis lies, and which part of the way to the next one.
+/// Index of the place before a share of an axis, and the part of the distance to the next one.
 fn between(places: &[f64], share: f64, scale: Scale) -> Option<(usize, f64)> {
     let shares: Vec<f64> = places.iter().filter_map(|&place| scale.share(place)).collect();
     if let [only] = shares.as_slice() {
-        // A single place fills the axis.
+        // A single place covers the whole axis.
         return only.is_finite().then_some((0, 0.0));
     }
     let index = shares.windows(2).position(|pair| pair[0] <= share && share <= pair[1])?;
     Some((index, (share - shares[index]) / (shares[index + 1] - shares[index])))
 }
 
-/// Each band as one path of stretches of blocks.
+/// Each band as one path of horizontal stretches of blocks.
 fn bands(grid: &Grid<'_>, levels: &Levels, frame: &Frame) -> String {
     let (columns, rows) = BLOCKS;
     let mut paths = vec![String::new(); levels.bands];
@@ -145,7 +145,7 @@ fn bands(grid: &Grid<'_>, levels: &Levels, frame: &Frame) -> String {
     drawn
 }
 
-/// The bar of colours beside the box.
+/// Colour bar beside the box.
 fn bar(name: &str, levels: &Levels, frame: &Frame) -> Result<String, fmt::Error> {
     let mut drawn = String::new();
     let (left, wide) = (frame.width + 30.0, 34.0);
@@ -187,7 +187,7 @@ mod tests {
         let axis = |to| Bounds { from: Some(0.0), to: Some(to), log: false };
         let scale = |to| Scale::of(axis(to), core::iter::empty(), Ends::Tight);
         let frame = Frame::new(scale(2.0), scale(1.0));
-        // A quarter of the way to the right, half of that upwards: 5 of 10, and 10 of 20 more.
+        // A quarter of the distance to the right and half of it upwards: 5 of 10, and 10 of 20 more.
         assert_eq!(grid.value(0.25, 0.5, &frame), Some(15.0));
         assert_eq!(grid.value(0.25, 0.0, &frame), Some(5.0));
         assert_eq!(grid.value(0.75, 0.5, &frame), None);
@@ -200,7 +200,7 @@ mod tests {
         let levels = Levels::of(&Grid { x: &[0.0, 1.0], y: &[0.0], z: &z });
         assert_eq!((levels.from, levels.step, levels.bands), (0.0, 0.1, 9));
         assert_eq!((levels.band(0.05), levels.band(0.88), levels.band(9.0)), (0, 8, 8));
-        // Band 8.5 of 9 is 0.7222 of the way from the fifth stop to the last.
+        // Band 8.5 of 9 is at 0.7222 between the fifth stop and the last.
         assert_eq!(levels.colour(8), "#d9e131");
     }
 }

@@ -1,5 +1,5 @@
-//! Plots as figures: a title, a legend, and a drawing in SVG, which needs no script, is sharp on paper and takes its colours from
-//! the page, light or dark.
+//! Plots as figures: a title, a legend, and a drawing in SVG. The drawing needs no script, is sharp on paper, and
+//! takes its colours from the light or dark page.
 
 mod bars;
 mod lines;
@@ -10,11 +10,11 @@ use core::fmt::{self, Write};
 use super::super::plots::{Drawn, PlotKind, PlotLine, PlotResult};
 use crate::chart::{escape_html as html, said};
 
-/// Colours and dashes that the page has; the numbers have no common divisor, so that pairs of them repeat late.
+/// Numbers of colours and dashes of the page; they have no common divisor, so that pairs repeat late.
 const COLOURS: usize = 9;
 const DASHES: usize = 4;
 
-/// The figure of a plot.
+/// Figure of a plot.
 pub(super) fn figure(out: &mut String, plot: &PlotResult) -> fmt::Result {
     write!(
         out,
@@ -37,7 +37,7 @@ pub(super) fn figure(out: &mut String, plot: &PlotResult) -> fmt::Result {
     Ok(())
 }
 
-/// Where on the sweeps it is, and of which runs.
+/// Note with the place of the sweeps and the runs.
 fn note(plot: &PlotResult) -> String {
     let at = plot.at.iter().map(|(axis, value)| format!("{axis} = {}", said(*value)));
     let runs = match plot.kind {
@@ -45,7 +45,7 @@ fn note(plot: &PlotResult) -> String {
         PlotKind::Cdf => Some("all seeds together"),
         PlotKind::Sweep | PlotKind::Bars => Some("means over the seeds with their 95 % intervals"),
         PlotKind::Map => Some("means over the seeds"),
-        // Most are closed forms, which have no seeds.
+        // Most curves are closed forms, without seeds.
         PlotKind::Curve => None,
     };
     at.chain(runs.map(str::to_owned)).collect::<Vec<_>>().join(", ")
@@ -59,12 +59,12 @@ fn has_values(drawn: &Drawn) -> bool {
     }
 }
 
-/// Colour and dash of the line with this index.
+/// Style class of the line with this index: colour and dash.
 fn style(index: usize) -> String {
     format!("c{} d{}", index % COLOURS, index % DASHES)
 }
 
-/// The marker of the line with this index, around a point: a disc, a square, a diamond or a triangle.
+/// Marker of the line with this index, around a point: a disc, a square, a diamond or a triangle.
 fn marker(index: usize, (x, y): (i32, i32)) -> String {
     match index % DASHES {
         0 => format!("M{} {y}a7 7 0 1 0 14 0a7 7 0 1 0-14 0z", x - 7),
