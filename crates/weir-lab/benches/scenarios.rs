@@ -20,13 +20,13 @@ use weir_lab::traces::TraceStore;
 /// Runs of each benchmark but long ones.
 const ROUNDS: usize = 15;
 
-/// A benchmark and its bars.
+/// A benchmark and its limits.
 struct Benchmark {
     label: &'static str,
     scenario: &'static str,
-    /// What is different from the scenario as it ships.
+    /// Changes to the shipped scenario.
     set: &'static str,
-    /// The controller, where it is not the scenario's own.
+    /// The controller, unless it is the scenario's own.
     controller: Option<&'static str>,
     series: bool,
     rounds: usize,

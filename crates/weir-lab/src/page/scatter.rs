@@ -13,9 +13,9 @@ use crate::chart::{Bounds, Ends, Frame, Scale, escape_html, path};
 /// About the width of a letter, and the height of a line, in half pixels.
 const LETTER: f64 = 14.0;
 const LINE: f64 = 26.0;
-/// How far a name stands from the middle of its mark.
+/// Distance of a name from the middle of its mark.
 const GAP: f64 = 18.0;
-/// What is left free to the right of the box.
+/// The free space to the right of the box.
 const RIGHT: f64 = 40.0;
 
 /// The figure; nothing where fewer than two points can be drawn.
@@ -69,7 +69,7 @@ fn drawn(points: &[&ScatterPoint], numbers: &Names<'_>, frame: &Frame) -> String
     let mut out = frontier(points, frame);
     let mut labels = Labels { taken: Vec::new(), frame: *frame };
     let mut order: Vec<&&ScatterPoint> = points.iter().collect();
-    // Names of those that matter most find room first.
+    // The names of leading controllers are placed first.
     order.sort_by_key(|point| core::cmp::Reverse(point.standing));
     for point in &order {
         if let Some((x, y)) = frame.place(point.delay.mean, point.rate.mean) {
@@ -145,7 +145,7 @@ fn in_words(cell: Cell) -> String {
     cell.ci95.map_or(mean.clone(), |half| format!("{mean} ± {half:.0}"))
 }
 
-/// From the best delay to the best rate, over the means of the controllers that no other has both more rate and less delay than.
+/// The Pareto front, from the best delay to the best rate, over the means of the controllers.
 fn frontier(points: &[&ScatterPoint], frame: &Frame) -> String {
     let mut by_delay: Vec<&&ScatterPoint> =
         points.iter().filter(|point| point.standing != Standing::Yardstick).collect();

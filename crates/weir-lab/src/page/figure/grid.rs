@@ -14,7 +14,7 @@ use crate::page::input::{DecisionTick, Move};
 pub(super) struct Grid<'a> {
     time: &'a [f64],
     max_points: usize,
-    /// Where there are too many bins.
+    /// Stretches of bins that share a place, where there are too many bins.
     stretches: Option<Vec<Range<usize>>>,
 }
 

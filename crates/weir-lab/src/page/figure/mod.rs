@@ -21,7 +21,7 @@ use scales::Scales;
 pub(super) struct Figure {
     /// The element's id.
     pub(super) id: String,
-    /// The law that it is of, by its index; `None` for one of all.
+    /// Index of the controller that the figure is about, or `None` for a figure of all controllers.
     #[serde(skip_serializing_if = "Option::is_none")]
     law: Option<usize>,
     /// Whether its axis is the time, which all figures share.
@@ -35,9 +35,9 @@ pub(super) struct Figure {
 struct Plot {
     /// In pixels.
     height: usize,
-    /// What the upright axis shows.
+    /// The label of the vertical axis.
     label: String,
-    /// Stands above it; empty for nothing.
+    /// Title above the plot; empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     title: String,
     scale: Scale,
@@ -52,7 +52,7 @@ struct Plot {
     lanes: Vec<Lane>,
 }
 
-/// What the upright axis of a plot shows; but for parts it follows what is seen when the page is zoomed.
+/// The range of a plot's vertical axis. All but [`Scale::Share`] follow the visible part when the page is zoomed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Scale {
@@ -62,7 +62,7 @@ enum Scale {
     Delay,
     /// From zero.
     Zero,
-    /// What there is.
+    /// The range of the values.
     #[default]
     Auto,
     /// From zero to one, in per cent.
@@ -89,7 +89,7 @@ enum Form {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Curve {
     name: String,
-    /// The law that it is of, where laws meet.
+    /// The controller of the curve, where curves of several controllers meet.
     #[serde(skip_serializing_if = "Option::is_none")]
     law: Option<usize>,
     /// The name of its colour.
@@ -102,7 +102,7 @@ struct Curve {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     leads: bool,
     unit: &'static str,
-    /// A value for each place of the axis; `null` for a gap, `false` where the line goes on to the next value.
+    /// A value for each place of the axis; `null` for a gap, `false` where the line continues to the next value.
     y: Vec<Value>,
 }
 
@@ -113,7 +113,7 @@ struct Lane {
     /// Where the stretches begin, and where the last one ends.
     edges: Vec<Value>,
     factors: Vec<Option<usize>>,
-    /// Decisions: when, whether the rate went down (−1), stayed or went up, and what it is in words.
+    /// Decisions: time, direction of the rate change (−1, 0 or 1), and description.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ticks: Vec<(Value, i8, String)>,
 }
@@ -122,13 +122,13 @@ struct Lane {
 #[derive(Clone, Debug)]
 pub(super) struct Figures {
     scales: Scales,
-    /// One per controller.
+    /// A timeline for each controller.
     pub(super) timelines: Vec<Figure>,
-    /// For each controller one per coupling.
+    /// For each controller, a figure per coupling.
     pub(super) couplings: Vec<Vec<Figure>>,
-    /// All controllers together; `None` if no delays are known.
+    /// The queuing delays of all controllers, or `None` if no delays are known.
     pub(super) queuing_delay: Option<Figure>,
-    /// One per controller; `None` for one without signals.
+    /// The signals of each controller, or `None` for a controller without signals.
     pub(super) signals: Vec<Option<Figure>>,
 }
 
@@ -187,7 +187,7 @@ fn coarse(value: f64) -> Value {
 
 fn rounded(text: &str) -> Value {
     match text.parse::<f64>() {
-        // A whole number takes less room as one.
+        // A whole number is shorter as an integer.
         Ok(rounded) if rounded.fract() == 0.0 && rounded.abs() < 1e15 => json!(rounded as i64),
         Ok(rounded) if rounded.is_finite() => json!(rounded),
         _ => Value::Null,

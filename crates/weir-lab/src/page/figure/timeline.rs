@@ -1,4 +1,4 @@
-//! A controller over time: rates below the capacity, what limited them, frame delay and losses.
+//! A controller over time: rates below the capacity, limiting factors, frame delay and losses.
 
 use super::grid::Grid;
 use super::scales::{INTERACTIVE_MS, Scales};
@@ -46,7 +46,7 @@ pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> 
     Figure { id: format!("timeline-{index}"), law: Some(index), time: true, x: grid.x(), plots }
 }
 
-/// What limited the rate; of two runs in both.
+/// The limiting factor over time; for two runs, that of both.
 fn ribbons(panel: &ControllerPanel, grid: &Grid<'_>) -> Vec<Lane> {
     match &panel.other {
         None => vec![grid.lane("limited by", &panel.limiting_factor, &panel.decisions)],
@@ -76,7 +76,7 @@ fn delays(index: usize, panel: &ControllerPanel, grid: &Grid<'_>) -> Vec<Curve> 
     curves
 }
 
-/// `values` at `from` as values at `to`: those of the bin that begins there; NaN where none does.
+/// `values` on the bins `from` as values on the bins `to`: the value of the bin with the same begin, or NaN.
 fn onto(to: &[f64], from: &[f64], values: &[f64]) -> Vec<f64> {
     let at = |&time: &f64| {
         let place = from.partition_point(|&own| own < time - 1e-3);
