@@ -18,7 +18,7 @@ const LONGEST: usize = u16::MAX as usize;
 /// Most bytes of TCP options.
 const MOST_OPTIONS: usize = 40;
 const WINDOW: u16 = u16::MAX;
-/// What the counter of exact marks begins with (RFC 9768 §3.2.1).
+/// Initial value of the counter of exact marks (RFC 9768 §3.2.1).
 const FIRST_MARK_COUNT: u16 = 5;
 
 const NO_OPERATION: u8 = 1;
@@ -32,17 +32,17 @@ const TIMESTAMPS_LEN: usize = 12;
 #[derive(Debug)]
 pub(super) struct PacketBytes {
     tcp: Vec<TcpEnds>,
-    /// For each flow the first of its call, whose hosts it has; outside a call itself.
+    /// For each flow, the first flow of its call, whose hosts it shares; a flow without a call stands for itself.
     hosts: Vec<usize>,
     /// The last segment of a client's latest connection, where it is not full.
     short: HashMap<(usize, u32), Short>,
-    /// All that IPv4 carries.
+    /// Payload of the IPv4 packet.
     payload: Vec<u8>,
     options: Vec<u8>,
     bytes: Vec<u8>,
 }
 
-/// What a flow's TCP endpoints have agreed on.
+/// The options and the ECN mode that a flow's TCP endpoints have negotiated.
 #[derive(Clone, Copy, Debug)]
 struct TcpEnds {
     mss: u32,
@@ -56,7 +56,7 @@ struct Short {
     lacking: u32,
 }
 
-/// The flow whose hosts each flow has.
+/// For each flow, the flow whose hosts it shares.
 fn hosts(flows: &[FlowSpec]) -> Vec<usize> {
     let mut calls = HashMap::new();
     let first = |(index, flow): (usize, &FlowSpec)| match flow.call {
@@ -89,7 +89,7 @@ impl PacketBytes {
         }
     }
 
-    /// Remembers what later packets are understood by.
+    /// Records the state that later packets depend on.
     pub(super) fn learn(&mut self, packet: &WirePacket<'_>) {
         if let WireContent::Segment(segment) = packet.content {
             let mss = self.ends(packet).mss;

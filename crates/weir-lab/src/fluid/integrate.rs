@@ -40,14 +40,14 @@ struct LinkState {
     queue: f64,
     /// `dq/dt` of eq. (2).
     growth: f64,
-    /// `π/(1 − π)` of eq. (4): what is lost over what is carried.
+    /// `π/(1 − π)` of eq. (4): the lost over the carried rate.
     loss: f64,
 }
 
-/// A bit on its way: what it has met so far.
+/// A bit in flight, with the queues that it has met so far.
 #[derive(Clone, Copy)]
 struct Bit {
-    /// When it left, and when it reaches the next link of its route or, at last, its source's ear.
+    /// When it left, and when it reaches the next link of its route or, at last, its source as a report.
     left: f64,
     next: f64,
     rate: f64,
@@ -56,7 +56,7 @@ struct Bit {
     delay: f64,
 }
 
-/// A flow's state: the bits before each link of its route, in order, and those whose report is on its way.
+/// A flow's state: the bits before each link of its route, in order, and the bits whose report is on its way.
 struct FlowState {
     rate: f64,
     stages: Vec<std::collections::VecDeque<Bit>>,
@@ -148,7 +148,7 @@ impl FluidFlow {
 }
 
 impl FlowState {
-    /// A bit leaves, and what has arrived at each link by now is the rate there.
+    /// Sends a bit, and updates the arriving rate at each link by the bits that have arrived by now.
     fn arrive(&mut self, flow: &FluidFlow, now: f64) {
         let rate = if flow.is_active(now) { self.rate } else { 0.0 };
         if rate > 0.0 || self.arriving.iter().any(|&arriving| arriving > 0.0) {
@@ -167,8 +167,8 @@ impl FlowState {
         here.map(|(_, &rate)| rate).sum()
     }
 
-    /// The bits that are at a link enter its queue: they meet it as it is now. From the last link to the first, so that no
-    /// bit passes a link before that has seen it arrive, however short the way there.
+    /// The bits that are at a link enter its queue, in its present state. Links are handled from the last to the first. So no bit
+    /// passes a link before its arrival there is counted, however short the path to it.
     fn pass(&mut self, flow: &FluidFlow, links: &[FluidLink], states: &[LinkState], now: f64) {
         for (hop, &link) in flow.route.iter().enumerate().rev() {
             let (before, behind) = self.stages.split_at_mut(hop + 1);
@@ -186,7 +186,7 @@ impl FlowState {
         }
         let reports = &mut self.stages[flow.route.len()];
         while reports.front().is_some_and(|bit| bit.next <= now) {
-            // Silence says nothing.
+            // A bit of rate 0 belongs to a silent flow and carries no report.
             let bit = reports.pop_front().filter(|bit| bit.rate > 0.0);
             self.reported = bit.or(self.reported);
         }

@@ -227,7 +227,7 @@ pub enum RowKind {
     /// The only run.
     #[default]
     Alone,
-    /// One of two runs, by its name.
+    /// The run of this name, one of two.
     Of(String),
     /// Differences of the second of two runs to the first.
     Difference,

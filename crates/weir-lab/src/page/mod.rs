@@ -1,8 +1,8 @@
 //! A comparison of controllers as one HTML page that needs nothing else: no network, no other file.
 //!
-//! The page holds the numbers as a table, each controller over time with its limiting factors, the distributions of the queuing
-//! delay, the controllers' signals and the scenario. Its figures and the plotting library (uPlot, in `vendor/`) are embedded
-//! compressed; the browser inflates them. The same input gives the same bytes.
+//! The page holds the numbers as a table, and each controller over time with its limiting factors. The distributions of the
+//! queuing delay, the controllers' signals and the scenario follow. Its figures and the plotting library (uPlot, in `vendor/`)
+//! are embedded compressed; the browser inflates them. The same input gives the same bytes.
 
 mod chip;
 mod decimate;

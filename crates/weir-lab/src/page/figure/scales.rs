@@ -80,8 +80,8 @@ fn time_span(panels: &[ControllerPanel]) -> (f64, f64) {
     (start.unwrap_or(0.0), end.unwrap_or(1.0))
 }
 
-/// Somewhat above what the flows of all controllers received but for the hundredth part with the most, and at least the media's
-/// highest rate, unless that is far higher.
+/// The upper end of the rate axis: somewhat above the received rates of all flows, but for the highest hundredth. The media's
+/// highest rate is covered, too, unless it is far higher.
 fn rate_top_bps(panels: &[ControllerPanel]) -> f64 {
     let flows = || {
         panels.iter().flat_map(|panel| panel.flows.iter().chain(panel.other.iter().flat_map(|o| &o.flows)))

@@ -1,7 +1,7 @@
 use super::super::super::rest::{Link, rest};
 use super::*;
 
-/// One flow on 1 Mbit/s: at rest 1 Mbit/s and 106.25 ms of queue.
+/// A system of one flow on 1 Mbit/s: at rest 1 Mbit/s and 106.25 ms of queue.
 fn one_flow(alpha: f64) -> System {
     let user = User {
         route: vec![0],
@@ -77,7 +77,7 @@ fn even_with_one_flow_the_sum_of_both_functions_rises() {
     assert!(users_after + links_after > users + links);
 }
 
-/// Eq. (45b) is held against the change of the storage function itself.
+/// Eq. (45b) is compared with the change of the storage function itself.
 #[test]
 fn eq45b_does_not_hold_about_a_state_that_is_not_rest() {
     let state = State { rates: vec![2e6], queues: vec![0.0] };
