@@ -25,7 +25,7 @@ pub struct KeyInfo {
     pub choices: Vec<ChoiceInfo>,
 }
 
-/// One of several accepted values of a key.
+/// An accepted value of a key that accepts several.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChoiceInfo {
     /// The value in its written form.

@@ -34,8 +34,8 @@ pub struct Flow {
     /// In a dumbbell: the delay of its link at the sender, in both directions; that of `access` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_delay: Option<TimeDelta>,
-    /// The key of flows of one five-tuple, which take the same path and share a coupling: its path is hashed from it under
-    /// `multipath`, and a coupling multiplexes by it. The name of its call or else the flow's own unless given.
+    /// The name of its five-tuple. Under `multipath` its path is hashed from it, and a coupling multiplexes by it: flows of one
+    /// five-tuple go together. The name of its call or else the flow's own unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub five_tuple: Option<String>,
     /// Time at which it starts.

@@ -154,7 +154,7 @@ impl Scenario {
         self.variants.get(name).map_or(name, |variant| &variant.controller)
     }
 
-    /// Puts all media flows but competitors under the controller or variant `name`; options of another controller are dropped,
+    /// Puts all media flows but competitors under the controller or variant `name`. Options of another controller are dropped,
     /// and the keys of a variant replace the remaining ones.
     ///
     /// # Errors

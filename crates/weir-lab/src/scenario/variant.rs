@@ -22,7 +22,7 @@ pub struct Variant {
 pub struct Candidate {
     /// Its name among the controllers of a scenario: that of a controller or of a variant.
     pub name: String,
-    /// The `path=value` that defines the variant when it is laid over a scenario; `None` for a plain name.
+    /// The `path=value` that defines the variant when it is laid over a scenario. A plain name has no definition.
     pub definition: Option<String>,
 }
 

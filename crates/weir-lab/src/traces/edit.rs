@@ -5,10 +5,10 @@ use weir_units::TimeDelta;
 
 use super::rates::MOST_OPPORTUNITIES;
 
-/// Why nothing comes of it.
+/// Why an edit yields no trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// Nothing is left.
+    /// No opportunity is left.
     #[error("no opportunity is left between {from} and {to}; the trace lasts {duration}")]
     Empty {
         /// Where the part begins.
@@ -21,7 +21,7 @@ pub enum EditError {
     /// Not a factor.
     #[error("the factor must lie between 0.001 and 1000")]
     Factor,
-    /// Nothing is left.
+    /// No opportunity is left.
     #[error("the factor leaves no opportunity")]
     TooLow,
     /// Too much for the memory.
@@ -49,11 +49,10 @@ fn millis(time: TimeDelta) -> u32 {
     (time.nanos().max(0) / 1_000_000) as u32
 }
 
-/// The same trace with `factor` times the rate: of two opportunities one is left by 0.5, and by 1.5 each second one comes
-/// twice.
+/// The same trace with `factor` times the rate: 0.5 keeps one of two opportunities, and 1.5 doubles each second one.
 ///
 /// # Errors
-/// A factor out of range, or one that leaves nothing.
+/// A factor out of range, or one that leaves no opportunity.
 pub fn scale(trace: &Trace, factor: f64) -> Result<Trace, EditError> {
     if !(0.001..=1000.0).contains(&factor) {
         return Err(EditError::Factor);
@@ -63,7 +62,7 @@ pub fn scale(trace: &Trace, factor: f64) -> Result<Trace, EditError> {
     }
     let mut whole = 0;
     let times = trace.opportunities().enumerate().flat_map(|(index, at)| {
-        // Computed anew each time: no error adds up.
+        // Computed anew each time, so that no error adds up.
         let until = (factor * (index + 1) as f64 + 1e-9).floor() as u64;
         let copies = until - whole;
         whole = until;

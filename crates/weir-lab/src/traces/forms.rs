@@ -43,7 +43,7 @@ impl TraceForm {
         }
     }
 
-    /// The form by the end of a file's name that is to be written; none where it is that of another kind of file.
+    /// The form by the end of a file's name for writing, or `None` where that is of another kind of file.
     pub fn to_write(path: &Path) -> Option<Self> {
         let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
         match end.as_deref() {
@@ -152,7 +152,7 @@ pub fn rates_over_time(trace: &Trace, bin: TimeDelta) -> Result<Vec<f64>, BinErr
     Ok(rates)
 }
 
-/// The shortest multiple of `least`, whole milliseconds, of which the trace has no more bins than are told.
+/// The shortest multiple of `least`, whole milliseconds, that gives no more bins than the limit.
 pub fn bin_from(trace: &Trace, least: TimeDelta) -> TimeDelta {
     let span = least.nanos().max(1).unsigned_abs().saturating_mul(MOST_BINS);
     least * trace.duration().nanos().unsigned_abs().div_ceil(span).max(1) as i64

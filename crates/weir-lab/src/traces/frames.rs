@@ -10,7 +10,7 @@ use weir_units::DataRate;
 use super::{DATA_VARIABLE, TraceStore, TraceStoreError};
 use crate::form::{MOST_PRINTED, text_of};
 
-/// What has been read, for as long as the process lasts: encoders refer to it.
+/// The frame sizes read so far, for as long as the process lasts, as encoders refer to them.
 static READ: Mutex<BTreeMap<PathBuf, &'static FrameTraces>> = Mutex::new(BTreeMap::new());
 
 impl TraceStore {

@@ -1,4 +1,4 @@
-//! What the capacity of a link is like over time: rate, how it varies and for how long, fades and outages.
+//! Statistics of the capacity of a link over time: rate, its variation and correlation, fades and outages.
 
 use serde::Serialize;
 use weir_net::Trace;
@@ -7,7 +7,7 @@ use weir_net::Trace;
 const BIN_MS: u64 = 100;
 /// A bin with less than this share of the mean rate is in a fade.
 const FADE: f64 = 0.25;
-/// Without an opportunity for so many milliseconds the link is out.
+/// Shortest outage: so many milliseconds without an opportunity.
 const OUTAGE_MS: u64 = 200;
 /// Bits of an opportunity.
 const PACKET_BITS: f64 = 12_000.0;
@@ -36,7 +36,7 @@ pub struct TraceStatistics {
 }
 
 impl TraceStatistics {
-    /// Those of `trace`; NaN where there is nothing to take a mean of.
+    /// The statistics of `trace`; NaN for a mean over no values.
     pub fn of(trace: &Trace) -> Self {
         let times: Vec<u64> = trace.opportunities().map(|at| at.nanos() / 1_000_000).collect();
         let length_ms = trace.duration().nanos() as u64 / 1_000_000;

@@ -11,7 +11,7 @@ use weir_net::Trace;
 const TIME: &str = "seconds";
 const RATE: &str = "bits_per_second";
 
-/// A row as it stands in the table, in the table's units.
+/// A row of the table, in the table's units.
 struct Row {
     line: usize,
     time: f64,
