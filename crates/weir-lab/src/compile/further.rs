@@ -27,7 +27,7 @@ pub(super) fn problems(
 ) -> Vec<Problem> {
     for problem in problems {
         remove(&mut table, &problem.path.0);
-        // Whatever kind was meant, a flow with a controller is media.
+        // A flow with a controller counts as media, as its kind is wrong.
         if let [section, name, key] = problem.path.0.as_slice()
             && [section.as_str(), key] == ["flows", "kind"]
             && let Some(flow) = table.get_mut(section).and_then(|flows| flows.get_mut(name))
@@ -48,7 +48,7 @@ pub(super) fn problems(
             match STAND_INS.iter().find(|(key, _)| problem.path.0 == [*key]) {
                 Some((key, value)) => drop(table.insert((*key).to_owned(), Value::from(*value))),
                 None if remove(&mut table, element) => gone.push(element.to_vec()),
-                // Nothing is left to remove.
+                // No further part can be removed.
                 None => return Vec::new(),
             }
         }

@@ -1,4 +1,4 @@
-//! Every encoder that a scenario can name: its words, and that a call works with it.
+//! Every encoder that a scenario can name: its keys, and a call with it.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn call(encoder: &str, controller: &str, store: &TraceStore) -> FlowMeasures<Val
 #[test]
 fn a_call_over_one_megabit_works_with_every_encoder() {
     let none = TraceStore::at(None);
-    // How much of the link each can use; the ladder's second stream of three fits, and content sharing has 5 frames a second.
+    // Share of the link that each can use; the ladder's second stream of three fits, and content sharing has 5 frames a second.
     let uses = [
         ("papers", 0.7),
         ("gcc-2016", 0.6),
@@ -46,7 +46,7 @@ fn a_call_over_one_megabit_works_with_every_encoder() {
         ("simulcast", 0.4),
     ];
     for (preset, least) in uses {
-        // A law that goes by what it receives never comes to the second stream; one that probes does.
+        // A controller that follows its received rate never reaches the second stream; one that probes does.
         let controller = if preset == "simulcast" { "gcc" } else { "nada" };
         let flow = call(&format!("\"{preset}\""), controller, &none);
         let rate = flow.payload_rate_bps.unwrap();
@@ -124,7 +124,7 @@ fn frame_sizes_come_from_files_of_syncodecs_one_for_each_rate() {
     assert!(error("clip").contains("`clip` was not found"));
 }
 
-/// With a queue that holds little, the picture breaks often. What repairs it are key frames.
+/// Over a short queue the video often breaks. Key frames repair it.
 #[test]
 fn key_frames_on_request_repair_what_loss_broke() {
     let flow = |requests: &str| {

@@ -1,4 +1,4 @@
-//! A part of what `weir reproduce` judges, small enough for every change: what theory says, and three tables with three seeds.
+//! A part of the claims of `weir reproduce`, small enough for every change: the analyses, and three tables with three seeds.
 //! `make reproduce-check` has the rest.
 
 use std::path::Path;

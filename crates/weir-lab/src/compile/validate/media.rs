@@ -89,7 +89,7 @@ impl Problems<'_> {
                 .push_str("write letters and digits, without commas and slashes");
         }
         let known = self.controller_name(&variant.controller, &path.with("controller"), iter::empty());
-        // The rates of the flows do not matter here: they are tried before any run.
+        // Any rates will do here: the flows' own rates are tried before any run.
         let kbps = DataRate::from_kbps;
         if let (true, Ok(limits)) = (known, RateLimits::new(kbps(150), kbps(300), kbps(2500)))
             && let Err(error) =

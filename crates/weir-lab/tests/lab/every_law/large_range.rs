@@ -1,4 +1,4 @@
-//! A range of rates a hundred times the path: what a game's stream meets on a bad link.
+//! A range of rates a hundred times the path, as for a game's stream on a bad link.
 
 use super::verdict::{Finding, assert_as_said, judge};
 use super::{Runs, of_every_law, rate, set};

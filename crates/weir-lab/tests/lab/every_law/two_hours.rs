@@ -1,4 +1,4 @@
-//! Two hours alone: neither queue nor rate drift away from what they were in the fifth minute.
+//! Two hours alone: neither queue nor rate drifts away from its value in the fifth minute.
 
 use super::verdict::{Finding, assert_as_said, judge};
 use super::{CAPACITY, long, median_queue, of_every_law, rate};
