@@ -93,7 +93,7 @@ fn git(arguments: &[&str]) -> Option<String> {
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        // What a test says changes no result.
+        // Tests change no result.
         if path.file_stem().is_some_and(|name| name == "tests") {
             continue;
         }

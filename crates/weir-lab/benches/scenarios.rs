@@ -1,7 +1,7 @@
-//! How long whole scenarios take, metrics included, and how much memory: the figures of `docs/performance.md`.
+//! Duration and memory of whole scenarios, metrics included: the figures of `docs/performance.md`.
 //!
-//! Each is run 15 times, a long one 3 times, on one thread; the minimum is what the machine can do, the median what it did. An
-//! argument selects those whose name contains it.
+//! Each is run 15 times, a long one 3 times, on one thread; the minimum is the best that the machine can do, the median its usual
+//! duration. An argument selects those whose name contains it.
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 

@@ -19,8 +19,8 @@ pub(super) fn check<P: AsRef<str>>(
     broken.map_or(Ok(()), |(path, _, right)| Err(refused(path.as_ref(), right)))
 }
 
-/// Refuses more work or memory than is affordable: more than `most` of what is `named`, such as "packets are sent". `less` names
-/// the parameters to reduce.
+/// Refuses more work or memory than is affordable: more than `most` units of the kind `named`, such as "packets are sent". `less`
+/// names the parameters to reduce.
 pub(super) fn affordable(path: &str, units: f64, most: f64, named: &str, less: &str) -> Result<(), Problem> {
     // NaN counts as too much.
     if units <= most {

@@ -18,7 +18,7 @@ pub struct Captured<M, W> {
 }
 
 impl<M: Monitor, W: Write> Captured<M, W> {
-    /// Both together.
+    /// A monitor together with a capture.
     pub fn new(monitor: M, capture: PacketCapture<W>) -> Self {
         Self { monitor, capture }
     }

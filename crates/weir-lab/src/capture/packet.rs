@@ -1,4 +1,4 @@
-//! The bytes of a packet: headers as the simulation's packet says, zeros as payload.
+//! The bytes of a packet: headers by the simulation's packet, zeros as payload.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,9 +13,9 @@ use weir_world::{FlowSpec, RunSpec, Traffic, WireContent, WirePacket};
 use super::ports::{Socket, sockets};
 
 const TIME_TO_LIVE: u8 = 64;
-/// Most bytes that an IPv4 packet can have.
+/// Maximum length of an IPv4 packet in bytes.
 const LONGEST: usize = u16::MAX as usize;
-/// Most bytes of TCP options.
+/// Maximum length of the TCP options in bytes.
 const MOST_OPTIONS: usize = 40;
 const WINDOW: u16 = u16::MAX;
 /// Initial value of the counter of exact marks (RFC 9768 §3.2.1).
@@ -25,7 +25,7 @@ const NO_OPERATION: u8 = 1;
 const SACK_PERMITTED: [u8; 2] = [4, 2];
 const SACK: u8 = 5;
 const TIMESTAMPS: [u8; 2] = [8, 10];
-/// Bytes of the timestamps option, filled up to 4.
+/// Length of the timestamps option in bytes, padded to a multiple of 4.
 const TIMESTAMPS_LEN: usize = 12;
 
 /// Puts packets together, each in the same buffer.

@@ -49,7 +49,7 @@ impl Frame {
         Self { height, y: self.y.widened(self.x.width() * height / self.width), ..self }
     }
 
-    /// Position of a point in the box; a point far outside is clamped to just outside.
+    /// Position of a point in the box; the position of a point far outside is clamped.
     pub(crate) fn place(&self, x: f64, y: f64) -> Option<(i32, i32)> {
         let near = |share: f64| share.clamp(-2.0, 3.0);
         let across = near(self.x.share(x)?) * self.width;

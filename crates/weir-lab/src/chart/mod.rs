@@ -11,5 +11,5 @@ pub(crate) use frame::Frame;
 pub use scale::step as tick_step;
 pub(crate) use scale::{Bounds, Ends, Scale, said};
 
-/// How charts look.
+/// The style of charts.
 pub(crate) const CHART_CSS: &str = include_str!("chart.css");

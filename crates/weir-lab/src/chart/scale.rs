@@ -5,9 +5,9 @@ use core::fmt::Write;
 /// The fixed properties of an axis; the others follow from its values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Bounds {
-    /// Where it begins.
+    /// Fixed begin of the axis.
     pub(crate) from: Option<f64>,
-    /// Where it ends.
+    /// Fixed end of the axis.
     pub(crate) to: Option<f64>,
     /// Whether it is logarithmic.
     pub(crate) log: bool,
@@ -45,7 +45,7 @@ impl Scale {
         let (least, most) = if least <= most { (least, most) } else { empty };
         let own = Self::beyond(least, most, axis.log, ends);
         let (from, to) = (axis.from.unwrap_or(own.from), axis.to.unwrap_or(own.to));
-        // Ends of which one was given may have passed each other.
+        // A fixed and an automatic end may be in the wrong order.
         let to = if from < to {
             to
         } else if axis.log {

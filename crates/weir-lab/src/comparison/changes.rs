@@ -88,7 +88,7 @@ impl Change {
             .is_some_and(|values| beats(&values.before, &values.after, criterion.better(), share))
     }
 
-    /// Both means, as `502 → 522 kbit/s`, or `None` where there is none.
+    /// Both means, as `502 → 522 kbit/s`, or `None` where no seed has a value in both.
     pub fn means_in_words(&self, criterion: Criterion) -> Option<String> {
         let [before, after] = self.means(criterion)?;
         let decimals = usize::from(criterion == Criterion::Freezes);
@@ -155,9 +155,9 @@ pub(super) fn changes(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)], name
 enum Columns {
     /// Neither table has it.
     None,
-    /// Both have the same quantity, or one has none.
+    /// Both tables have the same quantity, or one table lacks it.
     Alike([Option<usize>; 2]),
-    /// They have different quantities, of these labels.
+    /// The tables have different quantities, with these labels.
     Different([String; 2]),
 }
 

@@ -123,7 +123,7 @@ pub(super) fn quantity(value: f64, unit: &str) -> String {
     format!("{value} {unit}").trim_end().to_owned()
 }
 
-/// A decision, ordered by how far it changed the rate; of equal changes, the later one ranks lower.
+/// A decision, ordered by the size of its rate change; of equal changes, the later one ranks lower.
 #[derive(Clone, Copy, Debug)]
 struct Ranked(RecordedDecision);
 

@@ -99,12 +99,12 @@ fn floor(alone: &Comparison) -> &[RunMetrics] {
     floor.map_or(&[], |floor| floor.runs.as_slice())
 }
 
-/// Notes on the table of the demo: how often video freezes with [`FLOOR`], and what the reference senders are.
+/// Notes on the table of the demo: the freezes of [`FLOOR`], and the meaning of the reference senders.
 pub fn notes(alone: &Comparison, table: &RunTable) -> Vec<String> {
     floor_in_words(alone).into_iter().chain(yardsticks_in_words(table)).collect()
 }
 
-/// The rate of [`FLOOR`] and how often its video freezes, in a sentence, or `None` if it did not run.
+/// The rate and the freezes of [`FLOOR`], in a sentence, or `None` if it did not run.
 fn floor_in_words(alone: &Comparison) -> Option<String> {
     let runs = floor(alone);
     let [freezes, frozen] = freeze_metrics().map(|metric| metric.estimate(runs));

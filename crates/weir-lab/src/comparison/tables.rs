@@ -153,7 +153,7 @@ pub(crate) fn call_metrics<'a>() -> Vec<Metric<'a>> {
     ]
 }
 
-/// How often video freezes, and for how long.
+/// Number and duration of freezes.
 pub(crate) fn freeze_metrics<'a>() -> [Metric<'a>; 2] {
     let definition = "intervals between frames of at least three times the mean, or 150 ms more than it";
     [
@@ -298,7 +298,7 @@ fn stem(name: &str) -> Option<&str> {
     (!number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())).then_some(stem)
 }
 
-/// Groups in the order of their first flow, and how many flows each has.
+/// Groups in the order of their first flow, with the number of flows in each.
 fn groups(flows: &[FlowMeasures<Value>]) -> Vec<(String, usize)> {
     let mut groups: Vec<(String, usize)> = Vec::new();
     for flow in flows {

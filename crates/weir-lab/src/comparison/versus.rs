@@ -20,7 +20,7 @@ pub struct Loaded {
     pub scenario: String,
     /// The scenario without the compared controllers; runs are paired only where this text is the same.
     pub world: String,
-    /// Its curves.
+    /// Curves of its controllers.
     pub controllers: Vec<ControllerPanel>,
 }
 

@@ -41,9 +41,9 @@ pub enum NoSubject {
 /// A moment of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moment {
-    /// When, in seconds of the run.
+    /// Time of the moment, in seconds of the run.
     pub time_s: f64,
-    /// The target rate then, in bit/s; NaN where there is none.
+    /// The target rate then, in bit/s; NaN without a target.
     pub target_bps: f64,
     /// The rate sent in the second up to then, in bit/s.
     pub sent_bps: f64,
@@ -68,9 +68,9 @@ pub struct Moment {
 /// Successive decisions that lowered the rate, together by 2 % or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fall {
-    /// When the first was made.
+    /// Time of the first decision.
     pub begins: Time,
-    /// When the last was made.
+    /// Time of the last decision.
     pub ends: Time,
     /// The decision that lowered it most, …
     pub decision: RecordedDecision,
@@ -100,12 +100,12 @@ impl<'a> Subject<'a> {
         Ok(Self { run, signals: FlowSignals::of(&run.plan, registry), flow })
     }
 
-    /// Its name.
+    /// Name of the flow.
     pub fn name(&self) -> &str {
         &self.run.plan.flows[self.flow].name
     }
 
-    /// When the run ends.
+    /// End of the run.
     pub fn end(&self) -> Time {
         self.run.plan.end
     }
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn falls_are_of_two_per_cent_or_more_all_together() {
-        // By 1 %; in two steps of 1.5 % each; by half.
+        // Decreases: by 1 %; in two steps of 1.5 % each; by half.
         let run = run(
             &[
                 "1,1000,990",

@@ -17,7 +17,7 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// When the run ends.
+    /// End of the run.
     pub(super) fn end(&self) -> Time {
         time(self.scenario.duration)
     }

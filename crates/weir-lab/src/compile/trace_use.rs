@@ -14,9 +14,9 @@ use crate::traces::{DATA_VARIABLE, TraceStore};
 pub struct TraceUse {
     /// The link.
     pub link: String,
-    /// The trace that the scenario wants.
+    /// The trace that the scenario names.
     pub wanted: String,
-    /// The trace in use: the wanted one, or the fallback where there is no file.
+    /// The trace in use: the wanted one, or the fallback where its file is missing.
     pub used: String,
 }
 

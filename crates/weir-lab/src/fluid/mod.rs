@@ -34,7 +34,7 @@ pub struct FluidFlow {
     pub route: Vec<usize>,
     /// `e_b`, one-way delay of the return path, s.
     pub return_delay: f64,
-    /// When it starts and stops, s.
+    /// Start and stop of the flow, s.
     pub active: (f64, f64),
     /// Rate until the first report, bit/s.
     pub start_rate: f64,

@@ -83,7 +83,7 @@ fn a_parking_lot_charges_who_passes_both_links() {
     assert!(rate(0) < 0.7 * rate(1), "{} beside {}", rate(0), rate(1));
 }
 
-/// Links whose ends are closer than a step: what leaves one arrives at the next all the same.
+/// Links whose ends are closer than a step: data that leaves one still arrives at the next.
 #[test]
 fn a_wide_link_without_length_before_a_bottleneck_changes_nothing() {
     for propagation in [0.0, 0.1e-3] {

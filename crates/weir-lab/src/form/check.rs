@@ -253,7 +253,7 @@ fn accepts(value: &Value, form: &Form<'_>) -> Verdict {
 }
 
 impl Unit {
-    /// Whether `text` is such a quantity; the units' own messages say what is wrong and what would be right.
+    /// Whether `text` is a quantity of this unit; an error has the unit's own message and advice.
     fn parse(self, text: &str) -> Result<(), Refusal> {
         let result = match self {
             Self::Rate => text.parse::<DataRate>().map(drop),

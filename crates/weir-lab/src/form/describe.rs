@@ -1,4 +1,4 @@
-//! Descriptions of the keys of a schema, for users who choose their values.
+//! Descriptions of the keys of a schema, for users.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -12,7 +12,7 @@ const DEEPEST: usize = 8;
 /// A key that a table can have.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KeyInfo {
-    /// Its path, keys with dots between them; `[]` stands behind that of an array whose items are tables.
+    /// The path of the key, with dots between its parts; `[]` stands behind an array whose items are tables.
     pub key: String,
     /// The value in force where the key is not given; `null` where there is none, or where the keys below give it.
     pub default: Value,
@@ -34,7 +34,7 @@ pub struct ChoiceInfo {
     pub description: String,
 }
 
-/// The keys of the table that `schema`, a JSON Schema, describes, in its order; behind a table the keys within it.
+/// The keys of the table that `schema`, a JSON Schema, describes, in its order; the keys within a table follow it.
 pub fn keys(schema: &Value) -> Vec<KeyInfo> {
     let mut keys = Vec::new();
     let shape = Shape::new(schema);

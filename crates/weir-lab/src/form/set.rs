@@ -8,8 +8,8 @@ use super::error::{KeyPath, Problem, SET, ScenarioError};
 use super::origin::{Origin, Override};
 use super::shape::{Form, Shape, TableForm};
 
-/// Sets one value of `table`, whose form is `shape` and which comes from `origin`, and returns the override. A table is not
-/// changed by an assignment that is refused.
+/// Sets a value of `table`, whose form is `shape` and which comes from `origin`, and returns the override. A table is not changed
+/// by an assignment that is refused.
 pub(crate) fn set<'s>(
     table: &mut Table,
     shape: Shape<'s>,

@@ -10,7 +10,7 @@ pub(crate) struct Shape<'s> {
     node: &'s Value,
 }
 
-/// A form of accepted values.
+/// A kind of value that is accepted.
 #[derive(Clone, Debug)]
 pub(crate) enum Form<'s> {
     /// A table.
@@ -227,7 +227,7 @@ impl<'s> TableForm<'s> {
         self.keys.iter().find(|(name, _)| *name == key).map(|&(_, shape)| shape)
     }
 
-    /// The key that tells this table from its alternatives, and its value: `kind = "media"`.
+    /// The key that distinguishes this table from its alternatives, and its value: `kind = "media"`.
     pub(crate) fn tag(&self) -> Option<(&'s str, &'s str)> {
         self.keys.iter().find_map(|&(key, shape)| match shape.node.get("const") {
             Some(Value::String(value)) => Some((key, value.as_str())),

@@ -7,7 +7,7 @@ use std::str::FromStr;
 pub struct Varied {
     /// The key, as after `--set`.
     pub path: String,
-    /// Its values …
+    /// The values of the key …
     pub values: Vec<f64>,
     /// … in this unit; empty of a number.
     pub unit: String,

@@ -34,7 +34,7 @@ pub(crate) struct Omniscient {
     /// View of the network, or `None` for a sender without one, which sends at its start rate.
     sight: Option<NetworkView>,
     rate: DataRate,
-    /// Bytes that may be in flight.
+    /// Limit of the bytes in flight.
     window: Option<DataSize>,
     due: SendTime,
     headers: Headers,

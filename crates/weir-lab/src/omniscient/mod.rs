@@ -8,11 +8,11 @@
 //!
 //! 1. **T is 1 s and more.** The statistical encoder answers a change of its target by more than a tenth with a frame of 13.5 kB. A
 //!    sender that answers these bits with another target asks for the next such frame.
-//! 2. **Where its highest rate limits its share**, a of what it would have if no call had a highest rate stands for a·S̄, up
-//!    to that rate, and Q/T is taken off that. A cell's capacity is derived and not always there; and a part of a share that nobody
-//!    else can use would be left over.
-//! 3. **A window.** Where a capacity goes within a round trip, what is in flight then is all that waits in the queue. Later frames
-//!    wait at the sender, which skips what is too old. D has the interval of reports in it.
+//! 2. **Where its highest rate limits its share**, the target is a times its share if no call had a highest rate, up to that
+//!    rate, less Q/T. With a·S̄, a part of the share that no other flow can use would be left over. Also, a cell's capacity is
+//!    derived and not always available.
+//! 3. **A window.** Where a capacity disappears within a round trip, only the data then in flight waits in the queue. Later
+//!    frames wait at the sender, which skips frames that are too old. D includes the interval of reports.
 //! 4. **A steady point.** Where a share changes by a tenth nearly every 100 ms, an encoder that follows makes a large frame of each
 //!    change.
 //!
@@ -35,9 +35,9 @@ pub(crate) use sight::Overview;
 pub(crate) const NAME: &str = "omniscient";
 /// The name of its second [`Point`].
 pub(crate) const CAUTIOUS: &str = "cautious";
-/// The name of its third one.
+/// The name of its third point.
 pub(crate) const CAREFUL: &str = "careful";
-/// The name of its fourth one.
+/// The name of its fourth point.
 pub(crate) const STEADY: &str = "steady";
 
 /// The operating point of the omniscient sender: the share of the capacity it aims at, and its margins.

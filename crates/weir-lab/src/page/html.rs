@@ -339,7 +339,7 @@ fn footer(input: &PageInput) -> Markup {
     }
 }
 
-/// Where the page's script draws `figure`.
+/// The element in which the page's script draws `figure`.
 fn placeholder(figure: &Figure, description: &str) -> Markup {
     html! {
         div.plot id=(figure.id) role="img" aria-label=(description)

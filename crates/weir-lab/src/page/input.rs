@@ -21,11 +21,11 @@ pub struct PageInput {
     pub scenario: String,
     /// The scatter plot of the controllers, or `None` where there are not several to compare.
     pub scatter: Option<Scatter>,
-    /// The controllers in numbers.
+    /// The table of the controllers.
     pub summary: SummaryTable,
     /// Differences between the variants of one controller; empty where there are none.
     pub differences: Vec<Differences>,
-    /// The controllers over time, in the order of the summary's rows.
+    /// The panels of the controllers over time, in the order of the summary's rows.
     pub controllers: Vec<ControllerPanel>,
     /// Further notes for the reader, a paragraph each.
     pub notes: Vec<String>,
@@ -276,7 +276,7 @@ pub struct ControllerPanel {
     pub name: String,
     /// Its variant or parameters, in a few words; may be empty.
     pub description: String,
-    /// When each bin begins, in seconds; increasing.
+    /// Begin of each bin, in seconds; increasing.
     pub time_s: Vec<f64>,
     /// The capacity of the bottleneck.
     pub capacity_bps: Vec<f64>,
@@ -290,7 +290,7 @@ pub struct ControllerPanel {
     pub limiting_factor: Vec<Option<LimitingFactor>>,
     /// Its controller's decisions, in the order of time.
     pub decisions: Vec<DecisionTick>,
-    /// From capture to completion of its frames, in milliseconds, the longest in the bin.
+    /// Delay from capture to completion of its frames, in milliseconds, the longest in the bin.
     pub frame_delay_ms: Vec<f64>,
     /// Its packets lost over those lost and received.
     pub loss_ratio: Vec<f64>,
@@ -341,7 +341,7 @@ pub struct CoupledCurves {
 /// A recorded decision of a controller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionTick {
-    /// When, in seconds.
+    /// Time of the decision, in seconds.
     pub time_s: f64,
     /// Direction in which the rate changed.
     pub change: Move,

@@ -1,4 +1,4 @@
-//! A comparison of controllers as one HTML page that needs nothing else: no network, no other file.
+//! A comparison of controllers as one self-contained HTML page: without network access and without other files.
 //!
 //! The page holds the numbers as a table, and each controller over time with its limiting factors. The distributions of the
 //! queuing delay, the controllers' signals and the scenario follow. Its figures and the plotting library (uPlot, in `vendor/`)

@@ -5,18 +5,18 @@ use core::fmt::Write;
 
 use weir_cc::LimitingFactor;
 
-/// A colour's name, and what it is on light and on dark ground.
+/// The name of a colour, with its values on light and on dark ground.
 type Colour = (&'static str, &'static str, &'static str);
 
-/// Of text and thin lines.
+/// Colour of text and thin lines.
 pub(super) const INK: &str = "ink";
-/// Of secondary elements.
+/// Colour of secondary elements.
 pub(super) const MUTED: &str = "muted";
-/// Of the upper edge of the capacity.
+/// Colour of the upper edge of the capacity.
 pub(super) const CAPACITY_EDGE: &str = "capacity-edge";
-/// Competing flows.
+/// Colour of competing flows.
 pub(crate) const COMPETITOR: &str = "competitor";
-/// Fair shares.
+/// Colour of fair shares.
 pub(crate) const IDEAL: &str = "capacity-edge";
 
 const COMMON: [Colour; 11] = [

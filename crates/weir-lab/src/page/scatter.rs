@@ -18,7 +18,7 @@ const GAP: f64 = 18.0;
 /// The free space to the right of the box.
 const RIGHT: f64 = 40.0;
 
-/// The figure; nothing where fewer than two points can be drawn.
+/// The figure; empty where fewer than two points can be drawn.
 pub(super) fn figure(scatter: &Scatter, numbers: &Names<'_>) -> Markup {
     let drawable: Vec<&ScatterPoint> =
         scatter.points.iter().filter(|point| point.delay.mean > 0.0 && point.rate.mean.is_finite()).collect();
@@ -161,7 +161,7 @@ fn frontier(points: &[&ScatterPoint], frame: &Frame) -> String {
     format!("<path class=\"frontier\" d=\"{}\"/>\n", path::steps(on.into_iter()))
 }
 
-/// Places for names, so that none stands on another or on a mark.
+/// Placement of names, so that they overlap neither each other nor a mark.
 struct Labels {
     taken: Vec<Area>,
     frame: Frame,
@@ -194,7 +194,7 @@ impl Area {
 }
 
 impl Labels {
-    /// Where the name of a mark at `(x, y)` stands, its baseline, and whether it ends there instead of beginning.
+    /// Position of the name of a mark at `(x, y)`, its baseline, and whether the name ends there instead of beginning.
     fn place(&mut self, name: &str, (x, y): (f64, f64)) -> (f64, f64, bool) {
         let width = name.chars().count() as f64 * LETTER;
         let steps = [0.0, -0.8, 0.8, -1.6, 1.6, -2.4, 2.4, -3.2, 3.2, -4.0, 4.0];
@@ -209,7 +209,7 @@ impl Labels {
                 && own.top >= 0.0
                 && own.bottom <= self.frame.height
         };
-        // Its own mark is beside it.
+        // No name overlaps its own mark, which is beside it.
         let free = |own: &Area| !self.taken.iter().any(|other| other.overlaps(own));
         let found = places.into_iter().find(|&(middle, end)| {
             let own = area(middle, end);

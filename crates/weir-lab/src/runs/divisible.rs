@@ -15,7 +15,7 @@ pub trait Shardable {
     /// The combined result of all runs.
     type Whole;
 
-    /// How many runs `shard` makes.
+    /// Number of runs in `shard`.
     fn runs_of(&self, shard: Shard) -> usize;
 
     /// Number of runs of the whole; an upper limit where results of some runs ask for others.

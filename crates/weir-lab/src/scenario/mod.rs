@@ -1,4 +1,4 @@
-//! Scenario files: a network, the flows on it, and what to measure, in TOML with units in the values.
+//! Scenario files: a network, its flows, and the measurements, in TOML with units in the values.
 //!
 //! The format is described by the types of this module alone: the JSON Schema ([`scenario_schema`]) comes from them, and that
 //! schema finds unknown keys, missing keys and wrong words. [`Scenario::parse`] reads a text and [`Scenario::build`] makes a run
@@ -54,7 +54,7 @@ pub(crate) use variant::is_one_name;
 pub use variant::{Candidate, Variant};
 pub use web::{DelayRange, Web, WebSizes};
 
-/// A scenario: a network, the flows on it, and what to measure.
+/// A scenario: a network, its flows, and the measurements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -184,7 +184,8 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// The same with a TCP flow in place of each media flow but competitors: one like the scenario's first TCP flow, if it has any.
+    /// The same scenario with a TCP flow in place of each media flow but competitors. Each is like the scenario's first TCP flow,
+    /// if it has any.
     pub(crate) fn with_tcp_for_media(mut self) -> Self {
         let tcp = self.flows.iter().find_map(|(_, flow)| match &flow.carried {
             Carried::Tcp(tcp) => Some(tcp.clone()),

@@ -35,7 +35,7 @@ pub struct Asked {
 /// A finding of an import about a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Its subject, in a word or two.
+    /// Subject of the finding, in a word or two.
     pub what: &'static str,
     /// The statement.
     pub is: String,

@@ -11,20 +11,20 @@ pub enum EditError {
     /// No opportunity is left.
     #[error("no opportunity is left between {from} and {to}; the trace lasts {duration}")]
     Empty {
-        /// Where the part begins.
+        /// Begin of the part.
         from: TimeDelta,
-        /// Where it ends.
+        /// End of the part.
         to: TimeDelta,
-        /// How long the whole is.
+        /// Duration of the whole trace.
         duration: TimeDelta,
     },
-    /// Not a factor.
+    /// The factor is out of range.
     #[error("the factor must lie between 0.001 and 1000")]
     Factor,
     /// No opportunity is left.
     #[error("the factor leaves no opportunity")]
     TooLow,
-    /// Too much for the memory.
+    /// The scaled trace has too many opportunities for the memory.
     #[error("the factor makes more than {MOST_OPPORTUNITIES} opportunities")]
     TooHigh,
 }

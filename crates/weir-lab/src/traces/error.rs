@@ -25,7 +25,7 @@ pub enum FormError {
     /// JSON whose values are wrong.
     #[error("entry {number} of `{list}`: {problem}")]
     Entry {
-        /// Of which array.
+        /// Name of the array.
         list: &'static str,
         /// Number of the entry, counted from 1.
         number: usize,
@@ -96,7 +96,7 @@ pub enum BinError {
         "a trace of {duration} has {bins} bins of this length, and {MOST_BINS} is the most; take longer ones"
     )]
     TooMany {
-        /// How long the trace is.
+        /// Duration of the trace.
         duration: TimeDelta,
         /// Number of bins.
         bins: u64,

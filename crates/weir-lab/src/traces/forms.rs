@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn trace() -> Trace {
-        // 1.2 Mbit/s are an opportunity each 10 ms; then 0.3 s of nothing; then 2.4 Mbit/s.
+        // 1.2 Mbit/s are an opportunity each 10 ms; then 0.3 s without any; then 2.4 Mbit/s.
         let times = (1..=20).map(|n| 10 * n).chain((0..=40).map(|n| 500 + 5 * n));
         Trace::from_millis(times).unwrap()
     }

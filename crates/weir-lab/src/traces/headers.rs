@@ -57,7 +57,7 @@ struct Ip<'a> {
     protocol: IpNumber,
     /// Length of the whole packet.
     bytes: u32,
-    /// 0 where there is none.
+    /// Identification of the packet, 0 without one.
     identification: u32,
     /// For a fragment: number of bytes of the packet's payload before it.
     offset: Option<u32>,

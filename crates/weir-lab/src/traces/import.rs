@@ -79,7 +79,7 @@ pub fn import(path: &Path, asked: &Asked) -> Result<Imported, FormError> {
         }
         ImportForm::Iperf3 => {
             let report = iperf::read(&text, asked, &mut findings)?;
-            // To the tenth of a millisecond: it goes into a scenario.
+            // To the tenth of a millisecond, as it goes into a scenario.
             let half = |seconds: f64| TimeDelta::from_micros((seconds * 1e4 / 2.0).round() as i64 * 100);
             one_way = report.round_trip.map(half);
             (Some(report.rates), report.trace)
@@ -110,7 +110,7 @@ pub(super) fn read_own(path: &Path) -> Result<Trace, FormError> {
     form.read(&text).map(|(_, trace)| trace)
 }
 
-/// A form in words.
+/// The name of a form in messages.
 fn name(form: ImportForm) -> &'static str {
     match form {
         ImportForm::Mahimahi => "Mahimahi's form",
@@ -132,7 +132,7 @@ struct Keys {
     rates: Option<IgnoredAny>,
     intervals: Option<IgnoredAny>,
     error: Option<IgnoredAny>,
-    /// Of a line of `iperf3 --json-stream`.
+    /// Event of a line of `iperf3 --json-stream`.
     event: Option<IgnoredAny>,
 }
 

@@ -204,11 +204,11 @@ fn direction(report: &Report, asked: &Asked, findings: &mut Vec<Finding>) -> Res
 /// An interval.
 #[derive(Clone, Copy, Debug)]
 struct Span {
-    /// When it begins and ends, in s.
+    /// Begin and end of the interval, in s.
     from: f64,
     to: f64,
     bits: f64,
-    /// In bit/s.
+    /// Rate in bit/s.
     rate: f64,
 }
 

@@ -226,7 +226,7 @@ impl TraceStore {
         trace
     }
 
-    /// The file that [`Self::load_beside`] takes for `name`, where it is none of a data directory.
+    /// The file that [`Self::load_beside`] takes for `name`, where that is not in a data directory.
     pub fn file_beside(&self, name: &str, beside: &Path) -> Option<PathBuf> {
         let known = || synthetic::named(name, FIRST).is_some() || self.directories.files().contains_key(name);
         let file = beside.join(name);

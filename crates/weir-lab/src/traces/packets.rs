@@ -30,7 +30,7 @@ struct Interface {
 /// Facts about a capture besides its packets of TCP or UDP.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
-    /// Interfaces.
+    /// Number of interfaces.
     pub(super) interfaces: usize,
     /// Fragments of IP packets whose first fragment, which has the ports, was not captured before them.
     pub(super) orphans: u64,

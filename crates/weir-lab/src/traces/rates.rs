@@ -142,7 +142,7 @@ mod tests {
         fn whatever_the_rates_are_opportunities_are_those_of_each_millisecond(
             steps in prop::collection::vec((1..2_000_000_u64, prop_oneof![Just(0.0), 1.0..1e6, 1e6..1e8]), 1..12),
         ) {
-            // Steps of up to 2 s, told to the microsecond.
+            // Steps of up to 2 s, to the microsecond.
             let mut micros = 0;
             let mut rates = Vec::new();
             for (step, bits_per_second) in steps {
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_long_trace_costs_no_more_than_its_opportunities() {
-        // By the millisecond it would be minutes.
+        // Millisecond by millisecond this would take minutes.
         assert_eq!(made(&rates(&[(0.0, 1.0), (4_294_967.0, 0.0)])).unwrap().len(), 357);
         assert!(
             made(&rates(&[(0.0, 1.0), (1e18, 0.0)]))

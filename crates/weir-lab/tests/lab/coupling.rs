@@ -41,7 +41,7 @@ fn every_scenario_of_coupled_flows_runs_and_no_word_is_refused() {
     assert!(ran >= 7, "{ran}");
 }
 
-/// Rates in kbit/s of the two connections over two ways of equal cost, coupled or not.
+/// Rates in kbit/s of the two connections over two paths of equal cost, coupled or not.
 fn over_two_ways(five_tuple: &str, algorithm: &str) -> [f64; 2] {
     let (tuple, by) =
         (format!("flows.second.five_tuple={five_tuple}"), format!("coupling.host.algorithm={algorithm}"));
@@ -51,7 +51,7 @@ fn over_two_ways(five_tuple: &str, algorithm: &str) -> [f64; 2] {
 
 #[test]
 fn coupled_without_one_five_tuple_a_flow_is_held_to_a_bottleneck_that_is_not_its_own() {
-    // The ways have 10 and 2 Mbit/s. Apart, each connection has a path of its own.
+    // The paths have 10 and 2 Mbit/s. Apart, each connection has a path of its own.
     let [wide, narrow] = over_two_ways("apart", "none");
     assert!(wide > 9000.0 && (1800.0..2000.0).contains(&narrow), "{wide}, {narrow}");
     let [held, _] = over_two_ways("apart", "ctrltcp");

@@ -82,7 +82,7 @@ fn series(text: &str) -> Series {
     series.expect("they were wanted").whole().unwrap()
 }
 
-/// The number of groups after so many seconds.
+/// The number of groups after `seconds`.
 fn groups(series: &Series, seconds: usize) -> f64 {
     series.couplings[0].groups[10 * seconds]
 }

@@ -152,7 +152,7 @@ fn frames_that_would_wait_long_are_skipped_and_not_lost() {
     let (patient, skipping) = (flow(""), flow(", skip_above = \"100ms\""));
     assert_eq!((patient.frames_sent, patient.frames_skipped), (Some(600.0), Some(0.0)));
     let (sent, skipped) = (skipping.frames_sent.unwrap(), skipping.frames_skipped.unwrap());
-    // In 20 s 600 frames come due. Those that are sent have 6250 bytes each.
+    // In 20 s 600 frames come due. Frames that are sent have 6250 bytes each.
     assert_eq!(sent + skipped, 600.0);
     let rate = skipping.payload_rate_bps.unwrap();
     assert!((sent * 6250.0 * 8.0 / 20.0 - rate).abs() < 0.03 * rate, "{sent} frames at {rate}");
@@ -176,7 +176,7 @@ fn a_source_that_offers_more_later_is_used_when_it_does_and_its_share_follows() 
     let measured = Simulation::new(built.spec, Recorder::new(built.plan)).unwrap().run().finish();
     let rate = |window: &str| mbps(measured.metrics.windows[window].flows[0].payload_rate_bps.unwrap());
     assert_eq!((rate("early"), rate("late")), (0.2, 0.6));
-    // The times are those of the run: who starts at 15 s has them 15 s nearer.
+    // The times are times of the run: a flow that starts at 15 s has them 15 s nearer.
     let Traffic::Media(MediaSpec { config, .. }) = &run(&scenario("start = \"15s\"\n")).spec.flows[0].traffic
     else {
         panic!("media")

@@ -56,7 +56,7 @@ impl Run {
         defined(self.metrics.media.packet_loss_ratio)
     }
 
-    /// When the rate received over one second first reached `rate`, in seconds.
+    /// Time at which the rate received over one second first reached `rate`, in seconds.
     fn reached(&self, rate: f64) -> Option<f64> {
         let received = &self.series.flows[0].receive_rate_bps;
         let second = received.windows(10).position(|bins| bins.iter().sum::<f64>() / 10.0 >= rate)?;
@@ -75,8 +75,8 @@ const RISE: f64 = 1.05;
 /// The bin of 100 ms from which a controller alone on a link of constant capacity is at rest.
 const AT_REST: usize = 150;
 
-/// How many whole seconds there are in which the target rises by more than 5 % and most bins are limited by delay or loss, and how often the limiting factor changes from
-/// `from` (in bins) on.
+/// Number of whole seconds in which the target rises by more than 5 % and most bins are limited by delay or loss. The second
+/// number counts changes of the limiting factor from `from` (in bins) on.
 fn mislabelled(series: &Series, from: usize) -> (usize, usize) {
     let (rates, factors) = (&series.flows[0].target_rate_bps, &series.flows[0].limiting_factor);
     let limited = |factor: &&Option<LimitingFactor>| {
@@ -126,7 +126,7 @@ fn what_limits_the_rate_is_what_keeps_it_from_rising() {
     }
 }
 
-/// Of the recorded decisions that delay or loss caused, those that name no signal they went by; there must be some that do.
+/// Number of recorded decisions caused by delay or loss that name no signal; at least one has to name a signal.
 fn decisions_without_signals(decisions: &Decisions) -> usize {
     let (mut without, mut with) = (0, 0);
     decisions

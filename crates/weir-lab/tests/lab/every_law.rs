@@ -101,7 +101,7 @@ fn set(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-/// Rate received on the wire, in bit/s; 0 where nothing was.
+/// Rate received on the wire, in bit/s; 0 without any data.
 fn rate(run: &RunMetrics) -> f64 {
     run.flows[0].rate_bps.unwrap_or(0.0)
 }

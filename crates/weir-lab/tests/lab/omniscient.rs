@@ -25,8 +25,8 @@ fn viewed(own: &ControllerResult) -> Option<(f64, f64)> {
     mean(&useful).zip(mean(&delays?))
 }
 
-/// The controllers that are ahead of the omniscient sender in a case: by useful rate and delay where the case judges them, or by
-/// a check that the omniscient sender passes at none of its points.
+/// The controllers that are ahead of the omniscient sender in a case. They are ahead by useful rate and delay where the case
+/// judges them, or by a check that the omniscient sender passes at none of its points.
 fn ahead(case: &CaseResult) -> Vec<String> {
     let omniscient = case.omniscient.as_ref().expect("it runs in every case");
     let mut ahead = Vec::new();
@@ -56,7 +56,8 @@ fn ahead(case: &CaseResult) -> Vec<String> {
     ahead
 }
 
-/// The controllers that are ahead in cases with a known bound, and, where all take part, the cases without one in which none is ahead.
+/// The controllers that are ahead in cases with a known bound, and, where all take part, the cases without a known bound in which
+/// none is ahead.
 fn unexpected(suite: &str, cases: &[&str], controllers: &[&str], seeds: &[u64]) -> Vec<String> {
     let suite = find(suite).expect("it ships");
     let registry = &Registry::standard();

@@ -87,7 +87,7 @@ impl Controller for Padded {
 
 macro_rules! padded {
     ($type:ident, $own:literal, $name:literal) => {
-        /// Of the controller of this name.
+        /// The padded form of a controller, for the registry.
         struct $type;
 
         impl ControllerKind for $type {

@@ -1,8 +1,7 @@
 //! DCCC on random parking lots: packet runs rest at the equilibrium of the controller's equations.
 //!
-//! With queues that lose no packets, the rates of all flows and the queues of all links solve `h/x = β·(e − T)/RTT` for each
-//! flow, where a link has a queue only if it is full. The delay price is no sum over links, so that this is not proportional
-//! fairness.
+//! Queues lose no packets here. So the rates of all flows and the queues of all links solve `h/x = β·(e − T)/RTT` for each flow,
+//! and a link has a queue only if it is full. The delay price is no sum over links, so that this is not proportional fairness.
 
 use std::fmt::Write as _;
 
@@ -26,13 +25,13 @@ const BETA: f64 = 0.1;
 const T: f64 = 0.1;
 
 struct Link {
-    /// In bit/s.
+    /// Capacity in bit/s.
     capacity: f64,
-    /// In seconds, the same both ways.
+    /// Delay in seconds, the same in both directions.
     delay: f64,
 }
 
-/// From the node before the first link to the one behind the last.
+/// A flow from the node before its first link to the one behind its last.
 struct Flow {
     links: std::ops::Range<usize>,
     weight: f64,

@@ -71,8 +71,8 @@ struct Links {
 struct ClosedForm {
     /// The one-way delay by eq. (18), or with a full queue, in ms.
     owd_ms: f64,
-    /// The rate of each flow: its share of the capacity, or the root of `N·x² + (u − c)·x − h·c` where the price is loss alone;
-    /// in bit/s.
+    /// The rate of each flow, in bit/s: its share of the capacity. Where the price is loss alone, it is the root of `N·x² + (u −
+    /// c)·x − h·c`.
     rate_bps: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Integration of the fluid model with delays: does it come to rest, and where?
+//! Integration of the fluid model with delays: its stability and its final state.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -110,7 +110,7 @@ fn compared(network: &Network, found: &Rest, solve: fn(&Network) -> Option<Optim
 
 /// The solver's solution.
 struct Optimal {
-    /// In bit/s.
+    /// Rates of the users, in bit/s.
     rates: Vec<f64>,
     /// The multiplier of each link's constraint.
     prices: Vec<f64>,

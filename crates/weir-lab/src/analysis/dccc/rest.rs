@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_short_queue_is_shared_by_loss() {
-        // N·x² + (u − c)·x − h·c = 0: 1523.0 and 1022.8 kbit/s of 3500 beside 500; x/h of what is carried is lost.
+        // N·x² + (u − c)·x − h·c = 0: 1523.0 and 1022.8 kbit/s of 3500 beside 500; x/h of the carried rate is lost.
         for (flows, rate) in [(1, 3023.2e3), (2, 1523.0e3), (3, 1022.8e3)] {
             let users = vec![user(&[0], 0.025, 0.1); flows];
             let found = rest(&[link(3.5e6, 500e3, 0.0625)], &users).unwrap();

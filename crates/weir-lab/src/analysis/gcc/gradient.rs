@@ -150,7 +150,7 @@ impl Packet for Bytes {
 struct Source<'p> {
     link: Link<Bytes>,
     parameters: &'p Parameters,
-    /// In seconds.
+    /// Present time, in seconds.
     now: f64,
 }
 

@@ -48,11 +48,11 @@ pub(in crate::analysis) struct Parameters {
 pub(in crate::analysis) struct Results {
     /// Pairs of two different `ΔL`.
     unequal_pairs: u32,
-    /// How many of them give `[[ΔL0, 1], [ΔL1, 1]]` rank 2.
+    /// Number of them for which `[[ΔL0, 1], [ΔL1, 1]]` has rank 2.
     unequal_of_rank_two: u32,
     /// Pairs of equal `ΔL`.
     equal_pairs: u32,
-    /// How many of them give it rank 1.
+    /// Number of them for which it has rank 1.
     equal_of_rank_one: u32,
     /// Rank of the model with the gradient alone, `[[1], [1]]`: always 1, which suffices.
     scalar_rank: usize,
@@ -74,8 +74,8 @@ struct Found {
     gradient_ms: f64,
     /// Distance of the gradient from `growth_ms`, in ms.
     gradient_error_ms: f64,
-    /// Distance of the filter's `ΔL/C + m` from that of the path at the greatest `ΔL`, in ms: the part of the delays that the
-    /// filter leaves unexplained.
+    /// Distance of the filter's `ΔL/C + m` from that of the path at the greatest `ΔL`, in ms. The filter leaves this part of the
+    /// delays unexplained.
     unexplained_ms: f64,
 }
 
@@ -196,7 +196,7 @@ mod tests {
             let parameters = Parameters { seed, ..Parameters::default() };
             let Results { varying, constant, .. } = Observability::run(&parameters).unwrap();
             assert!(varying.error < 0.1 && varying.gradient_error_ms < 0.5, "{varying:?}");
-            // 2 ms of growth are as much as 250 bytes more: whatever it holds, ΔL/C and m together are the delay.
+            // 2 ms of growth are as much as 250 bytes more: in any state of the filter, ΔL/C and m together are the delay.
             assert!(constant.error > 0.1 && constant.gradient_error_ms > 0.5, "{constant:?}");
             assert!(constant.unexplained_ms < 0.5, "{constant:?}");
         }

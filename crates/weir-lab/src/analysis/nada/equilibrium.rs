@@ -44,8 +44,8 @@ pub(in crate::analysis) struct Results {
     least_rate_bps: f64,
     /// 1 if the flows can rest without loss, else 0.
     rests_without_loss: u8,
-    /// The loss ratio whose penalty has to be added to the greatest delay signal. It is 0 where none is needed, and null where
-    /// even a loss ratio of 1 would not suffice.
+    /// The loss ratio whose penalty has to be added to the greatest delay signal. The ratio is 0 where no loss is needed, and
+    /// null where even a loss ratio of 1 would not suffice.
     loss_ratio: Option<f64>,
 }
 

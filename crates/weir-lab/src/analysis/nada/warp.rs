@@ -127,7 +127,7 @@ mod tests {
         let results = Warp::run(&Parameters::default()).unwrap();
         let Results { at_zero_ms, at_half_threshold_ms, at_threshold_ms, at_middle_ms, at_end_ms, .. } =
             results;
-        // In the middle 50/16.
+        // In the middle the delay is 50/16.
         assert_eq!([at_zero_ms, at_half_threshold_ms, at_threshold_ms, at_end_ms], [0.0, 25.0, 50.0, 0.0]);
         assert!((at_middle_ms - 3.125).abs() < 1e-9);
         assert_eq!((results.largest_ms, results.beyond_end_ms, results.not_falling), (50.0, 0.0, 0));

@@ -33,7 +33,7 @@ pub(super) struct Figure {
 /// A plot: curves over the figure's axis, or lanes of colours.
 #[derive(Clone, Debug, Default, Serialize)]
 struct Plot {
-    /// In pixels.
+    /// Height in pixels.
     height: usize,
     /// The label of the vertical axis.
     label: String,
@@ -69,16 +69,16 @@ enum Scale {
     Share,
 }
 
-/// How a curve is drawn.
+/// The drawing style of a curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Form {
-    /// From point to point.
+    /// Lines from point to point.
     #[default]
     Line,
-    /// Each value holds until the next.
+    /// Steps: each value holds until the next.
     Steps,
-    /// The same, and the area below is filled.
+    /// Steps with a filled area below.
     Area,
     /// The upper edge of a band; the next curve is its lower one.
     Band,
@@ -110,7 +110,7 @@ struct Curve {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Lane {
     name: String,
-    /// Where the stretches begin, and where the last one ends.
+    /// The begins of the stretches, and the end of the last one.
     edges: Vec<Value>,
     factors: Vec<Option<usize>>,
     /// Decisions: time, direction of the rate change (−1, 0 or 1), and description.
@@ -146,7 +146,7 @@ impl Figures {
         }
     }
 
-    /// All of them for the page's script, with what they share.
+    /// All figures for the page's script, with their common axes.
     pub(super) fn json(&self) -> String {
         let signals = self.signals.iter().flatten();
         let couplings = self.couplings.iter().flatten();
@@ -199,7 +199,7 @@ fn seconds(time: f64) -> Value {
     json!((time * 1e3).round() / 1e3)
 }
 
-/// How long the bin at `index` lasts, as far as the bins around it tell; 0.1 s for a single one.
+/// Duration of the bin at `index`, derived from the bins around it; 0.1 s for a single one.
 fn bin_seconds(time: &[f64], index: usize) -> f64 {
     let step = |i: usize| Some(time.get(i + 1)? - time.get(i)?);
     step(index).or_else(|| step(index.checked_sub(1)?)).unwrap_or(0.1)

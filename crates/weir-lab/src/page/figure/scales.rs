@@ -37,7 +37,7 @@ pub(super) struct Scales {
 pub(super) struct RateUnit {
     /// Its name.
     pub(super) name: &'static str,
-    /// In bit/s.
+    /// The unit in bit/s.
     pub(super) bps: f64,
 }
 
@@ -102,7 +102,7 @@ fn percentile(mut values: Vec<f64>, share: f64) -> Option<f64> {
     values.get(rank.max(1) - 1).copied()
 }
 
-/// From the shortest to the longest frame delay, the limit of interactivity in between.
+/// The range of the delay axis: the shortest and the longest frame delay, with the limit of interactivity between them.
 fn delay_span(panels: &[ControllerPanel]) -> (f64, f64) {
     let delays =
         || panels.iter().flat_map(|panel| &panel.frame_delay_ms).copied().filter(|&delay| delay > 0.0);
@@ -111,7 +111,7 @@ fn delay_span(panels: &[ControllerPanel]) -> (f64, f64) {
     (shortest / 1.5, longest * 1.25)
 }
 
-/// How many curves of full length there are; a signal's two have half of it each.
+/// Number of curves, in units of a full length; each of a signal's two counts as a half.
 fn curves(panels: &[ControllerPanel]) -> usize {
     let of_panel = |panel: &ControllerPanel| 8 + panel.flows.len() + panel.signals.len();
     panels.iter().map(of_panel).sum()

@@ -13,7 +13,7 @@ const DELAYS: usize = 78;
 /// Media flows after the first are drawn with these dashes.
 const FURTHER: [&[u8]; 3] = [&[9, 3], &[4, 3], &[1, 3]];
 
-/// How the second of two runs is drawn.
+/// Dashes of the second of two runs.
 const SECOND: &[u8] = &[5, 3];
 
 /// The figure of the controller with this index.
@@ -109,7 +109,7 @@ fn rates(index: usize, panel: &ControllerPanel, grid: &Grid<'_>, scales: &Scales
     }));
     for (rank, flow) in media.into_iter().enumerate() {
         let own = media_rates(flow, rank, index, scales, &curve);
-        // Of two runs only what was received, so that it can be seen.
+        // Of two runs only the received rates are drawn, so that they can be seen.
         curves.extend(own.into_iter().filter(|curve| panel.other.is_none() || curve.leads));
     }
     if let Some(other) = &panel.other {

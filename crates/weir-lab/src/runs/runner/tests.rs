@@ -77,7 +77,7 @@ fn an_interrupted_grid_goes_on_where_it_was() {
     assert_eq!(made.into_inner().unwrap(), (0..KEYS.len()).filter(|index| !kept.contains(index)).collect());
     assert_eq!(whole, each(runner(1), &NoStore, |index| Ok(index as f64 / 3.0)).unwrap());
 
-    // One that was never interrupted ends in the same bytes.
+    // An uninterrupted log ends in the same bytes.
     let other = directory.path().join("other.log");
     let log = Log::open(&other, &[]).unwrap();
     each(runner(1), &log, |index| Ok(index as f64 / 3.0)).unwrap();

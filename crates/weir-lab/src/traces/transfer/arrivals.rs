@@ -15,7 +15,7 @@ const OUT_OF_ORDER: i64 = 1_000_000_000;
 /// A packet of the transfer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
-    /// When it passed, in ns since the first one.
+    /// Time of the packet, in ns since the first one.
     pub(super) nanos: i64,
     pub(super) bytes: u32,
 }

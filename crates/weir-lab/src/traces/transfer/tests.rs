@@ -5,7 +5,7 @@ use etherparse::{IpFragOffset, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use super::*;
 
 const MS: i64 = 1_000_000;
-/// When captures begin, in s since 1970.
+/// Begin of captures, in s since 1970.
 const BEGIN: i64 = 1_700_000_000;
 
 /// Packets of IP by the time in ns at which they passed.

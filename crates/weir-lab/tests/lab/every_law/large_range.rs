@@ -6,7 +6,7 @@ use super::{Runs, of_every_law, rate, set};
 /// The capacity here, in bit/s.
 const THIN: f64 = 500e3;
 
-/// By its own equation NADA rests where x = XREF·RMAX/r = 1 s, which 300 ms of queue and some 10 % of loss make up.
+/// By its own equation NADA rests where x = XREF·RMAX/r = 1 s, which 300 ms of queue and some 10 % of loss add up to.
 const NADA: &[&str] = &["nada", "nada-at-sender"];
 
 fn runs() -> Vec<Runs> {

@@ -23,10 +23,10 @@ const ENCODERS: [&str; 10] = [
     "greedy",
 ];
 
-/// The highest rate of an encoder that has none of its own, in kbit/s.
+/// The highest rate of an encoder without a maximum of its own, in kbit/s.
 const MOST: u64 = 2500;
 
-/// At which rate so many streams of the ladder are on: their sum and a tenth of it, in kbit/s.
+/// Rates at which this many streams of the ladder are on: their sum and a tenth of it, in kbit/s.
 const STREAMS: [(&str, u64); 3] = [("one stream", 165), ("two streams", 715), ("three streams", 2365)];
 
 const SIMULCAST: &str = "simulcast";

@@ -94,8 +94,8 @@ pub(in crate::analysis) struct Results {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct OfSampled {
-    /// Frequency at which `M` times the gain is 1, in rad per round trip. It is null, as all margins are, where the gain is above
-    /// 1 up to half the sampling rate.
+    /// Frequency at which `M` times the gain is 1, in rad per round trip. Like all margins, the frequency is null where the gain
+    /// is above 1 up to half the sampling rate.
     crossover_rtt: Option<f64>,
     /// Phase margin for `M` links, in degrees.
     phase_margin_deg: Option<f64>,

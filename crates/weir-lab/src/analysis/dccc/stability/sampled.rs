@@ -1,7 +1,7 @@
 //! The controller as it runs: a mean over a round trip, and a rate that holds for one.
 //!
 //! The model has one flow of rate `x·(1 + y)` before a queue of `q + p·RTT`. The measurements of round `n` are known at the start
-//! of round `n + 2`: the packets' own rate, and the queue as it was in the middle of the round.
+//! of round `n + 2`. They are the packets' own rate, and the queue as it was in the middle of the round.
 //!
 //! ```text
 //! y[n+2] = (1 − η·a)·y[n+1] − η·M·((β − a)·(p[n] + y[n]/2) + y[n])
