@@ -1,6 +1,6 @@
 //! Duration and memory of whole scenarios, metrics included: the figures of `docs/performance.md`.
 //!
-//! Each is run 15 times, a long one 3 times, on one thread; the minimum is the best that the machine can do, the median its usual
+//! Each is run 15 times, a long one 3 times, on one thread. The minimum is the best that the machine can do, the median its usual
 //! duration. An argument selects those whose name contains it.
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]

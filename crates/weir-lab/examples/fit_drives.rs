@@ -1,7 +1,7 @@
 //! Fits the constants of generated drives to the statistics of the recordings that they imitate. No controller runs.
 //!
 //! `tools/fit-drives.sh` calls it in the repository. For each model it prints the statistics of the recording and of the present
-//! drives, then the fitted constants, and the statistics that drives have with these.
+//! drives. Then follow the fitted constants, and the statistics of drives with these.
 
 use std::ops::RangeInclusive;
 
@@ -51,8 +51,8 @@ fn mean(of: &[TraceStatistics]) -> Vec<f64> {
     (0..count).map(|at| values(at).iter().sum::<f64>() / values(at).len() as f64).collect()
 }
 
-/// Distance of the statistics of drives with these constants from the wanted ones: the fourth powers of the errors over their
-/// tolerances, so that the greatest counts most.
+/// Distance of the statistics of drives with these constants from the wanted ones. Errors over their tolerances are summed as
+/// fourth powers, so that the greatest counts most.
 fn distance(name: &str, constants: &Constants, wanted: &TraceStatistics) -> f64 {
     let of = |which| {
         let means = mean(&drives(name, constants, which));

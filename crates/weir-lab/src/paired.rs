@@ -56,8 +56,8 @@ impl RunTable {
         table
     }
 
-    /// Whether there are several runs that are all alike: the values of each row differ by less than can be seen, or by at most
-    /// 1 % of their mean. Hardly anything depends on the seed then, and an interval would only look like precision.
+    /// Whether there are several runs that are all alike. Alike are runs whose values differ in each row by less than is shown,
+    /// or by at most 1 % of their mean. Hardly anything depends on the seed then, and an interval would only look like precision.
     pub fn runs_are_alike(&self) -> bool {
         let several = self.rows.iter().flat_map(|row| &row.values).any(|values| values.len() > 1);
         let of_row =

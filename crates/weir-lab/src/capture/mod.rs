@@ -5,16 +5,16 @@
 //! Headers are complete and their checksums hold for the whole packet; media and application data are zeros and cut off.
 //!
 //! The file completes fields that the simulation does not model:
-//! 1. The hosts of flow *n*, counted from 0, are 10.x.y.1 (sender) and 10.x.y.2 (receiver), x and y being the upper and the lower
-//!    byte of *n*; the flows of a call have the hosts of its first. Further clients of a web flow start at 10.x.y.3. RTP has the
-//!    ports 5004, RTCP 5005.
+//! 1. The hosts of flow *n*, counted from 0, are 10.x.y.1 (sender) and 10.x.y.2 (receiver). x and y are the upper and the lower
+//!    byte of *n*. The flows of a call have the hosts of its first flow. Further clients of a web flow start at 10.x.y.3. RTP has
+//!    the ports 5004, RTCP 5005.
 //! 2. TCP counts its stream from sequence number 0. Each segment has the simulation's length. A header of 52 bytes (IPv4's
 //!    included) holds timestamps, one of 40 bytes no options, and further bytes are no-operations. A SYN carries the options that
 //!    fit: timestamps and "SACK permitted", but neither the segment size nor a window scale. Timestamps count milliseconds; those
 //!    of data echo nothing.
 //! 3. TCP's advertised window is 65535, and connections are never closed.
-//! 4. ECN is negotiated by the flags of the SYN (RFC 3168 §6.1.1, RFC 9768 §3.1.1), which the simulation takes for granted;
-//!    exact counts are cut to the 3 bits that a header has for them (RFC 9768 §3.2.2).
+//! 4. ECN is negotiated by the flags of the SYN (RFC 3168 §6.1.1, RFC 9768 §3.1.1); the simulation presumes the negotiation.
+//!    Exact counts are cut to the 3 bits in the header (RFC 9768 §3.2.2).
 //! 5. A client's request is one UDP datagram.
 
 mod monitor;

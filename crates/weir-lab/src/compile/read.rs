@@ -34,10 +34,10 @@ fn options<'r>(registry: &'r Registry, key: &str, name: &str) -> Option<Shape<'r
 
 /// Sets one value of the scenario `table`: `path=value`.
 ///
-/// The path names keys with dots between them; links and flows go by their names, items of arrays by their number from 0, and a
-/// key that is not of letters, digits, `-` and `_` stands in double quotes. The value is read as TOML if it is TOML, else as
-/// text. A link's new `rate`, `steps` or `trace` replaces its former capacity. A whole table may be set under a new name. Options
-/// are those of controllers of `registry`.
+/// The path names keys with dots between them. Links and flows go by their names, items of arrays by their number from 0. A key
+/// with other characters than letters, digits, `-` and `_` stands in double quotes. The value is read as TOML if it is TOML, else
+/// as text. A link's new `rate`, `steps` or `trace` replaces its former capacity. A whole table may be set under a new name.
+/// Options are those of controllers of `registry`.
 ///
 /// # Errors
 /// A path that no scenario has, a name that this scenario does not have, a value that is not accepted there.

@@ -287,8 +287,8 @@ fn hops_to<'a>(links: &'a [PlannedLink], to: &'a str) -> BTreeMap<&'a str, usize
 /// The links of the forward and of the return path.
 type Ways = (Vec<usize>, Vec<usize>);
 
-/// Expands a dumbbell: the shared links exist if a flow uses them; each flow has links of its own at both ends, and the
-/// flows of a call have those of its first.
+/// Expands a dumbbell. The shared links exist if a flow uses them. Each flow has links of its own at both ends, and the flows of
+/// a call have those of its first.
 struct DumbbellBuilder<'d> {
     dumbbell: &'d Dumbbell,
     links: Vec<PlannedLink>,

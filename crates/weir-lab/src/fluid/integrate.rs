@@ -108,6 +108,7 @@ pub fn integrate(
             state.arrive(flow, now);
         }
         for (index, (link, state)) in links.iter().zip(&mut link_states).enumerate() {
+            // The rates of all flows and the cross traffic `u` add up at a link.
             let arriving = flows.iter().zip(&flow_states).map(|(flow, own)| own.arriving_at(flow, index));
             state.update(link, link.cross_traffic + arriving.sum::<f64>());
         }
@@ -124,6 +125,7 @@ pub fn integrate(
             state.control(flow, now, step);
         }
         for (link, state) in links.iter().zip(&mut link_states) {
+            // Euler step of eq. (2), projected onto [0, `q_max`].
             state.queue = (state.queue + state.growth * step).clamp(0.0, link.queue_limit);
         }
     }
@@ -134,6 +136,7 @@ impl LinkState {
     /// Eqs (2) and (4), with `arriving` bit/s.
     fn update(&mut self, link: &FluidLink, arriving: f64) {
         let growth = (arriving - link.capacity) / link.capacity;
+        // An empty queue cannot shrink, and a full one cannot grow: it loses the excess instead.
         let empty = self.queue <= 0.0 && growth < 0.0;
         let full = self.queue >= link.queue_limit && growth > 0.0;
         self.growth = if empty || full { 0.0 } else { growth };
@@ -175,6 +178,7 @@ impl FlowState {
             let state = &states[link];
             while before[hop].front().is_some_and(|bit| bit.next <= now) {
                 let Some(mut bit) = before[hop].pop_front() else { break };
+                // `de/dt` is the sum of the queues' growth, and the loss price adds up over the route, too.
                 bit.price += state.growth + state.loss;
                 bit.next += state.queue + links[link].propagation;
                 if hop + 1 == flow.route.len() {
@@ -198,6 +202,7 @@ impl FlowState {
         let rtt = bit.delay + flow.return_delay;
         let delay_price = flow.price_scale * (bit.delay - flow.threshold).max(0.0) / rtt;
         let excess = flow.utility_weight / self.rate - delay_price - bit.price;
+        // Euler step of `ẋ = k_r·x·excess` with `k_r = η/RTT`.
         self.rate = (self.rate * (1.0 + step * flow.gain / rtt * excess)).max(LEAST_RATE);
     }
 }

@@ -1,10 +1,10 @@
 //! DCCC as a fluid: the delay differential equations of dccc-2017, eqs (2), (4), (15), (16), integrated on links and routes of
 //! any number. An oracle: packet runs have to agree with it as far as packets behave like a fluid.
 //!
-//! Delays depend on the state. A bit that leaves its source at `s` meets the first queue of its route in its state at `s`, and
-//! the next one in its state on arrival. The report comes one return delay after the bit's arrival. A source knows at `t` the
-//! fate of the last bit that has been reported by then. Links neither shape nor delay the rates of a flow relative to each other:
-//! the rate that arrives at a link is the rate at which the bits left their source (eq. (1)).
+//! Delays depend on the state. A bit that leaves its source at `s` meets the first queue of its route as it is then. The next
+//! queue is met in its state on arrival. The report comes one return delay after the bit's arrival. A source knows at `t` the
+//! fate of the last bit that has been reported by then. Links neither shape nor delay the rates of a flow relative to each other.
+//! At a link, bits arrive at the rate at which they left their source (eq. (1)).
 //!
 //! Explicit Euler steps of at most half a millisecond. Memory grows with time: the model suits minutes, not hours.
 

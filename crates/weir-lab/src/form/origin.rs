@@ -84,8 +84,8 @@ impl Origin {
         self.check(problems).err().unwrap_or_else(nothing)
     }
 
-    /// The base directory of a relative path that stands at the key path `path`: the directory of the file, or the present one
-    /// (which is empty) for a `--set`.
+    /// The base directory of a relative path that stands at the key path `path`. The directory is that of the file, or the
+    /// present one (which is empty) for a `--set`.
     pub(crate) fn directory(&self, path: &KeyPath) -> &Path {
         let set = self.0.overrides.iter().any(|o| o.concerns(path));
         let beside = Path::new(&self.0.name).parent().filter(|_| !set);

@@ -1,5 +1,5 @@
-//! A view of a JSON Schema that gives the accepted values of a place: the keys of a table, the words of a text, the unit of a
-//! quantity.
+//! A view of a JSON Schema that gives the accepted values of a place. For example, it gives the keys of a table, the words of a
+//! text, the unit of a quantity.
 
 use serde_json::Value;
 

@@ -92,10 +92,13 @@ impl Omniscient {
         let now = Time::from_nanos(now.nanos().max(0) as u64);
         let payload_share = self.headers.payload_share();
         let Seen { bps, aim, limited } = sight.share(now, self.point.window, self.point.share)?;
+        // Q in bits on the wire: the sender's own queue holds payload without headers.
         let waiting = 8.0 * (state.queued.bytes_f64() / payload_share + sight.waiting(now) as f64);
         self.signals = [bps, waiting];
+        // S̄·(R + D) may be in flight.
         self.window = self.point.in_flight.map(|beyond| window(bps, sight.round_trip() + beyond));
         let aim = if limited { self.limits.max().bps_f64() } else { aim * payload_share };
+        // a·S̄ − Q/T as a rate of payload.
         let media = aim - waiting * payload_share / self.point.drained_within.secs_f64();
         Some(DataRate::from_bps(self.limits.clamp_bps(media).round() as u64))
     }

@@ -2,9 +2,9 @@
 //!
 //! A reference sender and no controller: reports, marks and losses do not change its target. The sender has the encoder, the
 //! packetiser, a pacer at 2.5 times its target, the skip rule and the feedback traffic of any other sender. Each 100 ms its
-//! target for all it sends is a·S̄ − Q/T within the flow's limits, and S̄·(R + D) may be in flight. S̄ is the mean, over the
-//! window W that ended one base round trip ago, of the flow's max-min share, the reference of rates in suites. Q are its own bits
-//! that wait at the sender now and waited in queues one base round trip R ago. `docs/suites.md` explains its purpose.
+//! target for all it sends is a·S̄ − Q/T within the flow's limits, and S̄·(R + D) may be in flight. S̄ is the mean of the flow's
+//! max-min share, the reference of rates in suites, over the window W that ended one base round trip ago. Q are its own bits that
+//! wait at the sender now and waited in queues one base round trip R ago. `docs/suites.md` explains its purpose.
 //!
 //! 1. **T is 1 s and more.** The statistical encoder answers a change of its target by more than a tenth with a frame of 13.5 kB. A
 //!    sender that answers these bits with another target asks for the next such frame.

@@ -150,6 +150,7 @@ impl NetworkView {
         let (mut share, mut aim, mut nanos) = (0.0, 0.0, 0.0);
         for piece in self.pieces[self.next..].iter().take_while(|piece| piece.from < to) {
             let length = piece.to.min(to).nanos().saturating_sub(piece.from.max(from).nanos()) as f64;
+            // Transfers have no share in the plan; each sharer of the bottleneck gives up an equal part of their rate.
             let free = (piece.free - taken / piece.sharers).max(0.0);
             let own = if self.transfers.is_empty() { piece.bps } else { piece.bps.min(free) };
             share += own * length;

@@ -52,8 +52,8 @@ pub(crate) fn law(index: usize) -> String {
     format!("law-{}", index % LAWS.len())
 }
 
-/// Dash pattern of the controller with this index where all controllers meet, as lengths of line and gap in pixels; solid as long
-/// as the colours suffice.
+/// Dash pattern of the controller with this index where all controllers meet: lengths of line and gap in pixels. Lines are solid
+/// as long as the colours suffice.
 pub(super) fn dash(index: usize) -> &'static [u8] {
     const DASHES: [&[u8]; 3] = [&[], &[8, 4], &[2, 3]];
     DASHES[index / LAWS.len() % DASHES.len()]

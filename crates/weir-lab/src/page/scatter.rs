@@ -153,6 +153,7 @@ fn frontier(points: &[&ScatterPoint], frame: &Frame) -> String {
     let mut best = f64::NEG_INFINITY;
     let mut on = Vec::new();
     for point in by_delay {
+        // Points come by increasing delay, so that only a higher rate than before is undominated.
         if point.rate.mean > best {
             best = point.rate.mean;
             on.push(frame.place(point.delay.mean, point.rate.mean));

@@ -80,9 +80,9 @@ impl<'a> Task<'a> {
     }
 
     /// The key of its result in a store: its name, and a hash of everything that the result depends on. The hash covers the
-    /// scenario with its overrides, the run options, the content of the traces, the measurement, the folding, and the sources of
-    /// the build. With a controller that does not ship, it covers the executable. The key is `None` if packets are captured,
-    /// which no store restores, or if that executable cannot be read.
+    /// scenario with its overrides, the run options, the content of the traces, the measurement, and the folding. The sources of
+    /// the build are covered, too. With a controller that does not ship, it covers the executable. The key is `None` if packets
+    /// are captured, which no store restores, or if that executable cannot be read.
     pub(super) fn key(&self, run: &Run) -> Option<String> {
         if self.capture.is_some() {
             return None;
@@ -161,8 +161,8 @@ fn command() -> Option<u64> {
 /// The version of this crate, and a hash of the sources that it and the crates below it were built from.
 pub const BUILT_FROM: [&str; 2] = [env!("CARGO_PKG_VERSION"), env!("WEIR_SOURCES")];
 
-/// The key of a result: a name, and a hash of what it depends on, of the version of this crate and of the sources that it and
-/// the crates below it were built from.
+/// The key of a result: a name and a hash. The hash covers the dependencies of the result, the version of this crate, and the
+/// sources of it and the crates below it.
 pub fn key(name: &str, depends_on: std::fmt::Arguments<'_>) -> String {
     let [version, sources] = BUILT_FROM;
     format!("{name}/{:016x}", fingerprint(format_args!("{version}\n{sources}\n{depends_on}")))

@@ -92,7 +92,7 @@ pub enum EncoderPreset {
     Gcc2016,
     /// The statistical model with the example values of RFC 8593 §5.
     Statistical,
-    /// As [`Self::Statistical`], with a reaction time of 100 ms: the video of RFC 8867 §4.3.
+    /// The statistical model with a reaction time of 100 ms: the video of RFC 8867 §4.3.
     Rfc8867,
     /// Equal frames at intervals with random noise (ns3-rmcat).
     IntervalNoise,

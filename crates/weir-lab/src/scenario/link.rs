@@ -168,7 +168,7 @@ pub struct Bucket {
     pub peak: Option<DataRate>,
 }
 
-/// A dumbbell in short: one bottleneck from `left` to `right`, one return path, and for each flow an access and an exit link of
+/// A dumbbell in short: one bottleneck from `left` to `right`, and one return path. Each flow has an access and an exit link of
 /// its own at either end. Stands in place of `[links]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

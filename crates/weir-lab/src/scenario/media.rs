@@ -93,8 +93,8 @@ pub enum EcnField {
     Ect0,
     /// ECT(1).
     Ect1,
-    /// The field that the controller responds to: ECT(1) for a response to the share of marks (RFC 9331 §4.3), ECT(0) for a
-    /// response to a mark as to a loss, else not ECN-capable.
+    /// The field that the controller responds to. A controller that responds to the share of marks gets ECT(1) (RFC 9331 §4.3),
+    /// one that responds to a mark as to a loss ECT(0). Others are not ECN-capable.
     ByController,
 }
 

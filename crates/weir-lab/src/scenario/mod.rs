@@ -1,8 +1,8 @@
 //! Scenario files: a network, its flows, and the measurements, in TOML with units in the values.
 //!
-//! The format is described by the types of this module alone: the JSON Schema ([`scenario_schema`]) comes from them, and that
-//! schema finds unknown keys, missing keys and wrong words. [`Scenario::parse`] reads a text and [`Scenario::build`] makes a run
-//! of it; both are the work of [`build`](crate::compile).
+//! The types of this module alone describe the format. The JSON Schema ([`scenario_schema`]) comes from them, and finds unknown
+//! keys, missing keys and wrong words. [`Scenario::parse`] reads a text and [`Scenario::build`] makes a run of it; both are the
+//! work of [`build`](crate::compile).
 
 mod cell;
 mod change;

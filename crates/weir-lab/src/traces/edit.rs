@@ -29,8 +29,8 @@ pub enum EditError {
     TooHigh,
 }
 
-/// The part of a trace after `from` up to and including `to` or its end, as a trace that begins at 0 and is as long as
-/// that. From 0 on, an opportunity at 0 is of it, too.
+/// The part of a trace after `from` up to and including `to` or its end, as a trace of that length that begins at 0. A part from
+/// 0 on includes an opportunity at 0.
 ///
 /// # Errors
 /// No opportunity lies there.

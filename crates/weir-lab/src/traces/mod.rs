@@ -117,8 +117,8 @@ pub enum TraceStoreError {
 }
 
 impl TraceStore {
-    /// The store of the data directories that are `given`, then of those that the environment names, then of `data/` in the
-    /// present directory or the nearest above it that has one, then of those that ship with the command.
+    /// The store of the data directories that are `given`, then of those that the environment names. Next is `data/` in the
+    /// present directory or the nearest above it that has one. Last are the directories that ship with the command.
     pub fn find(given: &[PathBuf]) -> Self {
         Self::find_besides(given, None)
     }
@@ -169,12 +169,13 @@ impl TraceStore {
         })
     }
 
-    /// The trace `name`, or that of a file in any of the [forms]: with a `/` in it `name` is the path of one, otherwise
-    /// it may be that of a file where no trace has this name. Paths that are not absolute begin in the directory
-    /// `beside`, in that of the process where it is empty.
+    /// The trace `name`, or that of a file in any of the [forms]. With a `/` in it, `name` is the path of a file. Otherwise it
+    /// may be the path of a file where no trace has this name. Paths that are not absolute begin in the directory `beside`, in
+    /// that of the process where it is empty.
     ///
     /// # Errors
-    /// Neither a trace nor a file has this name, or the file cannot be read or is no trace; a generated drive and a file have it.
+    /// Neither a trace nor a file has this name. The file cannot be read or is no trace. A generated drive and a file both have
+    /// the name.
     pub fn load_beside(&self, name: &str, beside: &Path) -> Result<Arc<Trace>, TraceStoreError> {
         if synthetic::named(name, FIRST).is_some() {
             self.unambiguous(name, Some(beside))?;

@@ -93,6 +93,7 @@ fn add_opportunities(rates: &[RateFrom], opportunities: &mut Vec<u32>) {
         let (from, to) = (begin(pair[0]), begin(pair[1]));
         let rate = u128::from(pair[0].bits_per_second.round() as u64);
         let after = unspent + rate * u128::from(to - from);
+        // Bits left over from earlier rates count towards the first opportunity of this one.
         for number in 1..=after / opportunity {
             let millis = (number * opportunity - unspent).div_ceil(rate);
             opportunities.push(from as u32 + millis as u32);

@@ -176,6 +176,7 @@ impl<'a> Walk<'a> {
         let span = f64::from(STEP_MS);
         let Constants { median_mbps, highest_mbps, spread, slow_part, .. } = *self.constants;
         let Constants { fade_depth, grant_packets, .. } = *self.constants;
+        // The variances of both processes add up to 1.
         let level = slow_part.sqrt() * self.slow.step() + (1.0 - slow_part).sqrt() * self.fast.step();
         let passes = 1.0 - (1.0 - fade_depth) * self.fades.step(span) / span;
         let mbps = (median_mbps * libm::exp(spread * level)).min(highest_mbps) * passes;
@@ -209,6 +210,7 @@ impl Process {
 
     fn step(&mut self) -> f64 {
         let Self { random, value, kept } = self;
+        // The exact step of an Ornstein-Uhlenbeck process: the variance stays 1.
         *value = *value * *kept + (1.0 - *kept * *kept).sqrt() * random.normal();
         *value
     }

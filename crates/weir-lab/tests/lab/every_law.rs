@@ -1,5 +1,5 @@
 //! Requirements on every controller of the registry over a whole path. The cases are two hours alone, clocks that drift apart or
-//! are set, changing paths, lost reports, a range of rates far above the path, and short round trips.
+//! are set, and changing paths. Others are lost reports, a range of rates far above the path, and short round trips.
 //!
 //! `make test` runs a short form, `make test-long` (`WEIR_LONG=1`) the bounds' own times and every path.
 

@@ -25,8 +25,9 @@ fn viewed(own: &ControllerResult) -> Option<(f64, f64)> {
     mean(&useful).zip(mean(&delays?))
 }
 
-/// The controllers that are ahead of the omniscient sender in a case. They are ahead by useful rate and delay where the case
-/// judges them, or by a check that the omniscient sender passes at none of its points.
+/// The controllers that are ahead of the omniscient sender in a case. Where the case judges the useful rate, a controller is
+/// ahead that gives more at no more delay. A controller is also ahead if it passes a check that the omniscient sender passes at
+/// none of its points.
 fn ahead(case: &CaseResult) -> Vec<String> {
     let omniscient = case.omniscient.as_ref().expect("it runs in every case");
     let mut ahead = Vec::new();
@@ -56,7 +57,7 @@ fn ahead(case: &CaseResult) -> Vec<String> {
     ahead
 }
 
-/// The controllers that are ahead in cases with a known bound, and, where all take part, the cases without a known bound in which
+/// The controllers that are ahead in cases with a known bound. Where all take part, also the cases without a known bound in which
 /// none is ahead.
 fn unexpected(suite: &str, cases: &[&str], controllers: &[&str], seeds: &[u64]) -> Vec<String> {
     let suite = find(suite).expect("it ships");

@@ -1,7 +1,7 @@
 //! DCCC on random parking lots: packet runs rest at the equilibrium of the controller's equations.
 //!
-//! Queues lose no packets here. So the rates of all flows and the queues of all links solve `h/x = β·(e − T)/RTT` for each flow,
-//! and a link has a queue only if it is full. The delay price is no sum over links, so that this is not proportional fairness.
+//! Queues lose no packets here. So the rates of all flows and the queues of all links solve `h/x = β·(e − T)/RTT` for each flow.
+//! A link has a queue only if it is full. The delay price is no sum over links, so that this is not proportional fairness.
 
 use std::fmt::Write as _;
 

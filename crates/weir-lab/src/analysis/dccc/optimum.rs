@@ -1,6 +1,6 @@
 //! The equilibrium as the optimum of a convex problem, by a solver that is independent of the controller.
 //!
-//! Without loss, a flow that sends `x` bears the queues `q(x) = T − p + b·(e_b + T)/(x − b)` on its path, with `b = h/β`. That is
+//! Let `b = h/β`. Without loss, a flow that sends `x` bears the queues `q(x) = T − p + b·(e_b + T)/(x − b)` on its path. That is
 //! the derivative of `(T − p)·x + b·(e_b + T)·ln(x − b)`. The rates at rest maximise the sum of that over all flows within the
 //! capacities, eq. (11), and the queues are the multipliers, eq. (14). Where loss alone has a price, they maximise `Σ h·ln x`
 //! less a penalty of `(y − c)²/(2·c)` for each link, eq. (12).
@@ -38,8 +38,8 @@ pub(in crate::analysis) struct Results {
 struct Compared {
     /// The greatest difference of a rate at the optimum from that at rest, over that at rest.
     largest_rate_difference: f64,
-    /// The greatest difference of a multiplier from the price of the link at rest, which is its queue in s, or its lost over its
-    /// carried rate.
+    /// The greatest difference of a multiplier from the price of the link at rest: its queue in s, or its lost over its carried
+    /// rate.
     largest_price_difference: f64,
     /// The greatest difference of a rate, for each network.
     rate_difference: Vec<f64>,
@@ -153,6 +153,7 @@ fn by_delay(network: &Network) -> Option<Optimal> {
     logarithms(&mut rows, users, |user| user.least_rate() / UNIT);
     let weight = |user: &User| user.least_rate() / UNIT * (user.back + user.threshold);
     let linear = users.iter().map(|user| user.forward - user.threshold);
+    // The solver minimises, so that the objective has the opposite sign.
     let costs: Vec<f64> = linear.chain(users.iter().map(|user| -weight(user))).collect();
     solve(&CscMatrix::zeros((2 * count, 2 * count)), &costs, &rows, links.len(), count)
 }
@@ -169,6 +170,7 @@ fn by_loss(network: &Network) -> Option<Optimal> {
         rows.add(&terms.collect::<Vec<_>>(), link.capacity / UNIT);
     }
     for index in 0..links.len() {
+        // `s ≥ 0`: only an overload is penalised.
         rows.add(&[(slack(index), -1.0)], 0.0);
     }
     logarithms(&mut rows, users, |_| 0.0);
@@ -222,6 +224,7 @@ fn solve(
     let solved = matches!(solver.solution.status, SolverStatus::Solved | SolverStatus::AlmostSolved);
     solved.then(|| Optimal {
         rates: solver.solution.x[..users].iter().map(|rate| UNIT * rate).collect(),
+        // The duals of the capacity constraints are the prices of the links.
         prices: solver.solution.z[..bounds].to_vec(),
     })
 }

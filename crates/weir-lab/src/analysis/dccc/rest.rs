@@ -89,6 +89,7 @@ struct Pressure {
 
 impl Link {
     fn pressure(&self, level: f64) -> Pressure {
+        // One level describes both: a queue up to `q_max`, and beyond it the loss `π/(1 − π)`.
         Pressure { queue: level.min(self.buffer), loss: (level - self.buffer).max(0.0) }
     }
 }
@@ -101,6 +102,7 @@ pub fn rest(links: &[Link], users: &[User]) -> Option<Rest> {
     let most_turns = TURNS.min(WORK / (links.len() * links.len() * users.len()).max(1)).max(1);
     for _ in 0..most_turns {
         let mut moved: f64 = 0.0;
+        // Coordinate descent: each link in turn is balanced, with all others as they are.
         for (index, link) in links.iter().enumerate() {
             let level = balance(index, link, users, &mut pressures)?;
             moved = moved.max((level - levels[index]).abs());
@@ -138,6 +140,7 @@ fn balance(index: usize, link: &Link, users: &[User], pressures: &mut [Pressure]
         return Some(0.0);
     }
     let most = if link.buffer.is_finite() { link.buffer + MOST_LOST } else { LONGEST };
+    // The excess falls in the level, so that doubling finds an upper bound and bisection the root.
     let mut high = 1e-3_f64.min(most);
     while overfull(high, pressures) {
         if high >= most {

@@ -1,5 +1,4 @@
-//! Packets captured more than once: at each interface that "any" stands for, at a bond and at its members, by both sides of a
-//! mirror port.
+//! Packets captured more than once: at each interface of "any", at a bond and at its members, or by both sides of a mirror port.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Short round trips on an empty link, with every encoder, also from the lowest rate: the controller lets its source send as much
+//! Short round trips on an empty link, with every encoder, also from the lowest rate. The controller lets its source send as much
 //! as under a fixed target.
 
 use std::collections::BTreeSet;
@@ -108,7 +108,7 @@ fn short_round_trips_carry_what_the_source_sends() {
     assert_as_said(&encoders().flat_map(of).collect::<Vec<_>>());
 }
 
-/// A stream is switched on where the target is a tenth above the rates of it and those below, which is far more than those below
+/// A stream is switched on where the target is a tenth above the rates of it and those below. That is far more than those below
 /// send. So each controller has its own highest stream, and keeps the streams that it reaches.
 #[test]
 fn short_round_trips_switch_on_the_streams_that_the_law_can_reach() {

@@ -47,6 +47,7 @@ impl System {
         let arriving = self.arriving(state);
         let of = |((link, arriving), queue): ((&Link, &f64), &f64)| {
             let growth = arriving / link.capacity - 1.0;
+            // Projection: an empty queue does not shrink.
             if *queue <= 0.0 { growth.max(0.0) } else { growth }
         };
         self.links.iter().zip(&arriving).zip(&state.queues).map(of).collect()

@@ -1,9 +1,9 @@
 //! Margins and encirclements of eq. (43) in closed form, without a grid of frequencies that could end too early.
 //!
 //! With `K = M·η`, `b = β − a` and `c = η·a` the loop is `K·e^{−jW}·(b + jW)/(jW·(c + jW))`. Its magnitude falls everywhere: it
-//! is 1 at one frequency. Its phase is `−π/2 − W + atan(W/b) − atan(W/c)`. Its distance above −π is the sum of `atan(W/b) − W`,
-//! which is concave and 0 at 0, and of `atan(c/W)`, which is above 0 and falls. Once the sum is below 0 it falls for ever, so
-//! that each turn crosses the negative half of the real axis once. Only turns that do so before the crossover encircle −1.
+//! is 1 at one frequency. Its phase is `−π/2 − W + atan(W/b) − atan(W/c)`. Its distance above −π is the sum of `atan(W/b) − W`
+//! and `atan(c/W)`. The first is concave and 0 at 0, the second is above 0 and falls. Once the sum is below 0 it falls for ever,
+//! so that each turn crosses the negative half of the real axis once. Only turns that do so before the crossover encircle −1.
 
 use core::f64::consts::PI;
 
@@ -37,6 +37,7 @@ impl Flow {
 
     /// The frequency at which the phase falls through −180°: the delay of the round trip has used up the phase lead of the zero.
     pub(super) fn phase_crossover(&self) -> f64 {
+        // At `W = π` the delay takes half a turn, more than the lead of the zero, which is below a quarter turn.
         halve(0.0, PI, |w| self.phase(w) > -PI)
     }
 

@@ -66,6 +66,7 @@ impl Sampled {
 
 /// The roots of `z³ + a2·z² + a1·z + a0`: a real one by bisection, the others from the remaining quadratic.
 fn cubic_roots([a0, a1, a2]: [f64; 3]) -> [Complex<f64>; 3] {
+    // No root has a larger modulus, so that the real one lies between the negative and the positive bound.
     let most = 1.0 + a0.abs().max(a1.abs()).max(a2.abs());
     let real = halve(-most, most, |z| ((z + a2) * z + a1) * z + a0 < 0.0);
     let (half, product) = (-0.5 * (real + a2), (real + a2) * real + a1);
@@ -74,6 +75,7 @@ fn cubic_roots([a0, a1, a2]: [f64; 3]) -> [Complex<f64>; 3] {
     let others = if square < 0.0 {
         [Complex::new(half, root), Complex::new(half, -root)]
     } else {
+        // The root of larger magnitude first: the other one would lose digits to cancellation.
         let larger = half + root.copysign(half);
         let smaller = if larger == 0.0 { 0.0 } else { product / larger };
         [Complex::new(larger, 0.0), Complex::new(smaller, 0.0)]
