@@ -111,7 +111,7 @@ fn beyond_the_stable_gain_it_oscillates_for_ever() {
         let late = &result.rates[0][(180.0 / STEP) as usize..];
         late.iter().copied().fold(0.0, f64::max) - late.iter().copied().fold(f64::INFINITY, f64::min)
     };
-    // The theory has the edge at η = 1.52.
+    // By theory the limit of stability is η = 1.52.
     assert!(spread(1.40) < 2e3, "{}", spread(1.40));
     assert!(spread(1.60) > 20e3, "{}", spread(1.60));
 }

@@ -8,9 +8,9 @@
 //!
 //! 1. **T is 1 s and more.** The statistical encoder answers a change of its target by more than a tenth with a frame of 13.5 kB. A
 //!    sender that answers these bits with another target asks for the next such frame.
-//! 2. **Where its highest rate limits its share**, the target is a times its share if no call had a highest rate, up to that
-//!    rate, less Q/T. With a·S̄, a part of the share that no other flow can use would be left over. Also, a cell's capacity is
-//!    derived and not always available.
+//! 2. **Where its highest rate limits its share**, the target is a·S′ up to that rate, less Q/T. S′ is the share that it would
+//!    have if no call had a highest rate. With a·S̄, a part of the share that no other flow can use would be left over. Also, a
+//!    cell's capacity is derived and not always available.
 //! 3. **A window.** Where a capacity disappears within a round trip, only the data then in flight waits in the queue. Later
 //!    frames wait at the sender, which skips frames that are too old. D includes the interval of reports.
 //! 4. **A steady point.** Where a share changes by a tenth nearly every 100 ms, an encoder that follows makes a large frame of each

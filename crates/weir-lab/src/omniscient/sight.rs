@@ -57,7 +57,7 @@ struct Piece {
     from: Time,
     to: Time,
     bps: f64,
-    /// The share if no call had a highest rate.
+    /// The flow's share if no call had a highest rate.
     free: f64,
     /// Number of flows that share the loss of rate to transfers.
     sharers: f64,
@@ -68,7 +68,7 @@ struct Piece {
 pub(super) struct Seen {
     /// Its mean on the wire, in bit/s.
     pub(super) bps: f64,
-    /// The part of the share to aim at.
+    /// The rate to aim at, in bit/s.
     pub(super) aim: f64,
     /// Whether that is all that the flow can use.
     pub(super) limited: bool,

@@ -1,4 +1,4 @@
-//! Making a trace from another one.
+//! Edits of traces: a part of one, or one with another rate.
 
 use weir_net::{Time, Trace};
 use weir_units::TimeDelta;

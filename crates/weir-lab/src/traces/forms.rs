@@ -101,7 +101,7 @@ impl TraceForm {
     /// The text of rates, which Mahimahi's form does not have.
     pub(super) fn write_rates(self, rates: Vec<RateFrom>) -> String {
         if self == Self::Json {
-            // Numbers and names are JSON for certain.
+            // Serialisation of numbers and names does not fail.
             let mut text = serde_json::to_string_pretty(&Rates { rates }).unwrap_or_default();
             text.push('\n');
             return text;

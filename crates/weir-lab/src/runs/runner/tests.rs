@@ -59,7 +59,7 @@ fn an_interrupted_grid_goes_on_where_it_was() {
     let open = || Log::open(&path, &[]).unwrap();
     let broken = |index: usize| if index == 6 { Err(failure(index)) } else { Ok(index as f64 / 3.0) };
     each(runner(2), &open(), broken).unwrap_err();
-    // It was killed while it wrote the last one.
+    // The process was killed while it wrote the last result.
     let written = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, &written[..written.len() - 3]).unwrap();
     let kept: BTreeSet<usize> =
