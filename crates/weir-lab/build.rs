@@ -1,5 +1,5 @@
-//! Says what the crate was built from: by a hash of its sources, so that results that were kept are not taken for those of others, and,
-//! if it is known, by the commit, which results have beside them.
+//! Records the origin of the build: a hash of the crate's sources and, if known, the commit. The hash keeps stored results of
+//! other sources apart; results are labelled with the commit.
 
 use std::env;
 use std::fs;
@@ -8,8 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What results depend on, as seen from this crate: sources of the workspace and versions of libraries. Of what is not there, as in
-/// a package from a registry, the version of this crate speaks.
+/// The files that results depend on, as seen from this crate: sources of the workspace and versions of libraries. The crate's
+/// version stands for missing ones, as in a package from a registry.
 const BESIDES: [&str; 8] = [
     "weir-cc",
     "weir-measure",
@@ -45,7 +45,7 @@ fn main() -> io::Result<()> {
         fs::read(&file)?.hash(&mut hasher);
     }
     println!("cargo::rustc-env=WEIR_SOURCES={:016x}", hasher.finish());
-    // Whoever builds from sources without a repository can name the commit.
+    // A build from sources without a repository can name the commit.
     println!("cargo::rerun-if-env-changed=WEIR_COMMIT");
     let given = env::var("WEIR_COMMIT").ok().filter(|commit| !commit.is_empty());
     if let Some(commit) = given.or_else(commit_of_the_package).or_else(commit) {
@@ -63,8 +63,8 @@ fn commit_of_the_package() -> Option<String> {
     is_one.then(|| if text.contains("\"dirty\": true") { format!("{commit}+") } else { commit.to_owned() })
 }
 
-/// The commit of the clone that this crate lies in, with `+` behind it where a source, a row or a scenario is another there; `None` without
-/// git, and where the crate lies in a repository that is not Weir's.
+/// The commit of the clone that contains this crate. A `+` behind it marks a source, a row or a scenario that differs from that
+/// commit. The result is `None` without git, and where the crate lies in a repository that is not Weir's.
 fn commit() -> Option<String> {
     if git(&["rev-parse", "--show-prefix"])? != "crates/weir-lab/" {
         return None;
@@ -82,9 +82,9 @@ fn commit() -> Option<String> {
     Some(if changed.is_empty() { commit } else { format!("{commit}+") })
 }
 
-/// What git prints; `None` where it fails.
+/// The output of git, or `None` where it fails.
 fn git(arguments: &[&str]) -> Option<String> {
-    // Looking takes no lock from whoever works there.
+    // Reading takes no lock from other git processes.
     let git = Command::new("git").env("GIT_OPTIONAL_LOCKS", "0").args(arguments).output();
     let output = git.ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.trim_end().to_owned())
@@ -93,7 +93,7 @@ fn git(arguments: &[&str]) -> Option<String> {
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        // What a test says changes no result.
+        // Tests change no result.
         if path.file_stem().is_some_and(|name| name == "tests") {
             continue;
         }

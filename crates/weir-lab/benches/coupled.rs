@@ -1,7 +1,7 @@
-//! What coupling costs a run: `bench/tcp`, ten NewReno flows, coupled by ctrlTCP beside the same uncoupled.
+//! Cost of coupling per run: `bench/tcp`, ten NewReno flows, coupled by ctrlTCP beside the same uncoupled.
 //!
-//! The two are run in turn, so that what else the machine does meets both; the minimum of each is what it can do. Both
-//! measure queues, which a report of coupled flows does of itself.
+//! The two are run in turn, so that other load of the machine affects both. The minimum of each counts. Both measure queues,
+//! which a report of coupled flows always does.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use std::hint::black_box;
@@ -14,7 +14,7 @@ use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 
 const ROUNDS: usize = 15;
-/// Times of the uncoupled run.
+/// Limit of the coupled run's time, in times of the uncoupled run.
 const MOST: f64 = 1.1;
 
 /// Nanoseconds per packet that was delivered.

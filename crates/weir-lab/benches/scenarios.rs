@@ -1,7 +1,7 @@
-//! How long whole scenarios take, metrics included, and how much memory: the figures of `docs/performance.md`.
+//! Duration and memory of whole scenarios, metrics included: the figures of `docs/performance.md`.
 //!
-//! Each is run 15 times, a long one 3 times, on one thread; the minimum is what the machine can do, the median what it did. An
-//! argument selects those whose name contains it.
+//! Each is run 15 times, a long one 3 times, on one thread. The minimum is the best that the machine can do, the median its usual
+//! duration. An argument selects those whose name contains it.
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -20,13 +20,13 @@ use weir_lab::traces::TraceStore;
 /// Runs of each benchmark but long ones.
 const ROUNDS: usize = 15;
 
-/// A benchmark and its bars.
+/// A benchmark and its limits.
 struct Benchmark {
     label: &'static str,
     scenario: &'static str,
-    /// What is different from the scenario as it ships.
+    /// Changes to the shipped scenario.
     set: &'static str,
-    /// The controller, where it is not the scenario's own.
+    /// The controller, unless it is the scenario's own.
     controller: Option<&'static str>,
     series: bool,
     rounds: usize,

@@ -1,7 +1,7 @@
-//! Fits the constants of generated drives to the statistics of the recordings that they are to be like. No controller runs.
+//! Fits the constants of generated drives to the statistics of the recordings that they imitate. No controller runs.
 //!
-//! `tools/fit-drives.sh` calls it in the repository. For each model it prints the statistics of the recording and of the drives as
-//! they are, then the constants that it finds, and the statistics that drives have with these.
+//! `tools/fit-drives.sh` calls it in the repository. For each model it prints the statistics of the recording and of the present
+//! drives. Then follow the fitted constants, and the statistics of drives with these.
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,7 @@ use weir_lab::traces::{TraceStatistics, TraceStore};
 const DEFAULT: RangeInclusive<u64> = 1..=10;
 /// … and others: constants are judged by both.
 const OTHERS: RangeInclusive<u64> = 1001..=1030;
-/// So often constants are moved, …
+/// Number of trials, in which the constants are moved, …
 const TRIALS: usize = 1500;
 /// … by a factor of this power of e at first, and of this in the end.
 const WIDEST: f64 = 0.35;
@@ -51,8 +51,8 @@ fn mean(of: &[TraceStatistics]) -> Vec<f64> {
     (0..count).map(|at| values(at).iter().sum::<f64>() / values(at).len() as f64).collect()
 }
 
-/// How far drives with these constants are from what is wanted: the fourth powers of the errors over what is allowed, so that the
-/// greatest counts most.
+/// Distance of the statistics of drives with these constants from the wanted ones. Errors over their tolerances are summed as
+/// fourth powers, so that the greatest counts most.
 fn distance(name: &str, constants: &Constants, wanted: &TraceStatistics) -> f64 {
     let of = |which| {
         let means = mean(&drives(name, constants, which));
@@ -67,7 +67,8 @@ fn distance(name: &str, constants: &Constants, wanted: &TraceStatistics) -> f64 
     of(DEFAULT) + of(OTHERS)
 }
 
-/// Constants are moved at random, all at once, and what is nearer is kept: at first by a third, in the end by a few per cent.
+/// Random search: all constants are moved at once, and a nearer result is kept. The steps are up to a third at first, and a few
+/// per cent in the end.
 fn fit(model: &Model, wanted: &TraceStatistics) -> Constants {
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let (mut best, mut least) = (model.constants, distance(model.name, &model.constants, wanted));
@@ -75,7 +76,7 @@ fn fit(model: &Model, wanted: &TraceStatistics) -> Constants {
         let width = WIDEST * libm::pow(NARROWEST / WIDEST, trial as f64 / TRIALS as f64);
         let other = moved(&best, || {
             let unit = |bits: u64| bits as f64 / u64::MAX as f64;
-            // Some stay as they are, so that a few can move alone.
+            // Some constants stay, so that a few can move alone.
             let moves = unit(random.next_u64()) < 0.4;
             let by = 2.0 * unit(random.next_u64()) - 1.0;
             if moves { libm::exp(width * by) } else { 1.0 }
@@ -89,16 +90,16 @@ fn fit(model: &Model, wanted: &TraceStatistics) -> Constants {
     best
 }
 
-/// The same with each constant multiplied by a factor, within its range.
+/// The constants, each multiplied by a factor, within its range.
 fn moved(constants: &Constants, mut factor: impl FnMut() -> f64) -> Constants {
     let mut factor = |value: f64| value * factor();
     Constants {
         median_mbps: factor(constants.median_mbps),
-        // The greatest of the recording.
+        // The recording's maximum is kept.
         highest_mbps: constants.highest_mbps,
         spread: factor(constants.spread),
         slow_part: factor(constants.slow_part).min(0.98),
-        // What is slower makes drives of two minutes too different.
+        // A slower process makes drives of two minutes too different from each other.
         slow_seconds: factor(constants.slow_seconds).min(20.0),
         fast_seconds: factor(constants.fast_seconds),
         fades_per_second: factor(constants.fades_per_second),

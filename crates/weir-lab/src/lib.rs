@@ -42,6 +42,6 @@ pub mod shipped;
 pub mod suite;
 pub mod traces;
 
-// What a crate with a controller of its own needs, in the versions that this one has.
+// Re-exports for crates with their own controllers, in the versions that this crate uses.
 pub use weir_measure::{metrics, results};
 pub use {schemars, serde, weir_cc};

@@ -1,4 +1,4 @@
-//! Tables with the value of every run: means, intervals, what is best and what contestants differ in come from them.
+//! Tables with the value of every run, from which means, intervals, marks and differences are computed.
 
 use serde::{Deserialize, Serialize};
 use weir_measure::results::Value;
@@ -22,15 +22,15 @@ pub struct RunTable {
 pub struct RunRow {
     /// The controller's name.
     pub name: String,
-    /// The law that it is, by its name in the registry; empty where it is none, as that of a flow.
+    /// Name of its controller in the registry; empty where there is none, as for a flow.
     #[serde(default)]
     pub law: String,
-    /// For each column a value per run; `None` where the metric is not defined.
+    /// For each column a value per run, or `None` where the metric is not defined.
     pub values: Vec<Vec<Value>>,
 }
 
 impl RunTable {
-    /// Means and intervals over runs, and which of them nobody beats. Where all runs are alike there are no intervals.
+    /// Means and intervals over runs, with a mark on values that no other beats. Where all runs are alike there are no intervals.
     pub fn summary(&self) -> SummaryTable {
         let mut table = self.with_intervals();
         if self.runs_are_alike() {
@@ -39,7 +39,7 @@ impl RunTable {
         table
     }
 
-    /// The same with intervals in any case: for tables that stand beside others.
+    /// [`Self::summary`] with intervals in any case, for tables that stand beside others.
     pub fn with_intervals(&self) -> SummaryTable {
         let mut table = SummaryTable { columns: self.columns.clone(), rows: Vec::new() };
         let cell = |values: &Vec<Value>| estimate(values).map(Cell::from);
@@ -56,8 +56,8 @@ impl RunTable {
         table
     }
 
-    /// Whether there are several runs that are all alike: the values of each row differ by less than can be seen, or by at most
-    /// 1 % of their mean. Hardly anything depends on the seed then, and an interval would only look like precision.
+    /// Whether there are several runs that are all alike. Alike are runs whose values differ in each row by less than is shown,
+    /// or by at most 1 % of their mean. Hardly anything depends on the seed then, and an interval would only look like precision.
     pub fn runs_are_alike(&self) -> bool {
         let several = self.rows.iter().flat_map(|row| &row.values).any(|values| values.len() > 1);
         let of_row =
@@ -65,7 +65,7 @@ impl RunTable {
         several && self.rows.iter().all(of_row)
     }
 
-    /// The name of a row that has not a value for each column, or for each run; `None` where all have.
+    /// The name of a row that lacks a value for a column or for a run, or `None` if no row does.
     pub fn uneven(&self) -> Option<&str> {
         let runs = self.rows.iter().flat_map(|row| &row.values).map(Vec::len).max().unwrap_or(0);
         let even = |row: &&RunRow| {
@@ -74,7 +74,8 @@ impl RunTable {
         self.rows.iter().find(|row| !even(row)).map(|row| row.name.as_str())
     }
 
-    /// What variants of one law differ in, for each law that has several rows. Nothing of single runs.
+    /// Differences between the variants of one controller, for each controller that has several rows. Single runs have no
+    /// differences.
     pub fn differences(&self) -> Vec<Differences> {
         let mut all: Vec<Differences> = Vec::new();
         for (at, row) in self.rows.iter().enumerate() {
@@ -95,7 +96,7 @@ impl RunTable {
         known.filter(|own| !own.table.rows.is_empty()).collect()
     }
 
-    /// The same without the columns in which no run has a value.
+    /// The same table without the columns in which no run has a value.
     pub(crate) fn without_empty_columns(mut self) -> Self {
         let used =
             |position: usize| self.rows.iter().any(|row| row.values[position].iter().any(Option::is_some));
@@ -106,7 +107,7 @@ impl RunTable {
     }
 }
 
-/// Whether nobody could see in which run a value was measured.
+/// Whether all runs have the same value as far as the table shows it, or values within [`MARGIN`] of their mean.
 fn alike(values: &[Value], column: &Column) -> bool {
     let known: Vec<f64> = values.iter().copied().flatten().collect();
     let (least, most) = known.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &value| {
@@ -117,7 +118,7 @@ fn alike(values: &[Value], column: &Column) -> bool {
     known.len() == values.len() && (shown(least) == shown(most) || most - least <= MARGIN * mean.abs())
 }
 
-/// What `own` has beyond `other`, run by run, in each of `columns`; a cell is marked where the 95 % interval excludes zero.
+/// The differences of `own` to `other`, run by run, in each of `columns`; a cell is marked where the 95 % interval excludes zero.
 pub(crate) fn less(columns: &[Column], own: &RunRow, other: &RunRow) -> Row {
     let cell = |(at, column): (usize, &Column)| {
         let estimate = difference(own.values.get(at)?, other.values.get(at)?)?;
@@ -137,7 +138,7 @@ pub(crate) fn less(columns: &[Column], own: &RunRow, other: &RunRow) -> Row {
     Row { kind: RowKind::Difference, ..Row::of(&own.name, cells) }
 }
 
-/// The same without rows and columns of which nothing is known.
+/// The same table without rows and columns that have no value.
 pub(crate) fn known(mut table: SummaryTable) -> SummaryTable {
     table.rows.retain(|row| row.cells.iter().any(Option::is_some));
     let used: Vec<bool> =
@@ -147,26 +148,26 @@ pub(crate) fn known(mut table: SummaryTable) -> SummaryTable {
     table
 }
 
-/// Those of `items` that are `used`.
+/// Keeps the `items` that are `used`.
 fn keep<T>(items: &mut Vec<T>, used: &[bool]) {
     let mut used = used.iter();
     items.retain(|_| used.next().is_some_and(|&used| used));
 }
 
-/// Mean and interval of what is defined; `None` if nothing is.
+/// Mean and interval of the defined values, or `None` if there are none.
 pub(crate) fn estimate(values: &[Value]) -> Option<Estimate> {
     let known: Vec<f64> = values.iter().copied().flatten().collect();
     Estimate::of(&known)
 }
 
-/// What `a` is beyond `b`, run by run, over the runs in which both are defined.
+/// The difference of `a` to `b`, run by run, over the runs in which both are defined.
 pub fn difference(a: &[Value], b: &[Value]) -> Option<Estimate> {
     let (a, b): (Vec<f64>, Vec<f64>) = a.iter().zip(b).filter_map(|(&a, &b)| a.zip(b)).unzip();
     paired_difference(&a, &b)
 }
 
-/// Marks in a column every controller that no other beats ([`beats`]); where there is a single run, those that look like the
-/// best. Where that holds of all, or of a single one, nothing is marked. `values` are those of each row's runs.
+/// Marks in a column every controller that no other beats ([`beats`]); where there is a single run, the ones whose shown value is
+/// the best. If all candidates would be marked, or there is only one, no mark is set. `values` are those of each row's runs.
 pub fn mark_best(table: &mut SummaryTable, position: usize, values: &[&[Value]]) {
     let Some(column) = table.columns.get(position) else { return };
     let decimals = column.decimals;
@@ -190,7 +191,7 @@ pub fn mark_best(table: &mut SummaryTable, position: usize, values: &[&[Value]])
     let shown = |own: &[f64]| mean(own).map(|mean| format!("{mean:.decimals$}"));
     let best: Vec<Option<String>> =
         candidates.iter().filter(|(_, own)| unbeaten(own)).map(|(_, own)| shown(own)).collect();
-    // What looks like one that is marked is marked, too.
+    // A value that looks like a marked one is marked, too.
     let marked =
         |(index, own): &(usize, Vec<f64>)| (unbeaten(own) || best.contains(&shown(own))).then_some(*index);
     let marked: Vec<usize> = candidates.iter().filter_map(marked).collect();
@@ -276,7 +277,7 @@ mod tests {
         let (nada, gcc, most) = ([1.0, 1.1, 1.0, 1.1, 1.0], [0.2, 0.3, 0.2, 0.3, 0.2], [9.0; 5]);
         let rows: [(&str, &[f64]); 3] = [("nada", &nada), ("gcc", &gcc), ("omniscient", &most)];
         assert_eq!(marked(Best::Highest, &rows), ["nada"]);
-        // By its law, whatever it is called.
+        // By its controller, whatever its name.
         let mut table = table(Best::Highest, &rows);
         (table.rows[2].name, table.rows[0].name) = ("ceiling".to_owned(), "fixed".to_owned());
         let best: Vec<bool> = table.summary().rows.iter().map(|row| row.cells[0].unwrap().best).collect();

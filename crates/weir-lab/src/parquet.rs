@@ -16,7 +16,7 @@ use weir_measure::metrics::{Column, Decisions, Recording};
 /// [`Recording::write_csv`] in the same order; quantities as DOUBLE, factors as strings, missing values as nulls.
 ///
 /// # Errors
-/// Those of `out`; a block of a long run cannot be read.
+/// Errors of `out`, or a block of a long run that cannot be read.
 pub fn write_series(series: &Recording, out: &mut (impl Write + Send)) -> io::Result<()> {
     let mut file = Rows::new(out, "series");
     series.each_table(|columns| file.group(columns).map_err(io_error))?;
@@ -26,7 +26,7 @@ pub fn write_series(series: &Recording, out: &mut (impl Write + Send)) -> io::Re
 /// Writes decisions as a Parquet file, uncompressed: numbers as DOUBLE, words as strings, in the columns of [`Decisions::write_csv`].
 ///
 /// # Errors
-/// Those of `out`; a part of a long run cannot be read.
+/// Errors of `out`, or a part of a long run that cannot be read.
 pub fn write_decisions(decisions: &Decisions, out: &mut (impl Write + Send)) -> io::Result<()> {
     let mut file = Rows::new(out, "decisions");
     decisions.each_table(|columns| file.group(columns).map_err(io_error))?;
@@ -36,7 +36,7 @@ pub fn write_decisions(decisions: &Decisions, out: &mut (impl Write + Send)) -> 
 /// Writes columns of numbers as a Parquet file of one row group, uncompressed, as DOUBLE; a number that is not finite is null.
 ///
 /// # Errors
-/// Those of `out`; columns of different lengths.
+/// Errors of `out`, or columns of different lengths.
 pub fn write_columns<'c>(
     out: &mut (impl Write + Send),
     name: &str,
@@ -48,7 +48,7 @@ pub fn write_columns<'c>(
     file.close().map_err(io_error)
 }
 
-/// So many rows are copied at once: a multiple of the writer's own batches, so that a file does not depend on it.
+/// This many rows are copied at once: a multiple of the writer's own batches, so that a file does not depend on it.
 const AT_ONCE: usize = 64 * 1024;
 
 fn io_error(error: ParquetError) -> io::Error {

@@ -1,4 +1,5 @@
-//! Which room may import which: those of an earlier floor, and of its own none but itself. `ARCHITECTURE.md` draws the same.
+//! Allowed imports between the modules of the crate: a module imports modules of an earlier layer, and within its own layer only
+//! itself. `ARCHITECTURE.md` draws the same layers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,19 +30,19 @@ fn source_files(path: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The rooms that `text` names behind `crate::` or behind so many `super::` as lead there, but for those in comments.
+/// The modules that `text` names behind `crate::` or behind as many `super::` as lead there, except in comments.
 fn imported(text: &str, depth: usize) -> Vec<&str> {
     let code = || text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let named = |path| str::split(path, |c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
     let absolute = code().flat_map(|line| line.split("crate::").skip(1)).map(named);
     let up = "super::".repeat(depth);
     let relative = code().flat_map(|line| line.split(up.as_str()).skip(1)).map(named);
-    // A module of tests within the file is a step deeper, and what it finds so far up is of its own room.
+    // A module of tests within the file is one level deeper, and its imports at that level are of its own module.
     let rooms = relative.filter(|name| FLOORS.iter().any(|rooms| rooms.contains(name)));
     absolute.filter(|room| !room.is_empty()).chain(rooms).collect()
 }
 
-/// How far below the root of the crate the module of `file` is, which stands in `source`.
+/// Depth of the module of `file`, which lies in `source`, below the root of the crate.
 fn depth(source: &Path, file: &Path) -> usize {
     let below = file.strip_prefix(source).unwrap();
     below.components().count() - usize::from(file.ends_with("mod.rs"))

@@ -1,4 +1,4 @@
-//! How an analysis is described, and how it is run by words.
+//! The description of an analysis, and its run from named parameters.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,17 +8,17 @@ use toml::Table;
 
 use crate::form::{self, Origin, Problem, ScenarioError, Shape, advice};
 
-/// Something that can be computed from parameters alone.
+/// A computation from parameters alone.
 pub(super) trait Analysis {
-    /// What it takes.
+    /// Parameters of the analysis.
     type Parameters: Default + Serialize + DeserializeOwned + JsonSchema;
-    /// What it gives; flags are 0 and 1.
+    /// Results of the analysis; flags are 0 and 1.
     type Results: Serialize + JsonSchema;
 
     const NAME: &'static str;
-    /// One sentence.
+    /// Description, in one sentence.
     const SUMMARY: &'static str;
-    /// Where its equations stand.
+    /// Source of its equations.
     const SOURCE: &'static str;
 
     /// Named parameters besides the default.
@@ -51,21 +51,21 @@ pub struct Entry {
     compute: fn(Table) -> Computed,
 }
 
-/// What came out, or a parameter that is out of range.
+/// The result, or the refusal of a parameter out of range.
 type Computed = Result<Analysed, Refused>;
 
 enum Refused {
-    /// The table is none of such parameters, in words.
+    /// The parameters do not have the right form, with the description of the problem.
     Form(String),
     Range(Problem),
 }
 
-/// What was computed, and of what.
+/// A completed analysis, with the parameters that it used.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Analysed {
     /// The parameters in force.
     pub parameters: Value,
-    /// What they give.
+    /// Its results.
     pub results: Value,
 }
 
@@ -92,12 +92,12 @@ impl Entry {
         self.name
     }
 
-    /// What it computes, in a sentence.
+    /// Its description, in a sentence.
     pub fn summary(&self) -> &'static str {
         self.summary
     }
 
-    /// Where its equations stand.
+    /// Source of its equations.
     pub fn source(&self) -> &'static str {
         self.source
     }
@@ -112,26 +112,26 @@ impl Entry {
         &self.results
     }
 
-    /// What `preset` can be.
+    /// The possible values of `preset`.
     pub fn presets(&self) -> &[&'static str] {
         &self.presets
     }
 
-    /// Whether it draws at random, by a parameter `seed`.
+    /// Whether it draws random numbers, by a parameter `seed`.
     pub fn has_seed(&self) -> bool {
         self.parameters["properties"].get(SEED).is_some()
     }
 
-    /// The results with each `key=value` of `set` over the parameters, as after `--set`. A `seed` counts where it
-    /// [has](Self::has_seed) one and `set` names none; above `i64::MAX` it is that.
+    /// The results with each `key=value` of `set` over the parameters, as after `--set`. The `seed` applies where the analysis
+    /// [has](Self::has_seed) one and `set` names none, capped at `i64::MAX`.
     ///
     /// # Errors
-    /// A key that it does not have, or a value that cannot stand there.
+    /// A key that the analysis does not have, or a value that the key does not accept.
     pub fn run(&'static self, set: &[String], seed: Option<u64>) -> Result<Value, ScenarioError> {
         self.analyse(set, seed).map(|analysed| analysed.results)
     }
 
-    /// Whether `set` names parameters of it, with values of their kind.
+    /// Checks that `set` names parameters of the analysis, with values of their kind.
     ///
     /// # Errors
     /// A parameter that does not exist, or a value of another kind.
@@ -139,10 +139,10 @@ impl Entry {
         self.table(set, None).map(drop)
     }
 
-    /// [`run`](Self::run), with the parameters that were in force.
+    /// [`run`](Self::run) with the parameters that it used.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`run`](Self::run).
     pub fn analyse(&'static self, set: &[String], seed: Option<u64>) -> Result<Analysed, ScenarioError> {
         let (table, origin) = self.table(set, seed)?;
         (self.compute)(table).map_err(|refused| match refused {

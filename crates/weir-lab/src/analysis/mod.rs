@@ -1,8 +1,7 @@
-//! What theory says, computed: each analysis takes parameters and gives numbers, without a scenario and without a run.
+//! Computed theory: each analysis takes parameters and returns numbers, without a scenario and without a run.
 //!
-//! An [`Entry`] is found by its name; its parameters have defaults, presets and a JSON Schema, and are changed by
-//! `key=value` as scenarios are by `--set`. Flags are the numbers
-//! 0 and 1, so that whoever takes a value takes a number.
+//! An [`Entry`] is found by its name. Its parameters have defaults, presets and a JSON Schema. Like scenarios by `--set`, they
+//! are changed by `key=value`. Flags are the numbers 0 and 1, so that every value is a number.
 
 mod dccc;
 mod entry;

@@ -1,16 +1,17 @@
-//! Which parameter is out of range, where the schema cannot say it.
+//! Range checks of parameters that the schema cannot express.
 
 use weir_units::{DataRate, TimeDelta};
 
 use crate::form::{KeyPath, Problem};
 
-/// The parameter at the dotted `path` is out of range; `right` says what would be right, such as "a rate above 0".
+/// The problem of a parameter at the dotted `path` that is out of range; `right` describes a valid value, such as "a rate above
+/// 0".
 pub(super) fn refused(path: &str, right: &str) -> Problem {
     let keys: Vec<&str> = path.split('.').collect();
     Problem::value(&KeyPath::of(&keys), format!("`{path}` is out of range")).help(format!("write {right}"))
 }
 
-/// The first rule that does not hold: a path, whether its value is right, and what would be.
+/// The problem of the first rule that fails. A rule is a path, whether its value is valid, and the description of a valid value.
 pub(super) fn check<P: AsRef<str>>(
     rules: impl IntoIterator<Item = (P, bool, &'static str)>,
 ) -> Result<(), Problem> {
@@ -18,10 +19,10 @@ pub(super) fn check<P: AsRef<str>>(
     broken.map_or(Ok(()), |(path, _, right)| Err(refused(path.as_ref(), right)))
 }
 
-/// Refuses what takes longer or more memory than anyone waits for: more than `most` of what is `named`, such as "packets are
-/// sent". `less` says of which parameters less would do.
+/// Refuses more work or memory than is affordable: more than `most` units of the kind `named`, such as "packets are sent". `less`
+/// names the parameters to reduce.
 pub(super) fn affordable(path: &str, units: f64, most: f64, named: &str, less: &str) -> Result<(), Problem> {
-    // What is no number is too much.
+    // NaN counts as too much.
     if units <= most {
         return Ok(());
     }

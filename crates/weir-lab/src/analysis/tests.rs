@@ -1,4 +1,4 @@
-//! What holds of every analysis.
+//! Properties of every analysis.
 
 use super::*;
 

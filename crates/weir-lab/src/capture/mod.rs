@@ -1,19 +1,20 @@
-//! Packets on links as pcapng files: what `tshark` or Wireshark would have seen at the far end of a link.
+//! Packets on links as pcapng files, as `tshark` or Wireshark would have captured them at the far end of a link.
 //!
-//! A packet is recorded when it comes out of the link, with the ECN field it has then: what the link has lost or dropped is
-//! not in the file, and what it has marked is marked. Times are those of the simulation, in nanoseconds from its start.
+//! A packet is recorded when it leaves the link, with its ECN field at that time. Packets that the link has lost or dropped are
+//! not in the file, and packets that it has marked are marked. Times are those of the simulation, in nanoseconds from its start.
 //! Headers are complete and their checksums hold for the whole packet; media and application data are zeros and cut off.
 //!
-//! What the simulation does not model, the file fills in:
-//! 1. The hosts of flow *n*, counted from 0, are 10.x.y.1 (sender) and 10.x.y.2 (receiver), x and y being the upper and the
-//!    lower byte of *n*; the flows of a call have the hosts of its first. Further clients of a web flow follow at 10.x.y.3. RTP has the ports 5004, RTCP 5005.
-//! 2. TCP counts its stream from sequence number 0. Each segment is as long as the simulation says: a header of 52 bytes
-//!    (IPv4's included) has room for timestamps, one of 40 bytes has none, and more is filled with no-operations. A SYN
-//!    carries what fits: timestamps and "SACK permitted", but neither the segment size nor a window scale. Timestamps count
-//!    milliseconds; those of data echo nothing.
+//! The file completes fields that the simulation does not model:
+//! 1. The hosts of flow *n*, counted from 0, are 10.x.y.1 (sender) and 10.x.y.2 (receiver). x and y are the upper and the lower
+//!    byte of *n*. The flows of a call have the hosts of its first flow. Further clients of a web flow start at 10.x.y.3. RTP has
+//!    the ports 5004, RTCP 5005.
+//! 2. TCP counts its stream from sequence number 0. Each segment has the simulation's length. A header of 52 bytes (IPv4's
+//!    included) holds timestamps, one of 40 bytes no options, and further bytes are no-operations. A SYN carries the options that
+//!    fit: timestamps and "SACK permitted", but neither the segment size nor a window scale. Timestamps count milliseconds; those
+//!    of data echo nothing.
 //! 3. TCP's advertised window is 65535, and connections are never closed.
-//! 4. ECN is negotiated by the flags of the SYN (RFC 3168 §6.1.1, RFC 9768 §3.1.1), which the simulation takes for granted;
-//!    exact counts are cut to the 3 bits that a header has for them (RFC 9768 §3.2.2).
+//! 4. ECN is negotiated by the flags of the SYN (RFC 3168 §6.1.1, RFC 9768 §3.1.1); the simulation presumes the negotiation.
+//!    Exact counts are cut to the 3 bits in the header (RFC 9768 §3.2.2).
 //! 5. A client's request is one UDP datagram.
 
 mod monitor;
@@ -45,7 +46,7 @@ impl<W: Write> PacketCapture<W> {
     /// A capture of `links`, given by their index in `spec`, with an interface for each in that order.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn new(out: W, spec: &RunSpec, links: &[usize]) -> io::Result<Self> {
         let mut file = PcapNg::new(out)?;
         let mut interfaces = vec![None; spec.links.len()];
@@ -58,8 +59,8 @@ impl<W: Write> PacketCapture<W> {
         Ok(Self { file, interfaces, packets: PacketBytes::new(spec), error: None })
     }
 
-    /// A packet came out of `link`. Every packet of every link should be shown, as acknowledgements are understood from
-    /// the segments before them. After an error nothing more is written.
+    /// A packet came out of `link`. Every packet of every link should be passed in, as acknowledgements depend on the segments
+    /// before them. After an error no more packets are written.
     pub fn packet(&mut self, now: Time, link: usize, packet: &WirePacket<'_>) {
         self.packets.learn(packet);
         let Some(&Some(interface)) = self.interfaces.get(link) else { return };
@@ -71,10 +72,10 @@ impl<W: Write> PacketCapture<W> {
         self.error = written.err();
     }
 
-    /// What was written to, complete.
+    /// Ends the capture and returns the complete output.
     ///
     /// # Errors
-    /// The first that there was.
+    /// The first error that occurred.
     pub fn finish(self) -> io::Result<W> {
         match self.error {
             Some(error) => Err(error),

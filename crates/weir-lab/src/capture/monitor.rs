@@ -18,15 +18,15 @@ pub struct Captured<M, W> {
 }
 
 impl<M: Monitor, W: Write> Captured<M, W> {
-    /// Both together.
+    /// A monitor together with a capture.
     pub fn new(monitor: M, capture: PacketCapture<W>) -> Self {
         Self { monitor, capture }
     }
 
-    /// What the monitor saw, and where the packets were written to.
+    /// The wrapped monitor, and the output of the capture.
     ///
     /// # Errors
-    /// The first that the capture met.
+    /// The first error of the capture.
     pub fn finish(self) -> io::Result<(M, W)> {
         Ok((self.monitor, self.capture.finish()?))
     }

@@ -1,4 +1,4 @@
-//! The bytes of a packet: headers as the simulation's packet says, zeros as payload.
+//! The bytes of a packet: headers by the simulation's packet, zeros as payload.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,36 +13,36 @@ use weir_world::{FlowSpec, RunSpec, Traffic, WireContent, WirePacket};
 use super::ports::{Socket, sockets};
 
 const TIME_TO_LIVE: u8 = 64;
-/// Most bytes that an IPv4 packet can have.
+/// Maximum length of an IPv4 packet in bytes.
 const LONGEST: usize = u16::MAX as usize;
-/// Most bytes of TCP options.
+/// Maximum length of the TCP options in bytes.
 const MOST_OPTIONS: usize = 40;
 const WINDOW: u16 = u16::MAX;
-/// What the counter of exact marks begins with (RFC 9768 §3.2.1).
+/// Initial value of the counter of exact marks (RFC 9768 §3.2.1).
 const FIRST_MARK_COUNT: u16 = 5;
 
 const NO_OPERATION: u8 = 1;
 const SACK_PERMITTED: [u8; 2] = [4, 2];
 const SACK: u8 = 5;
 const TIMESTAMPS: [u8; 2] = [8, 10];
-/// Bytes of the timestamps option, filled up to 4.
+/// Length of the timestamps option in bytes, padded to a multiple of 4.
 const TIMESTAMPS_LEN: usize = 12;
 
 /// Puts packets together, each in the same buffer.
 #[derive(Debug)]
 pub(super) struct PacketBytes {
     tcp: Vec<TcpEnds>,
-    /// For each flow the first of its call, whose hosts it has; outside a call itself.
+    /// For each flow, the first flow of its call, whose hosts it shares; a flow without a call stands for itself.
     hosts: Vec<usize>,
     /// The last segment of a client's latest connection, where it is not full.
     short: HashMap<(usize, u32), Short>,
-    /// All that IPv4 carries.
+    /// Payload of the IPv4 packet.
     payload: Vec<u8>,
     options: Vec<u8>,
     bytes: Vec<u8>,
 }
 
-/// What a flow's TCP endpoints have agreed on.
+/// The options and the ECN mode that a flow's TCP endpoints have negotiated.
 #[derive(Clone, Copy, Debug)]
 struct TcpEnds {
     mss: u32,
@@ -56,7 +56,7 @@ struct Short {
     lacking: u32,
 }
 
-/// The flow whose hosts each flow has.
+/// For each flow, the flow whose hosts it shares.
 fn hosts(flows: &[FlowSpec]) -> Vec<usize> {
     let mut calls = HashMap::new();
     let first = |(index, flow): (usize, &FlowSpec)| match flow.call {
@@ -89,7 +89,7 @@ impl PacketBytes {
         }
     }
 
-    /// Remembers what later packets are understood by.
+    /// Records the state that later packets depend on.
     pub(super) fn learn(&mut self, packet: &WirePacket<'_>) {
         if let WireContent::Segment(segment) = packet.content {
             let mss = self.ends(packet).mss;

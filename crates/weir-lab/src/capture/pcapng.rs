@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 /// Packets begin with their IP header.
 const LINKTYPE_RAW: u16 = 101;
-/// No captured packet is longer: what is kept whole, RTCP, fits into 1500 bytes.
+/// Length limit of a captured packet: RTCP, the longest content that is kept whole, fits into 1500 bytes.
 const SNAP_LENGTH: u32 = 1500;
 
 const SECTION_HEADER: u32 = 0x0A0D_0D0A;
@@ -83,7 +83,7 @@ impl<W: Write> PcapNg<W> {
         self.pad();
     }
 
-    /// Everything begins at a multiple of 4 bytes.
+    /// Every block and option begins at a multiple of 4 bytes.
     fn pad(&mut self) {
         self.block.resize(self.block.len().next_multiple_of(4), 0);
     }

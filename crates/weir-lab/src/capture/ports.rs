@@ -12,12 +12,12 @@ const CONSTANT: u16 = 40_001;
 const TCP_SENDER: u16 = 40_000;
 /// First of the ports of TCP's receivers, one per connection (RFC 6335 §6).
 const DYNAMIC: u16 = 49_152;
-/// How many those are.
+/// Number of dynamic ports.
 const DYNAMIC_PORTS: u32 = 16_384;
 /// Clients with addresses of their own.
 const CLIENT_ADDRESSES: u32 = 253;
 
-/// Wireshark's file of this name: on which ports RTP and RTCP are, which no file of packets says.
+/// Wireshark's file of this name, which lists the ports of RTP and RTCP; packet files do not identify them.
 pub fn decode_as_entries() -> String {
     let entry =
         |(port, protocol): (u16, &str)| format!("decode_as_entry: udp.port,{port},(none),{protocol}\n");
@@ -31,7 +31,7 @@ pub(super) struct Socket {
     pub(super) port: u16,
 }
 
-/// Where `packet` comes from and where it goes, if its hosts are those of the flow `hosts`.
+/// Source and destination of `packet`, if its hosts are those of the flow `hosts`.
 pub(super) fn sockets(packet: &WirePacket<'_>, hosts: usize) -> [Socket; 2] {
     let (near, far) = match packet.content {
         WireContent::Media(_) => (RTP, RTP),

@@ -1,4 +1,4 @@
-//! Text of others as part of a page that is put together by hand.
+//! Escapes text for a page that is put together by hand.
 
 use std::borrow::Cow;
 

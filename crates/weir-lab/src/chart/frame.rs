@@ -1,4 +1,4 @@
-//! The frame of a chart: its axes with ticks and labels, and the box in which things are drawn.
+//! The frame of a chart: its axes with ticks and labels, and the box in which data is drawn.
 
 use core::fmt::{self, Write};
 
@@ -21,9 +21,9 @@ pub(crate) struct Frame {
     /// Size of the box.
     pub(crate) width: f64,
     pub(crate) height: f64,
-    /// What is left free to the right of the box.
+    /// The free space to the right of the box.
     right: f64,
-    /// What is left free below it.
+    /// The free space below the box.
     bottom: f64,
 }
 
@@ -32,12 +32,12 @@ impl Frame {
         Self { x, y, width: WIDTH - LEFT - RIGHT, height: HEIGHT, right: RIGHT, bottom: BOTTOM }
     }
 
-    /// The same, with so much left free to the right and so much more below.
+    /// The same frame, with this much free space to the right and this much more below.
     pub(crate) fn with_room(self, right: f64, below: f64) -> Self {
         Self { width: WIDTH - LEFT - right, right, bottom: BOTTOM + below, ..self }
     }
 
-    /// The same, with a unit as long upwards as to the right.
+    /// The same frame, with a unit as long vertically as horizontally.
     pub(crate) fn equal(self) -> Self {
         let ratio = self.y.width() / self.x.width();
         let (most, least) = (1000.0, 360.0);
@@ -49,7 +49,7 @@ impl Frame {
         Self { height, y: self.y.widened(self.x.width() * height / self.width), ..self }
     }
 
-    /// Where a point stands in the box; far outside it is as good as just outside.
+    /// Position of a point in the box; the position of a point far outside is clamped.
     pub(crate) fn place(&self, x: f64, y: f64) -> Option<(i32, i32)> {
         let near = |share: f64| share.clamp(-2.0, 3.0);
         let across = near(self.x.share(x)?) * self.width;
@@ -69,7 +69,7 @@ impl Frame {
         )
     }
 
-    /// The axis to the right: ticks with their texts, and what is on it.
+    /// The horizontal axis: ticks with their labels, and the label of the axis.
     pub(crate) fn across(&self, out: &mut String, label: &str) -> fmt::Result {
         let (mut grid, mut texts) = (String::new(), String::new());
         let bottom = TOP + self.height;
@@ -88,7 +88,7 @@ impl Frame {
         writeln!(out, "<text class=\"m a\" x=\"{at:.0}\" y=\"{below:.0}\">{}</text>", html(label))
     }
 
-    /// The axis upwards.
+    /// The vertical axis.
     pub(crate) fn up(&self, out: &mut String, label: &str) -> fmt::Result {
         let (mut grid, mut texts) = (String::new(), String::new());
         for (value, text) in self.y.ticks((self.height / 85.0).max(2.0)) {
@@ -106,7 +106,7 @@ impl Frame {
         )
     }
 
-    /// The box: what is drawn in it ends at its edges, and its places count from its upper left corner.
+    /// The box: its content is clipped at its edges, and coordinates count from its upper left corner.
     pub(crate) fn inside(&self, out: &mut String, drawn: &str) -> fmt::Result {
         let (width, height) = (self.width, self.height);
         writeln!(
@@ -116,7 +116,7 @@ impl Frame {
         )
     }
 
-    /// Beside or below the box: its places count from the upper left corner, too.
+    /// Content beside or below the box; coordinates count from the upper left corner of the box, too.
     pub(crate) fn beside(out: &mut String, drawn: &str) -> fmt::Result {
         writeln!(out, "<g transform=\"translate({LEFT:.0} {TOP:.0})\">\n{drawn}</g>")
     }

@@ -1,5 +1,5 @@
-//! Charts as drawings in SVG, which need no script, are sharp on paper and take their colours from the page, light or dark: axes,
-//! the box between them, and paths in it.
+//! Charts as SVG drawings: axes, the box between them, and paths in it. Charts need no script, are sharp on paper, and take their
+//! colours from the page, light or dark.
 
 mod escape;
 mod frame;
@@ -11,5 +11,5 @@ pub(crate) use frame::Frame;
 pub use scale::step as tick_step;
 pub(crate) use scale::{Bounds, Ends, Scale, said};
 
-/// How charts look.
+/// The style of charts.
 pub(crate) const CHART_CSS: &str = include_str!("chart.css");

@@ -1,8 +1,8 @@
-//! Lines as short as they can be written: from point to point in whole half pixels.
+//! Paths of SVG in their shortest form: from point to point in whole half pixels.
 
 use core::fmt::Write;
 
-/// The path through `points`; where one is missing it goes on behind it.
+/// The path through `points`; a missing point leaves a gap.
 pub(crate) fn through(points: impl Iterator<Item = Option<(i32, i32)>>) -> String {
     let mut path = String::new();
     let mut last: Option<(i32, i32)> = None;

@@ -1,13 +1,13 @@
-//! From values to places along an axis, and where its ticks stand.
+//! Scales: from values to positions along an axis, and the positions of its ticks.
 
 use core::fmt::Write;
 
-/// What is fixed of an axis; the rest comes of what it shows.
+/// The fixed properties of an axis; the others follow from its values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Bounds {
-    /// Where it begins.
+    /// Fixed begin of the axis.
     pub(crate) from: Option<f64>,
-    /// Where it ends.
+    /// Fixed end of the axis.
     pub(crate) to: Option<f64>,
     /// Whether it is logarithmic.
     pub(crate) log: bool,
@@ -21,16 +21,16 @@ pub(crate) struct Scale {
     log: bool,
 }
 
-/// How an axis that has no ends of its own ends.
+/// The ends of an axis that has no fixed ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
-    /// With its values.
+    /// At the least and the greatest value.
     Tight,
-    /// A little beyond them.
+    /// A little beyond the values.
     Loose,
-    /// At the ticks beyond them; at zero where that is not far.
+    /// At the ticks beyond the values; at zero where that is not far.
     Round,
-    /// The same, and always with zero.
+    /// As [`Ends::Round`], and always with zero.
     Zero,
 }
 
@@ -45,7 +45,7 @@ impl Scale {
         let (least, most) = if least <= most { (least, most) } else { empty };
         let own = Self::beyond(least, most, axis.log, ends);
         let (from, to) = (axis.from.unwrap_or(own.from), axis.to.unwrap_or(own.to));
-        // Ends of which one was given may have passed each other.
+        // A fixed and an automatic end may be in the wrong order.
         let to = if from < to {
             to
         } else if axis.log {
@@ -81,25 +81,25 @@ impl Scale {
         Self { from, to, log }
     }
 
-    /// How far along the axis `value` stands, from 0 to 1; none where a logarithmic axis cannot show it.
+    /// Position of `value` along the axis, from 0 to 1, or `None` where a logarithmic axis cannot show it.
     pub(crate) fn share(self, value: f64) -> Option<f64> {
         let on = |value: f64| if self.log { libm::log10(value) } else { value };
         let share = (on(value) - on(self.from)) / (on(self.to) - on(self.from));
         share.is_finite().then_some(share)
     }
 
-    /// How much it shows.
+    /// Width of the range.
     pub(crate) fn width(self) -> f64 {
         self.to - self.from
     }
 
-    /// The same with so much shown, about the same middle.
+    /// The same axis with a range of this width, about the same middle.
     pub(crate) fn widened(self, width: f64) -> Self {
         let more = (width - self.width()) / 2.0;
         Self { from: self.from - more, to: self.to + more, ..self }
     }
 
-    /// Values with their texts, about so many.
+    /// About `about` values with their labels.
     pub(crate) fn ticks(self, about: f64) -> Vec<(f64, String)> {
         let decades = if self.log { libm::log10(self.to / self.from) } else { 0.0 };
         if decades >= 1.0 { self.logarithmic(decades) } else { self.linear(about) }
@@ -128,7 +128,7 @@ impl Scale {
     }
 }
 
-/// 1, 2 or 5 times a power of ten that divides `width` into about so many.
+/// 1, 2 or 5 times a power of ten that divides `width` into about this many parts.
 pub fn step(width: f64, about: f64) -> f64 {
     let least = (width / about).max(1e-12);
     let unit = libm::pow(10.0, libm::log10(least).floor());
@@ -145,7 +145,7 @@ fn text(value: f64, decimals: usize) -> String {
     text.replace('-', "−")
 }
 
-/// A value as a label says it: four digits.
+/// A value as text with four digits.
 pub(crate) fn said(value: f64) -> String {
     let mut said = String::new();
     let size = value.abs();

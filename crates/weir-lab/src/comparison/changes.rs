@@ -1,4 +1,4 @@
-//! What became of the controllers of one run in another, by paired runs of the same seeds.
+//! Changes of the controllers from one run to another, by paired runs of the same seeds.
 
 use serde::Serialize;
 use weir_measure::results::Value;
@@ -9,16 +9,16 @@ use super::tables::{FRAME_DELAY_P95, FREEZES, USEFUL_RATE};
 use crate::paired::{RunRow, RunTable};
 use crate::registry;
 
-/// What became of a controller from the first run to the second.
+/// The change of a controller from the first run to the second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// The controller.
     pub name: String,
-    /// Of each criterion that was compared, its values in both runs.
+    /// Values of each compared criterion in both runs.
     values: Vec<(Criterion, Paired)>,
 }
 
-/// What became of a quantity.
+/// The direction in which a quantity changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Course {
@@ -37,7 +37,7 @@ pub enum Course {
 pub struct Gap {
     /// The controller.
     pub controller: String,
-    /// What is missing, and in which run.
+    /// The missing values, and the run that lacks them.
     pub problem: String,
 }
 
@@ -48,19 +48,19 @@ impl Gap {
     }
 }
 
-/// What became of all controllers of the first run.
+/// The changes of all controllers of the first run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Changes {
-    /// One for each controller that both have.
+    /// A change for each controller that both runs have.
     pub(super) of_each: Vec<Change>,
-    /// What is missing.
+    /// Missing controllers and missing values.
     pub(super) gaps: Vec<Gap>,
     /// A sentence for each criterion that the runs measure by different quantities.
     pub(super) different: Vec<String>,
 }
 
 impl Change {
-    /// Mean of the first and of the second run, over the seeds that have a value in both; `None` where there is none.
+    /// Mean of the first and of the second run, over the seeds that have a value in both, or `None` where no seed has.
     pub fn means(&self, criterion: Criterion) -> Option<[f64; 2]> {
         let Paired { before, after, .. } = self.values(criterion)?;
         Some([mean(before)?, mean(after)?])
@@ -70,7 +70,7 @@ impl Change {
         self.values.iter().find(|(own, _)| *own == criterion).map(|(_, values)| values)
     }
 
-    /// What became of a quantity ([`beats`]).
+    /// The direction of the change of a quantity ([`beats`]).
     pub fn course(&self, criterion: Criterion) -> Course {
         let known = self.values(criterion).filter(|values| values.before.len() >= LEAST_SEEDS);
         let Some(Paired { before, after, .. }) = known else { return Course::Unknown };
@@ -88,7 +88,7 @@ impl Change {
             .is_some_and(|values| beats(&values.before, &values.after, criterion.better(), share))
     }
 
-    /// Both means, as `502 → 522 kbit/s`; `None` where there is none.
+    /// Both means, as `502 → 522 kbit/s`, or `None` where no seed has a value in both.
     pub fn means_in_words(&self, criterion: Criterion) -> Option<String> {
         let [before, after] = self.means(criterion)?;
         let decimals = usize::from(criterion == Criterion::Freezes);
@@ -96,7 +96,7 @@ impl Change {
         Some(numbers.trim_end().to_owned())
     }
 
-    /// What became of it, in a sentence.
+    /// The changes of the controller, in a sentence.
     pub fn in_words(&self) -> String {
         let changed = |criterion: &Criterion| {
             let verdict = match self.course(*criterion) {
@@ -112,7 +112,8 @@ impl Change {
     }
 }
 
-/// What became of the controllers of `a` in `b`, over these pairs of runs; nothing where there is no pair. The runs are called `names`.
+/// The changes from the controllers of `a` to those of `b`, over these pairs of runs; empty where there is no pair. The runs are
+/// called `names`.
 pub(super) fn changes(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)], names: &[String; 2]) -> Changes {
     let mut all = Changes::default();
     let mut compared = Vec::new();
@@ -149,14 +150,14 @@ pub(super) fn changes(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)], name
     all
 }
 
-/// Where two tables have a criterion.
+/// The columns of a criterion in two tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Columns {
-    /// Neither has it.
+    /// Neither table has it.
     None,
-    /// Both have the same quantity, or one has none.
+    /// Both tables have the same quantity, or one table lacks it.
     Alike([Option<usize>; 2]),
-    /// They have different quantities, of these labels.
+    /// The tables have different quantities, with these labels.
     Different([String; 2]),
 }
 
@@ -175,7 +176,7 @@ impl Columns {
     }
 }
 
-/// Whether the column of this label has the criterion's values, or those beyond a yardstick's.
+/// Whether the column of this label has the criterion's values, or its differences to a reference sender.
 fn measures(label: &str, criterion: Criterion) -> bool {
     let quantity = match criterion {
         Criterion::UsefulRate => USEFUL_RATE,
@@ -189,12 +190,12 @@ fn measures(label: &str, criterion: Criterion) -> bool {
 /// The values of a controller in two runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Paired {
-    /// Of the seeds that have a value in both.
+    /// Values of the seeds that have a value in both runs.
     before: Vec<f64>,
     after: Vec<f64>,
-    /// How many seeds have a value in the other run alone, …
+    /// Number of seeds with a value in the other run alone, …
     missing: [usize; 2],
-    /// … of so many.
+    /// … out of this many seeds.
     seeds: usize,
 }
 
@@ -213,14 +214,14 @@ impl Paired {
                 }
                 (None, Some(_)) => all.missing[0] += 1,
                 (Some(_), None) => all.missing[1] += 1,
-                // What is undefined in both runs is no difference.
+                // A criterion that is undefined in both runs is no difference.
                 (None, None) => {}
             }
         }
         all
     }
 
-    /// What is missing; `None` where nothing is.
+    /// Description of the missing values, or `None` where both runs have all.
     fn problem(&self, criterion: Criterion, names: &[String; 2]) -> Option<String> {
         let lacking = [1, 0].into_iter().find(|&which| self.missing[which] > 0);
         let (what, known) = (criterion.name(), self.before.len());

@@ -1,9 +1,10 @@
-//! What a controller's sender half costs: a fixed minute of packets and feedback to put it through.
+//! Processing cost of a controller's sender half, measured over a fixed minute of packets and feedback.
 //!
-//! The minute is the same for every law, whatever rate it computes: 15 000 packets of 1000 bytes, one each 4 ms, on a
-//! path whose queue rises to 200 ms and drains each 10 s and that loses every 500th packet. What the receiver half makes
-//! of the arrivals is prepared beforehand. Counted is everything that the sender does per packet and per report: number
-//! it, remember it, tell the law, join the report with what was sent, compute. Not counted: parsing RTCP, and pacing.
+//! The minute is the same for every controller, whatever rate it computes. There are 15 000 packets of 1000 bytes, one every 4
+//! ms. The queuing delay of the path rises to 200 ms and drains every 10 s, and every 500th packet is lost. The receiver half's
+//! feedback for the arrivals is prepared beforehand. The cost includes all work of the sender per packet and per report. That is
+//! numbering, recording in the send history, passing on to the controller, joining the report with the history, and computing.
+//! RTCP parsing and pacing are not included.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -22,43 +23,43 @@ const PACKET_INTERVAL: TimeDelta = TimeDelta::from_millis(4);
 const HEADER: DataSize = DataSize::from_bytes(24);
 const PAYLOAD: DataSize = DataSize::from_bytes(976);
 const LOST_EACH: u32 = 500;
-/// The queue rises for the first four fifths of this and drains in the last.
+/// The queuing delay rises in the first four fifths of this period and drains in the last.
 const QUEUE_PERIOD: TimeDelta = TimeDelta::from_secs(10);
 const QUEUE_PEAK: TimeDelta = TimeDelta::from_millis(200);
 const PROPAGATION: TimeDelta = TimeDelta::from_millis(25);
 const RECEPTION_INTERVAL: TimeDelta = TimeDelta::from_secs(1);
-/// Between the clocks of the hosts.
+/// Offset between the clocks of the hosts.
 const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 
-/// A sender half and everything that will happen to it.
+/// A sender half and all events that it will receive.
 #[derive(Debug)]
 pub struct ReplayedCall {
     controller: Box<dyn Controller>,
     history: SendHistory,
     script: Script,
-    /// So many packets have left.
+    /// Number of packets sent so far.
     sent: u32,
 }
 
-/// What happens to a sender half, whichever it is.
+/// The events that any sender half receives.
 #[derive(Debug)]
 pub struct Script {
     interval: TimeDelta,
-    /// Reports in order of time, and the records that they refer to.
+    /// Reports in order of time, and the packet records that they refer to.
     reports: Vec<(SendTime, Stored)>,
     records: Vec<Record>,
 }
 
-/// What happens next.
+/// The next event for a sender half.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// The next packet leaves.
     Packet(SendTime),
-    /// A report has come.
+    /// A report arrives.
     Report(SendTime, Report<'a>),
 }
 
-/// A report whose records stand elsewhere.
+/// A report whose packet records are stored elsewhere.
 #[derive(Clone, Debug)]
 enum Stored {
     Packets { records: std::ops::Range<usize>, number: u8, at: Option<ArrivalTime> },
@@ -86,12 +87,12 @@ impl ReplayedCall {
         Ok(Self { controller, history, script: Script::of(&mut *receiver, interval), sent: 0 })
     }
 
-    /// Lives the minute; what this takes, over [`PACKETS`], is the cost per packet.
+    /// Replays the whole minute; its duration over [`PACKETS`] is the cost per packet.
     pub fn run(mut self) -> DataRate {
         self.advance(PACKETS)
     }
 
-    /// Lives until so many more packets have left.
+    /// Replays events until this many more packets have been sent.
     pub fn advance(&mut self, packets: u32) -> DataRate {
         let Self { controller, history, script, sent } = self;
         for event in script.events(*sent..*sent + packets) {
@@ -109,7 +110,7 @@ impl ReplayedCall {
                     if controller.next_timeout().is_some_and(|due| due <= now) {
                         controller.on_timeout(now, &state);
                     }
-                    // By value it would be copied, which is no part of what a law costs.
+                    // Passed by reference: a copy would be no part of the controller's cost.
                     black_box(&controller.target());
                 }
             }
@@ -119,14 +120,14 @@ impl ReplayedCall {
         controller.target().sending_rate
     }
 
-    /// The sender half and its history as they are now.
+    /// The sender half and its send history in their present state.
     pub fn into_sender(self) -> (Box<dyn Controller>, SendHistory) {
         (self.controller, self.history)
     }
 }
 
 impl Script {
-    /// What `receiver` makes of [`PACKETS`] packets `interval` apart.
+    /// The script of the feedback that `receiver` gives on [`PACKETS`] packets, `interval` apart.
     pub fn of(receiver: &mut dyn Receiver, interval: TimeDelta) -> Self {
         let mut minute = Self { interval, reports: Vec::new(), records: Vec::new() };
         let mut highest = 0;
@@ -181,7 +182,7 @@ impl Script {
         }
     }
 
-    /// What happens while `packets` leave, in order of time.
+    /// The events while `packets` are sent, in order of time.
     pub fn events(&self, packets: Range<u32>) -> impl Iterator<Item = Event<'_>> {
         let departure = |number: u32| SendTime::ZERO + self.interval * i64::from(number);
         let Range { start: mut number, end } = packets;
@@ -213,7 +214,7 @@ impl Script {
     }
 }
 
-/// How long a packet that is sent so long after the start waits.
+/// Queuing delay of a packet that is sent this long after the start.
 fn queue(sent: TimeDelta) -> TimeDelta {
     let phase = (sent.nanos() % QUEUE_PERIOD.nanos()) as f64 / QUEUE_PERIOD.nanos() as f64;
     QUEUE_PEAK.scale(if phase < 0.8 { phase / 0.8 } else { (1.0 - phase) / 0.2 })

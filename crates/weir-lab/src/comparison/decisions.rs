@@ -1,4 +1,4 @@
-//! Recorded decisions for people: in words, and as ticks of a report.
+//! Recorded decisions for readers: as text, and as ticks of a report.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,18 +12,18 @@ use crate::page::{DecisionTick, Move};
 use crate::registry::Registry;
 use weir_measure::metrics::{DecidingSignal, Decisions, FlowPlan, MeasurePlan, RecordedDecision};
 
-/// Ticks of a flow in a report: of more decisions those that moved the rate most.
+/// Most ticks of a flow in a report; of more decisions, the ones that changed the rate most are kept.
 const MOST_TICKS: usize = 2000;
 
 /// The signals of the controllers of a run's flows.
 #[derive(Clone, Debug)]
 pub struct FlowSignals {
-    /// For each flow of the plan those of the sender half and of the receiver half.
+    /// For each flow of the plan, the signals of the sender half and of the receiver half.
     flows: Vec<[&'static [Signal]; 2]>,
 }
 
 impl FlowSignals {
-    /// Those of the flows of `plan`, whose controllers `registry` has.
+    /// The signals of the flows of `plan`, whose controllers `registry` has.
     pub fn of(plan: &MeasurePlan, registry: &Registry) -> Self {
         let signals = |flow: &FlowPlan| {
             let name = &flow.controller;
@@ -32,7 +32,7 @@ impl FlowSignals {
         Self { flows: plan.flows.iter().map(signals).collect() }
     }
 
-    /// The signal of this name; `None` where the flow's controller has none.
+    /// The signal of this name, or `None` where the flow's controller has none.
     pub fn find(&self, flow: usize, side: Side, name: &str) -> Option<&'static Signal> {
         let [sender, receiver] = self.flows.get(flow)?;
         let signals = if side == Side::Sender { sender } else { receiver };
@@ -75,7 +75,7 @@ fn tick(decisions: &Decisions, known: &FlowSignals, decision: &RecordedDecision)
     }
 }
 
-/// From which rate to which.
+/// The rates before and after a decision, as text.
 pub fn change(decision: &RecordedDecision) -> String {
     if decision.from == decision.to {
         return format!("at {}", rate(decision.to));
@@ -88,7 +88,7 @@ pub fn rate(rate: DataRate) -> String {
     format!("{:.0} kbit/s", rate.bps_f64() / 1e3)
 }
 
-/// The signals that decided, each with its value and what it was compared with.
+/// The signals that decided, each with its value and its threshold.
 pub fn signals(decisions: &Decisions, known: &FlowSignals, decision: &RecordedDecision) -> Vec<String> {
     let reading = |own: DecidingSignal| {
         let name = decisions.signal(decision.flow, own.signal);
@@ -123,7 +123,7 @@ pub(super) fn quantity(value: f64, unit: &str) -> String {
     format!("{value} {unit}").trim_end().to_owned()
 }
 
-/// A decision by how far it moved the rate; of two that moved it as far, the later one is less.
+/// A decision, ordered by the size of its rate change; of equal changes, the later one ranks lower.
 #[derive(Clone, Copy, Debug)]
 struct Ranked(RecordedDecision);
 
@@ -133,7 +133,7 @@ impl Ranked {
     }
 }
 
-/// How far a decision moved the rate: the greater rate over the smaller one.
+/// Size of a decision's rate change: the greater rate over the smaller one.
 pub(super) fn distance(decision: &RecordedDecision) -> f64 {
     let [from, to] = [decision.from, decision.to].map(|rate| rate.bps_f64().max(1.0));
     (to / from).max(from / to)

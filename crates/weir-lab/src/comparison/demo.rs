@@ -17,12 +17,12 @@ use weir_measure::results::stats::Estimate;
 
 /// The scenario of the call alone.
 pub const ALONE: &str = "cellular/lte-drive";
-/// The same beside one CUBIC flow.
+/// The scenario of the call beside one CUBIC flow.
 pub const BESIDE_CUBIC: &str = "cellular/lte-drive-beside-cubic";
-/// The yardstick whose freezes are the drives' own: no law can be blamed for them.
+/// The reference sender whose freezes come from the drives themselves, not from a controller.
 pub const FLOOR: &str = "fixed";
 
-/// Limiting factors that the table shows; at the maximum nothing holds the rate down.
+/// Limiting factors that the table shows; at the maximum the rate is not held down.
 const HOLDS: [LimitingFactor; 5] = [
     LimitingFactor::Delay,
     LimitingFactor::Loss,
@@ -31,21 +31,21 @@ const HOLDS: [LimitingFactor; 5] = [
     LimitingFactor::Minimum,
 ];
 
-/// Whom the demo shows: `controllers`, and behind them the yardsticks.
+/// The candidates of the demo: `controllers`, followed by the reference senders.
 pub fn contestants(controllers: &[String]) -> Vec<String> {
     let yardsticks = registry::references().map(|info| info.name.to_string());
     let further = yardsticks.filter(|name| !controllers.contains(name));
     controllers.iter().cloned().chain(further).collect()
 }
 
-/// What a column is filled from.
+/// The source of a column's values.
 #[derive(Clone, Copy)]
 pub(super) enum From {
     /// The call alone.
     Alone,
     /// The call beside CUBIC.
     BesideCubic,
-    /// The call alone, less what [`FLOOR`] has in the runs of the same seeds.
+    /// The call alone, less the value of [`FLOOR`] in the runs of the same seeds.
     BeyondFloor,
 }
 
@@ -66,7 +66,7 @@ pub fn table(alone: &Comparison, beside: &Comparison) -> RunTable {
     RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }
 }
 
-/// Its columns, and what each is filled from.
+/// Columns of the table, and the source of each.
 pub(super) fn columns() -> Vec<(From, Metric<'static>)> {
     let mut columns: Vec<(From, Metric<'static>)> =
         call_metrics().into_iter().map(|metric| (From::Alone, metric)).collect();
@@ -85,7 +85,7 @@ pub(super) fn columns() -> Vec<(From, Metric<'static>)> {
     columns
 }
 
-/// The same metric, called after what it is beyond.
+/// The same metric, labelled with the reference that is subtracted from it.
 fn beyond_floor(mut metric: Metric<'_>) -> Metric<'_> {
     metric.column.label = format!("{} beyond {FLOOR}", metric.column.label);
     metric.column.definition =
@@ -93,18 +93,18 @@ fn beyond_floor(mut metric: Metric<'_>) -> Metric<'_> {
     metric
 }
 
-/// The runs of [`FLOOR`]; none if it did not run.
+/// The runs of [`FLOOR`], or an empty slice if it did not run.
 fn floor(alone: &Comparison) -> &[RunMetrics] {
     let floor = alone.controllers.iter().find(|controller| controller.name == FLOOR);
     floor.map_or(&[], |floor| floor.runs.as_slice())
 }
 
-/// What a reader should know of the table of the demo: how often the pictures of [`FLOOR`] stand still, and what the yardsticks are.
+/// Notes on the table of the demo: the freezes of [`FLOOR`], and the meaning of the reference senders.
 pub fn notes(alone: &Comparison, table: &RunTable) -> Vec<String> {
     floor_in_words(alone).into_iter().chain(yardsticks_in_words(table)).collect()
 }
 
-/// What [`FLOOR`] sends and how often its pictures stand still, in a sentence; `None` if it did not run.
+/// The rate and the freezes of [`FLOOR`], in a sentence, or `None` if it did not run.
 fn floor_in_words(alone: &Comparison) -> Option<String> {
     let runs = floor(alone);
     let [freezes, frozen] = freeze_metrics().map(|metric| metric.estimate(runs));
@@ -118,8 +118,8 @@ fn floor_in_words(alone: &Comparison) -> Option<String> {
     ))
 }
 
-/// The ranking of the controllers by the call alone and by what they leave to the upload beside it. Both comparisons must be of the
-/// same controllers.
+/// The ranking of the controllers by the call alone and by the rate that they leave to the upload beside it. Both comparisons
+/// must be of the same controllers.
 pub fn ranking(alone: &Comparison, beside: &Comparison) -> Option<Ranking> {
     alone.ranking_beside(beside)
 }

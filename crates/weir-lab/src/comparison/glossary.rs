@@ -1,11 +1,11 @@
-//! What the columns of the tables mean.
+//! Definitions of the columns of the tables.
 
 use super::tables::{Metric, breaker_metrics, flow_metrics, media_metrics, network_metrics};
 use super::{demo, portrait};
 use crate::page::Column;
 
-/// Every column of the tables of `weir run` and `weir compare`, with the words for where it stands. One that stands in several
-/// tables comes once for each way in which it is defined.
+/// Every column of the tables of `weir run` and `weir compare`, with a description of where it stands. A column of several tables
+/// is listed once for each of its definitions.
 pub fn columns() -> Vec<(Column, String)> {
     let run = media_metrics().into_iter().chain(network_metrics()).chain(breaker_metrics());
     let demo = demo::columns().into_iter().map(|(_, metric)| metric);

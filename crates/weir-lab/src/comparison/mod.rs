@@ -1,4 +1,4 @@
-//! A scenario run under several controllers and seeds, and what the runs amount to: in a sentence, as tables, in a report.
+//! A scenario run under several controllers and seeds, and its results: a sentence, tables, a report.
 
 pub mod changes;
 pub mod cost;

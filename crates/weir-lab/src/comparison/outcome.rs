@@ -1,4 +1,4 @@
-//! What running a comparison yields.
+//! The results of a comparison.
 
 use crate::compile::{TraceUse, names_of_stand_ins, stand_ins, titled};
 use weir_measure::metrics::{FlowDelays, Histogram, MeasurePlan, Recording};
@@ -9,7 +9,7 @@ use weir_measure::results::{FlowKind, RunMetrics, Summary};
 pub struct Comparison {
     /// Statistics over the runs.
     pub summary: Summary,
-    /// One entry per controller.
+    /// The runs of each controller.
     pub controllers: Vec<ControllerRuns>,
     /// The traces in use.
     pub traces: Vec<TraceUse>,
@@ -18,7 +18,7 @@ pub struct Comparison {
 /// The runs of one controller.
 #[derive(Debug)]
 pub struct ControllerRuns {
-    /// Under which name it was compared.
+    /// The name under which it was compared.
     pub name: String,
     /// The controller that this name stands for.
     pub law: String,
@@ -28,10 +28,10 @@ pub struct ControllerRuns {
     pub sample: Sample,
 }
 
-/// One run in detail.
+/// The details of one run.
 #[derive(Debug)]
 pub struct Sample {
-    /// What was measured.
+    /// The flows, links and queues that were measured.
     pub plan: MeasurePlan,
     /// Distributions of delays per flow.
     pub delays: Vec<FlowDelays>,
@@ -52,17 +52,17 @@ impl Comparison {
         self.controllers.iter().flat_map(|c| &c.sample.plan.flows).any(|flow| flow.kind == FlowKind::Media)
     }
 
-    /// A sentence for each trace that another stood in for.
+    /// A sentence for each trace that was replaced by a stand-in.
     pub fn stand_ins(&self) -> Vec<String> {
         stand_ins(&self.traces)
     }
 
-    /// The names of the traces that stood in for others; `None` if none did.
+    /// The names of the traces that replaced others, or `None` if no trace was replaced.
     pub(super) fn names_of_stand_ins(&self) -> Option<String> {
         names_of_stand_ins(&self.traces)
     }
 
-    /// `title`, which says so where a trace stood in for another.
+    /// `title`, with a remark where a trace was replaced by another.
     pub fn titled(&self, title: &str) -> String {
         titled(title, &self.traces)
     }

@@ -1,4 +1,4 @@
-//! From a comparison to what a report shows of it.
+//! Converts a comparison into the input of a report.
 
 use core::mem::take;
 use std::io;
@@ -27,14 +27,14 @@ use weir_measure::results::ranking::Ranking;
 /// Points of a distribution, on a page and in a file.
 pub const CDF_POINTS: usize = 1000;
 
-/// What is said of runs that are all alike.
+/// The remark on runs that are all alike.
 pub const ALL_ALIKE: &str =
     "All runs are alike, as hardly anything in this scenario depends on the seed: numbers have no intervals.";
 
-/// What keeps a page from being drawn.
+/// Errors that keep a page from being drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum PanelsError {
-    /// The scenario holds a number beyond what TOML can; none that was parsed does.
+    /// The scenario holds a number beyond the range of TOML; no parsed scenario does.
     #[error(transparent)]
     Scenario(#[from] TomlError),
     /// The series of a run of hours did not fit on the disk, or cannot be read from there.
@@ -42,8 +42,8 @@ pub enum PanelsError {
     Series(#[from] io::Error),
 }
 
-/// What the page on `comparison` shows, whose series go into it: those of a long run are large. `values` is its table, `ranking` that
-/// of its controllers, `verdict` what both come to in words.
+/// The input of the page on `comparison`. The time series are moved into it, as those of a long run are large. `values` is its
+/// table, `ranking` that of its controllers, `verdict` a summary of both in a few sentences.
 ///
 /// # Errors
 /// As for [`PanelsError`].
@@ -104,7 +104,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
     notes
 }
 
-/// The seed of the first run, of which there are curves; `None` if it is the only one.
+/// The seed of the first run, whose curves are shown, or `None` if it is the only run.
 pub(super) fn first_of_several(seeds: &[u64]) -> Option<u64> {
     match seeds {
         [seed, _, ..] => Some(*seed),
@@ -112,7 +112,7 @@ pub(super) fn first_of_several(seeds: &[u64]) -> Option<u64> {
     }
 }
 
-/// What a page says of curves with so many bins in a point.
+/// The remark on curves that join this many bins in a point.
 fn joined(bins: usize) -> String {
     let length = TimeDelta::from_nanos(BIN as i64 * bins as i64);
     format!(
@@ -120,12 +120,12 @@ fn joined(bins: usize) -> String {
     )
 }
 
-/// The flow that a panel shows more of: the first media flow, else the first.
+/// The flow that a panel shows in most detail: the first media flow, else the first.
 pub(super) fn subject(plan: &MeasurePlan) -> usize {
     plan.flows.iter().position(|flow| flow.kind == FlowKind::Media).unwrap_or(0)
 }
 
-/// What the panel of a controller is drawn from.
+/// The data that the panel of a controller is drawn from.
 #[derive(Debug)]
 pub(super) struct Courses {
     /// The first run.
@@ -136,7 +136,7 @@ pub(super) struct Courses {
     pub(super) queuing_delay: Vec<CdfStep>,
 }
 
-/// The panel of a controller, whose flows have these signals; `None` if there is no flow.
+/// The panel of a controller, whose flows have these signals, or `None` if there is no flow.
 pub(super) fn drawn(
     controller: &str,
     registry: &Registry,
@@ -171,7 +171,7 @@ pub(super) fn drawn(
     })
 }
 
-/// The highest rate that a media flow could use at any time; `None` if none knows a limit.
+/// The highest rate that a media flow could use at any time, or `None` if no media flow has a limit.
 fn highest_rate(plan: &MeasurePlan) -> Option<f64> {
     let media = plan.flows.iter().filter(|flow| flow.kind == FlowKind::Media);
     let limits =
@@ -223,7 +223,7 @@ fn sum(flows: &[FlowCurves]) -> FlowCurves {
     }
 }
 
-/// The flows of a coupling together.
+/// The curves of the coupled flows of a coupling.
 fn together(
     coupling: &CouplingSeries,
     plan: &MeasurePlan,
@@ -270,7 +270,7 @@ fn together(
     }
 }
 
-/// The mean of each bin and those of the second before it.
+/// The mean over each bin and the bins of the second before it.
 fn over_a_second(rates: &[f64]) -> Vec<f64> {
     let mean = |bin: usize| {
         let second = &rates[(bin + 1).saturating_sub(PER_SECOND)..=bin];

@@ -1,4 +1,4 @@
-//! Controllers side by side in a handful of scenarios: a row to choose by.
+//! Controllers side by side in a few scenarios: a table row for choosing among them.
 
 use super::Comparison;
 use super::demo;
@@ -35,18 +35,18 @@ pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> RunTable {
     RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }
 }
 
-/// The ranking of the controllers by the call, and by what they leave to the flow beside them.
+/// The ranking of the controllers by the call, and by the rate that they leave to the flow beside them.
 pub fn ranking([call, .., beside]: &[Comparison; SCENARIOS.len()]) -> Option<Ranking> {
     call.ranking_beside(beside)
 }
 
-/// Which controllers lead, and which of them are recommended, in a few sentences; `None` where nothing is ranked.
+/// The leading and the recommended controllers in a few sentences, or `None` where there is no ranking.
 pub fn verdict([call, ..]: &[Comparison; SCENARIOS.len()], ranking: Option<&Ranking>) -> Option<String> {
     let ranking = Some(ranking?);
     Some(format!("{}: {}", SCENARIOS[0], call.verdict_by(ranking, &call.over())))
 }
 
-/// Its columns, in order.
+/// Columns of the table, in order.
 pub(super) fn metrics() -> Vec<Metric<'static>> {
     let mut metrics = call_metrics();
     metrics.extend([loss_metric(), used(), start_up(), fairness(), share()]);

@@ -9,12 +9,12 @@ use crate::traces::TraceStore;
 use weir_measure::metrics::Measured;
 use weir_measure::results::{RunMetrics, Summary, UnevenRuns};
 
-/// What to run.
+/// A comparison to run.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparisonRequest<'a> {
-    /// The scenario, which says what its results are called and which controllers to compare.
+    /// The scenario, which names its results and lists the controllers to compare.
     pub scenario: &'a Scenario,
-    /// One run of each controller per seed, at least one.
+    /// Seeds, at least one; each controller runs once per seed.
     pub seeds: &'a [u64],
     /// Threads; the results do not depend on them.
     pub jobs: usize,
@@ -22,7 +22,7 @@ pub struct ComparisonRequest<'a> {
     pub series: bool,
 }
 
-/// Which packets of a comparison to capture, and where to.
+/// The packets of a comparison to capture, and the files to write them to.
 #[derive(Clone, Copy, Debug)]
 pub struct Captures<'a> {
     /// The names of the links, in the order of the interfaces in the files.
@@ -34,10 +34,10 @@ pub struct Captures<'a> {
 /// Why a comparison cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ComparisonError {
-    /// A run cannot be made.
+    /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// No seeds.
+    /// The request has no seeds.
     #[error(transparent)]
     Runs(#[from] UnevenRuns),
 }
@@ -49,7 +49,7 @@ impl From<ScenarioError> for ComparisonError {
 }
 
 impl ComparisonRequest<'_> {
-    /// How many runs this makes.
+    /// Number of runs of this request.
     pub fn runs(&self) -> usize {
         self.scenario.controllers.len().max(1) * self.seeds.len()
     }
@@ -57,15 +57,15 @@ impl ComparisonRequest<'_> {
     /// Runs everything; `done` is called after each run, from any thread.
     ///
     /// # Errors
-    /// The scenario names something that is not there, or makes no sense to the simulator.
+    /// The scenario names something that does not exist, or the simulator refuses it.
     pub fn run(&self, store: &TraceStore, done: &(dyn Fn() + Sync)) -> Result<Comparison, ComparisonError> {
         self.run_capturing(store, done, None)
     }
 
-    /// [`Self::run`], and packets are captured on the way. What a capture that fails has written stays in its file.
+    /// [`Self::run`] with a capture of packets. A capture that fails leaves the packets written so far in its file.
     ///
     /// # Errors
-    /// As [`Self::run`]; that there is no such link, before anything runs; that a file cannot be written.
+    /// As [`Self::run`]. Also: a named link does not exist, found before any run, or a file cannot be written.
     pub fn run_capturing(
         &self,
         store: &TraceStore,
@@ -139,13 +139,13 @@ impl ComparisonRequest<'_> {
 }
 
 impl<'a> Captures<'a> {
-    /// What is captured of the controller at `index`.
+    /// The capture for the controller at `index`.
     fn of(self, index: usize) -> Option<Capture<'a>> {
         self.files.get(index).map(|file| Capture { links: self.links, file })
     }
 }
 
-/// What is made of the first run of a controller.
+/// The folding key of the first run of a controller.
 const KEPT_WHOLE: &str = "with sample";
 
 /// A scenario under one controller.
@@ -163,7 +163,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// What is kept of a run: of the first of its controller everything.
+    /// The results that are kept of a run; of a controller's first run everything is kept.
     fn of(ran: Ran, first: bool) -> Self {
         let Ran { plan, measured: Measured { metrics, delays, series, .. }, traces } = ran;
         Self { metrics, sample: first.then_some(Sample { plan, delays, series }), traces }

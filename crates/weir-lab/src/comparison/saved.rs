@@ -1,4 +1,4 @@
-//! A run that was written down, for its report to be drawn again, alone or over another one.
+//! A saved run, from which its report can be drawn again, alone or over another one.
 
 use serde::{Deserialize, Serialize};
 use weir_measure::metrics::{Decisions, MeasurePlan, ReadSeriesError, Series, read_cdf_csv};
@@ -17,22 +17,22 @@ use crate::runs::{Ran, RunError, Task};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 
-/// What a report says, with its table run by run: what `table.json` holds.
+/// The contents of a report, with its table run by run, as stored in `table.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Saved {
     /// The scenario's name.
     pub scenario: String,
-    /// What was compared, in a few words.
+    /// Title of the comparison, a few words.
     pub title: String,
-    /// Where the numbers come from.
+    /// Source of the numbers.
     pub source: String,
-    /// What it amounted to, in a sentence.
+    /// Result of the comparison, in a sentence.
     pub verdict: String,
-    /// What a reader should know besides.
+    /// Further notes for the reader.
     pub notes: Vec<String>,
     /// The seeds of the runs, in the order of the values.
     pub seeds: Vec<u64>,
-    /// Which controllers lead; not there of a single one, and of runs that were written before they were ranked.
+    /// The leading controllers; absent for a single controller, and for runs that were written before rankings existed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranking: Option<Ranking>,
     /// The table.
@@ -40,16 +40,16 @@ pub struct Saved {
     pub table: RunTable,
 }
 
-/// The curves of a controller that were written down cannot be read.
+/// Errors on reading the saved curves of a controller.
 #[derive(Debug, thiserror::Error)]
 pub enum CurvesError {
     /// The scenario under this controller cannot be built.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// A table is not that of the run.
+    /// A table does not belong to the run.
     #[error(transparent)]
     Series(#[from] ReadSeriesError),
-    /// The table of decisions is not that of the run.
+    /// The table of decisions does not belong to the run.
     #[error("decisions: {0}")]
     Decisions(ReadSeriesError),
     /// A part of a long run cannot be read.
@@ -58,7 +58,8 @@ pub enum CurvesError {
 }
 
 impl Saved {
-    /// What `input` says of the runs that `summary` is of, whose table is `table` and whose controllers are ranked by `ranking`.
+    /// The saved contents of `input`, the report on the runs of `summary`. `table` is their table, and `ranking` ranks their
+    /// controllers.
     pub fn of(summary: &Summary, table: RunTable, ranking: Option<&Ranking>, input: &PageInput) -> Self {
         let PageInput { title, source, verdict, notes, .. } = input;
         let Summary { scenario, seeds, .. } = summary;
@@ -74,10 +75,10 @@ impl Saved {
         }
     }
 
-    /// What `results.json` tells, which knows no single run: means in the place of runs.
+    /// The contents of `results.json`, which has means in place of single runs.
     ///
     /// # Errors
-    /// The text is no results.
+    /// The text is not valid results JSON.
     pub fn from_results(text: &str) -> Result<Self, serde_json::Error> {
         let summary: Summary = serde_json::from_str(text)?;
         let mut controllers = Vec::new();
@@ -104,7 +105,7 @@ impl Saved {
         })
     }
 
-    /// Says of each row that does not tell it which law it is, by the variants of the scenario.
+    /// Adds the controller to each row that lacks it, from the variants of the scenario.
     pub fn tell_laws(&mut self, scenario: &Scenario) {
         for row in self.table.rows.iter_mut().filter(|row| row.law.is_empty() || row.law == row.name) {
             scenario.controller_of(&row.name).clone_into(&mut row.law);
@@ -128,10 +129,10 @@ impl Saved {
         }
     }
 
-    /// The curves of a controller, from the tables that were written of its first run.
+    /// The curves of a controller, from the saved tables of its first run.
     ///
     /// # Errors
-    /// They are not those of the scenario under this controller.
+    /// The tables do not fit the scenario under this controller.
     pub fn curves(
         &self,
         scenario: &Scenario,
@@ -152,33 +153,33 @@ impl Saved {
     }
 }
 
-/// What was written of a controller's first run.
+/// The saved tables of a controller's first run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
-    /// Its series.
+    /// Table of its time series.
     pub series: String,
-    /// Its decisions; empty if there is no table of them.
+    /// Table of its decisions; empty if there is none.
     pub decisions: String,
-    /// The distribution of queuing delays; empty if there is none.
+    /// Table of the distribution of queuing delays; empty if there is none.
     pub queuing_delays: String,
 }
 
-/// A controller's first run as it was written down.
+/// A controller's first run, read from its saved tables.
 #[derive(Clone, Debug)]
 pub struct RecordedRun {
-    /// What was measured.
+    /// The flows, links and queues that were measured.
     pub plan: MeasurePlan,
-    /// Over time.
+    /// The time series.
     pub series: Series,
-    /// What the controllers of its flows decided.
+    /// The decisions of the controllers of its flows.
     pub decisions: Decisions,
 }
 
 impl RecordedRun {
-    /// The first run of `scenario` under the controller, from what was written of it.
+    /// The first run of `scenario` under the controller, from its saved tables.
     ///
     /// # Errors
-    /// The tables are not those of the scenario under this controller.
+    /// The tables do not belong to the scenario under this controller.
     pub fn read(
         scenario: &Scenario,
         controller: &str,
@@ -196,10 +197,10 @@ impl RecordedRun {
         Ok(Self { plan, series, decisions })
     }
 
-    /// The run of another seed, which is made again.
+    /// The run of another seed, which is simulated again.
     ///
     /// # Errors
-    /// The scenario cannot be built or run; the series of a long run cannot be kept on the disk.
+    /// The scenario cannot be built or run, or the series of a long run cannot be stored on the disk.
     pub fn again(
         scenario: &Scenario,
         controller: &str,
@@ -217,7 +218,7 @@ impl RecordedRun {
     }
 }
 
-/// The values of a run in the place of statistics over runs: their means.
+/// The means of statistics over runs, in the place of values of runs.
 fn means(value: serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
     match value {

@@ -1,4 +1,4 @@
-//! The scatter of a table of runs: useful rate against frame delay, with who leads.
+//! The scatter plot of a table of runs: useful rate against frame delay, with the leading controllers marked.
 
 use super::tables::{FRAME_DELAY_P95, USEFUL_RATE};
 use crate::page::{Cell, Scatter, ScatterPoint, Standing};
@@ -6,14 +6,15 @@ use crate::paired::{RunRow, RunTable, estimate};
 use crate::registry;
 use weir_measure::results::ranking::Ranking;
 
-/// The scatter of `table`, whose controllers are ranked by `ranking`; `None` where nothing is ranked, or rate or delay is missing.
+/// The scatter plot of `table`, whose controllers are ranked by `ranking`, or `None` where the ranking, the rate or the delay is
+/// missing.
 pub(super) fn scatter(table: &RunTable, ranking: Option<&Ranking>) -> Option<Scatter> {
     let ranking = ranking?;
     let points = points(table, Some(ranking), false)?;
     Some(Scatter { points, note: note(table, ranking) })
 }
 
-/// Two runs in one scatter, called `names`; `None` where one of them has no rate or delay.
+/// Two runs in one scatter plot, called `names`, or `None` where one of them has no rate or delay.
 pub(super) fn of_two(runs: [(&RunTable, Option<&Ranking>); 2], names: &[String; 2]) -> Option<Scatter> {
     let [(first, its), (second, others)] = runs;
     let mut all = points(first, its, false)?;
@@ -24,7 +25,7 @@ pub(super) fn of_two(runs: [(&RunTable, Option<&Ranking>); 2], names: &[String; 
     Some(Scatter { points: all, note })
 }
 
-/// The marks of a run; `None` where rate or delay is missing.
+/// The marks of a run, or `None` where rate or delay is missing.
 fn points(table: &RunTable, ranking: Option<&Ranking>, is_second: bool) -> Option<Vec<ScatterPoint>> {
     let (rate, delay) = (place(table, USEFUL_RATE)?, place(table, FRAME_DELAY_P95)?);
     let random = !table.runs_are_alike();
@@ -57,7 +58,7 @@ fn standing(row: &RunRow, ranking: Option<&Ranking>) -> Standing {
     }
 }
 
-/// How sure the leading set is, and what the yardsticks are that stand in the picture.
+/// The confidence in the leading set, and the meaning of the reference senders in the picture.
 fn note(table: &RunTable, ranking: &Ranking) -> String {
     let mut sentences = Vec::new();
     if ranking.can_tell() {
@@ -71,7 +72,7 @@ fn note(table: &RunTable, ranking: &Ranking) -> String {
     sentences.join(" ")
 }
 
-/// What the yardsticks are that `table` shows; `None` where it shows none.
+/// The meaning of the reference senders that `table` shows, or `None` where it shows none.
 pub(super) fn yardsticks_in_words(table: &RunTable) -> Option<String> {
     let there = |name: &str| table.rows.iter().any(|row| row.law == name);
     let words = registry::references().filter(|info| there(&info.name));

@@ -15,10 +15,10 @@ pub(super) const FREEZES: &str = "freezes";
 const FRAME_DELAY: &str = "from capture to the arrival of a frame's last packet, 95th percentile over frames";
 const QUEUING_OF_A_FLOW: &str = "one-way delay of the flow's packets less propagation";
 
-/// How a cell is filled from one run.
+/// Computes the value of a cell from one run.
 type FromRun<'a> = Box<dyn Fn(&RunMetrics) -> Value + 'a>;
 
-/// A column and how to fill it from one run.
+/// A column and its value from one run.
 pub(crate) struct Metric<'a> {
     pub(crate) column: Column,
     value: FromRun<'a>,
@@ -48,7 +48,7 @@ impl<'a> Metric<'a> {
         runs.iter().map(|run| (self.value)(run)).collect()
     }
 
-    /// Mean and interval over runs; `None` if no run has a value.
+    /// Mean and interval over runs, or `None` if no run has a value.
     pub(crate) fn estimate(&self, runs: &[RunMetrics]) -> Option<Estimate> {
         estimate(&self.values(runs))
     }
@@ -60,7 +60,7 @@ impl<'a> Metric<'a> {
     }
 }
 
-/// The table of any comparison: what its media flows got together, and the bottleneck.
+/// The table of any comparison: sums over its media flows, and the bottleneck.
 pub fn summary_table(comparison: &Comparison) -> RunTable {
     table_of_runs(comparison.controllers.iter().map(|c| ([&c.name, &c.law], c.runs.as_slice())))
 }
@@ -72,12 +72,13 @@ impl Comparison {
     }
 }
 
-/// What variants of one law differ in, run by run.
+/// Differences between the variants of one controller, run by run.
 pub fn differences(comparison: &Comparison) -> Vec<Differences> {
     summary_table(comparison).differences()
 }
 
-/// How each controller differs from itself in `before`, run by run. `None` where that had other seeds, or none of the controllers.
+/// The differences of each controller to itself in `before`, run by run. The result is `None` where `before` has other seeds, or
+/// none of the controllers.
 pub fn change_table(before: &Comparison, now: &Comparison) -> Option<SummaryTable> {
     let values =
         |of: &Comparison| table_of_all(of.controllers.iter().map(|c| ([&c.name, &c.law], &c.runs[..])));
@@ -89,7 +90,7 @@ pub fn change_table(before: &Comparison, now: &Comparison) -> Option<SummaryTabl
     alike.then(|| known(SummaryTable { columns, rows }))
 }
 
-/// The same of the runs of each controller, which has a name and is a law.
+/// The same table for the runs of each controller, given with its name and the controller that it is a variant of.
 pub(crate) fn table_of_runs<'a>(
     controllers: impl Iterator<Item = ([&'a String; 2], &'a [RunMetrics])>,
 ) -> RunTable {
@@ -110,8 +111,8 @@ fn table_of_all<'a>(controllers: impl Iterator<Item = ([&'a String; 2], &'a [Run
     RunTable { columns: metrics.iter().map(|m| m.column.clone()).collect(), rows }
 }
 
-/// The rows of a table of flows: name, kind and what each got, over the runs of one controller. Flows that are copies
-/// of one (`name-1`, `name-2`, …) share a row with the mean of their values.
+/// The rows of a table of flows: name, kind and received data, over the runs of one controller. Flows that are copies of one
+/// (`name-1`, `name-2`, …) share a row with the mean of their values.
 pub fn flow_table(runs: &[RunMetrics]) -> SummaryTable {
     let names = runs.first().map(|run| groups(&run.flows)).unwrap_or_default();
     let columns: Vec<Metric<'_>> = flow_metrics("");
@@ -137,7 +138,7 @@ fn media(run: &RunMetrics) -> impl Iterator<Item = &FlowMeasures<Value>> {
     run.flows.iter().filter(|flow| flow.kind == FlowKind::Media)
 }
 
-/// What a call is judged by.
+/// The metrics that a call is judged by.
 pub(crate) fn call_metrics<'a>() -> Vec<Metric<'a>> {
     vec![
         Metric::new(
@@ -152,7 +153,7 @@ pub(crate) fn call_metrics<'a>() -> Vec<Metric<'a>> {
     ]
 }
 
-/// How often pictures stand still, and for how long.
+/// Number and duration of freezes.
 pub(crate) fn freeze_metrics<'a>() -> [Metric<'a>; 2] {
     let definition = "intervals between frames of at least three times the mean, or 150 ms more than it";
     [
@@ -170,7 +171,8 @@ pub(crate) fn loss_metric<'a>() -> Metric<'a> {
     })
 }
 
-/// Share of the time in which `factor` limited the media flows' target rate, in per cent. That alone costs nothing.
+/// Share of the time in which `factor` limited the media flows' target rate, in per cent. The limiting factor alone costs no
+/// rate.
 pub(crate) fn factor_metric<'a>(factor: LimitingFactor) -> Metric<'a> {
     let definition = format!("share of the time in which this limited the target rate: {}", factor.meaning());
     let word =
@@ -185,7 +187,7 @@ pub(crate) fn factor_metric<'a>(factor: LimitingFactor) -> Metric<'a> {
     })
 }
 
-/// The media flows' part of what all flows got, in per cent.
+/// The media flows' share of the rate that all flows received, in per cent.
 pub(crate) fn share_beside_tcp(run: &RunMetrics) -> Option<f64> {
     let rate = |kind| {
         let own = run.flows.iter().filter(|flow| flow.kind == kind);
@@ -217,7 +219,7 @@ pub(super) fn media_metrics<'a>() -> Vec<Metric<'a>> {
     metrics
 }
 
-/// When circuit breakers stopped media, the first flow of each run; nothing where they are off.
+/// The flow that a circuit breaker stopped first in each run; no columns where circuit breakers are off.
 pub(super) fn breaker_metrics<'a>() -> impl Iterator<Item = Metric<'a>> {
     type Pick = fn(&FlowMeasures<Value>) -> Value;
     let breakers: [(&str, &str, Pick); 3] = [
@@ -296,7 +298,7 @@ fn stem(name: &str) -> Option<&str> {
     (!number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())).then_some(stem)
 }
 
-/// Groups in the order of their first flow, and how many flows each has.
+/// Groups in the order of their first flow, with the number of flows in each.
 fn groups(flows: &[FlowMeasures<Value>]) -> Vec<(String, usize)> {
     let mut groups: Vec<(String, usize)> = Vec::new();
     for flow in flows {

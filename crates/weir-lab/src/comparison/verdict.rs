@@ -1,4 +1,4 @@
-//! What a comparison amounts to: which controllers lead, and a sentence that says so.
+//! The verdict of a comparison: the leading controllers, and a sentence that names them.
 
 use super::outcome::{Comparison, ControllerRuns};
 use super::tables::media_sum;
@@ -8,13 +8,13 @@ use weir_measure::results::stats::Estimate;
 use weir_measure::results::{FlowKind, RunMetrics, Value};
 
 impl Comparison {
-    /// What the runs amount to, in a few sentences: which of several controllers lead, and which of them are recommended; of a
-    /// single one rate, queuing delay and loss; without media how the bottleneck was used.
+    /// The verdict in a few sentences. Of several controllers it names the leading and the recommended ones. Of a single one it
+    /// gives rate, queuing delay and loss; without media, the use of the bottleneck.
     pub fn verdict(&self) -> String {
         self.verdict_by(self.summary.ranking.as_ref(), &self.over())
     }
 
-    /// [`Self::verdict`] by this ranking, where `over` says of which runs.
+    /// [`Self::verdict`] by this ranking, where `over` names the runs that it covers.
     pub(crate) fn verdict_by(&self, ranking: Option<&Ranking>, over: &str) -> String {
         let sentence = match (self.candidates().next(), ranking) {
             (None, _) => return "Nothing was compared.".to_owned(),
@@ -28,15 +28,15 @@ impl Comparison {
         }
     }
 
-    /// The ranking of the controllers; `None` of fewer than two, and where there is no media. `neighbours` are the runs of the same
-    /// controllers in which the media have a neighbour.
+    /// The ranking of the controllers, or `None` for fewer than two, and where there is no media. `neighbours` are the runs of
+    /// the same controllers in which the media flows compete with another flow.
     pub(crate) fn ranking_beside(&self, neighbours: &Self) -> Option<Ranking> {
         let candidates: Vec<RankedController> =
             self.candidates_beside(neighbours).map(|(_, own)| own).collect();
         (candidates.len() > 1 && self.has_media()).then(|| Ranking::of(&candidates))
     }
 
-    /// The candidates as they are compared, each with its place among the controllers.
+    /// The candidates, each with its index among the controllers.
     pub(crate) fn candidates_beside<'a>(
         &'a self,
         neighbours: &'a Self,
@@ -48,14 +48,14 @@ impl Comparison {
         self.candidates().map(candidate)
     }
 
-    /// The controllers, each with its place; where there are none, the yardsticks.
+    /// The controllers, each with its index, or the reference senders where there are no others.
     fn candidates(&self) -> impl Iterator<Item = (usize, &ControllerRuns)> {
         let is_law = |c: &ControllerRuns| !registry::is_reference(&c.law);
         let some = self.controllers.iter().any(is_law);
         self.controllers.iter().enumerate().filter(move |(_, c)| !some || is_law(c))
     }
 
-    /// The ranking in a sentence, and one on those that delivered nothing in any run, if there are any.
+    /// The ranking in a sentence, and one on controllers that delivered no data in any run, if there are any.
     fn ranked_in_words(&self, ranking: &Ranking, over: &str) -> String {
         let nothing = |run: &RunMetrics| run.media.rate_bps.is_none_or(|rate| rate == 0.0);
         let idle = self.candidates().filter(|(_, c)| c.runs.iter().all(nothing));
@@ -128,7 +128,7 @@ impl Comparison {
     }
 }
 
-/// `own` as it is compared; `beside` are its runs with a neighbour.
+/// `own` as a candidate; `beside` are its runs beside a competing flow.
 fn candidate(own: &ControllerRuns, beside: &[RunMetrics]) -> RankedController {
     let of = |runs: &[RunMetrics], value: &dyn Fn(&RunMetrics) -> Value| runs.iter().map(value).collect();
     let neighbours: Vec<Value> = of(beside, &neighbour_rate);
@@ -143,7 +143,7 @@ fn candidate(own: &ControllerRuns, beside: &[RunMetrics]) -> RankedController {
     }
 }
 
-/// What the flows that are no media got together, in kbit/s; `None` where there are none.
+/// Sum of the rates of the flows that are not media, in kbit/s, or `None` where there are none.
 fn neighbour_rate(run: &RunMetrics) -> Value {
     let mut others = run.flows.iter().filter(|flow| flow.kind != FlowKind::Media).peekable();
     others.peek()?;

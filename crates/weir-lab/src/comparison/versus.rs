@@ -1,4 +1,4 @@
-//! Two runs side by side: their tables with what the second has beyond the first, and their curves over each other.
+//! Two runs side by side: their tables with the differences of the second to the first, and their curves over each other.
 
 use weir_measure::results::Value;
 use weir_measure::results::ranking::LEAST_SEEDS;
@@ -9,18 +9,18 @@ use super::scatter::of_two;
 use crate::page::{ControllerPanel, PageInput, Row, RowKind, SummaryTable};
 use crate::paired::{RunRow, RunTable, known, less};
 
-/// A run with all that a page shows of it.
+/// A run with all data that a page shows of it.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
-    /// What it is called on the page.
+    /// Name of the run on the page.
     pub name: String,
-    /// What was written down.
+    /// The saved contents of its report.
     pub saved: Saved,
     /// The text of its scenario; empty if there is none.
     pub scenario: String,
-    /// The same without the controllers that were compared: what has to be alike for runs to be paired.
+    /// The scenario without the compared controllers; runs are paired only where this text is the same.
     pub world: String,
-    /// Its curves.
+    /// Curves of its controllers.
     pub controllers: Vec<ControllerPanel>,
 }
 
@@ -29,15 +29,15 @@ pub struct Loaded {
 pub struct Versus {
     /// The page on both.
     pub page: PageInput,
-    /// What the second has beyond the first, run by run.
+    /// Differences of the second run to the first, seed by seed.
     pub differences: SummaryTable,
-    /// How many seeds both have; 0 where runs are not paired.
+    /// Number of seeds that both have; 0 where runs are not paired.
     pub seeds: usize,
-    /// Why runs are not paired; `None` where they are.
+    /// Why runs are not paired, or `None` where they are.
     pub unpaired: Option<String>,
-    /// What became of each controller that both have.
+    /// The change of each controller that both runs have.
     pub changes: Vec<Change>,
-    /// Which controllers of the first run cannot be compared with themselves in the second, or not in every criterion.
+    /// Controllers of the first run that cannot be compared with themselves in the second, or not in every criterion.
     pub gaps: Vec<Gap>,
 }
 
@@ -96,7 +96,7 @@ pub fn versus(first: Loaded, second: Loaded) -> Versus {
     Versus { page, differences, seeds: pairs.len(), unpaired, changes, gaps }
 }
 
-/// What became of all controllers from the first run to the second.
+/// The changes of all controllers from the first run to the second, in words.
 fn verdict(
     title: &str,
     [first, second]: &[String; 2],
@@ -118,7 +118,7 @@ fn verdict(
     sentences.map(|sentence| format!("{sentence}.")).collect::<Vec<_>>().join(" ")
 }
 
-/// Why runs are not paired; `None` where they are.
+/// Why runs are not paired, or `None` where they are.
 fn unpaired(first: &Loaded, second: &Loaded) -> Option<String> {
     let (a, b) = (&first.saved, &second.saved);
     if a.scenario != b.scenario {
@@ -134,13 +134,13 @@ fn unpaired(first: &Loaded, second: &Loaded) -> Option<String> {
     none.then(|| "no seed is in both".to_owned())
 }
 
-/// The places of the seeds that both have.
+/// The indices of the seeds that both runs have.
 fn common_seeds(a: &Saved, b: &Saved) -> Vec<(usize, usize)> {
     let place = |seed: &u64| b.seeds.iter().position(|other| other == seed);
     a.seeds.iter().enumerate().filter_map(|(at, seed)| Some((at, place(seed)?))).collect()
 }
 
-/// What the second has beyond the first; a cell is marked where the interval excludes zero.
+/// Differences of the second run to the first; a cell is marked where the interval excludes zero.
 fn differences(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)]) -> SummaryTable {
     let place = |at: usize| {
         let column = &a.columns[at];
@@ -164,8 +164,8 @@ fn differences(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)]) -> SummaryT
     known(SummaryTable { columns: a.columns.clone(), rows })
 }
 
-/// The rows of a controller below each other: of the first run, of the second, and what is between them. Columns are those of
-/// the first and, behind them, those that only the second has.
+/// The rows of a controller below each other: of the first run, of the second, and their difference. Columns are those of the
+/// first and, behind them, those that only the second has.
 fn together(
     a: &SummaryTable,
     b: &SummaryTable,
@@ -193,7 +193,7 @@ fn together(
     SummaryTable { columns, rows }
 }
 
-/// The panels of the first, each with that of the second, and those that only the second has.
+/// The panels of the first run, each with that of the second, and the panels that only the second has.
 fn overlaid(
     first: Vec<ControllerPanel>,
     mut second: Vec<ControllerPanel>,
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn differences_are_those_of_the_seeds_that_both_have() {
-        // Of seeds 2 and 3 the second run has 10 and 10.2 more: 10.1 ± 1.3. What nada has is far from sure.
+        // In seeds 2 and 3 the second run has 10 and 10.2 more: 10.1 ± 1.3. The difference of nada is not significant.
         let first =
             loaded("main", &[1, 2, 3], &[("gcc", &[900.0, 100.0, 200.0]), ("nada", &[1.0, 2.0, 3.0])]);
         let second =

@@ -1,4 +1,4 @@
-//! Why a controller's rate is what it is: its decisions around a moment of a run, and the deepest falls.
+//! Reasons for a controller's rate: its decisions around a moment of a run, and the largest rate decreases.
 
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -11,7 +11,7 @@ use crate::registry::Registry;
 use weir_measure::metrics::{DecidingSignal, PER_SECOND, Reason, RecordedDecision};
 use weir_measure::results::FlowKind;
 
-/// A fall by less than this share of the rate is not worth a line.
+/// A decrease by less than this share of the rate is not listed.
 const LEAST_MOVE: f64 = 0.02;
 
 /// A flow of a recorded run.
@@ -22,7 +22,7 @@ pub struct Subject<'a> {
     flow: usize,
 }
 
-/// Why nothing can be said of a flow.
+/// Why a flow cannot be examined.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoSubject {
     /// There is no flow of this name; these are media flows.
@@ -30,7 +30,7 @@ pub enum NoSubject {
     Unknown {
         /// The name.
         name: String,
-        /// Those that there are.
+        /// The names of the media flows.
         known: Vec<String>,
     },
     /// There is no media flow at all.
@@ -41,36 +41,36 @@ pub enum NoSubject {
 /// A moment of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moment {
-    /// When, in seconds of the run.
+    /// Time of the moment, in seconds of the run.
     pub time_s: f64,
-    /// The target rate then, in bit/s; NaN where there is none.
+    /// The target rate then, in bit/s; NaN without a target.
     pub target_bps: f64,
-    /// What was sent in the second up to then, in bit/s.
+    /// The rate sent in the second up to then, in bit/s.
     pub sent_bps: f64,
-    /// What was received in it.
+    /// The rate received in that second, in bit/s.
     pub received_bps: f64,
-    /// What the bottleneck could carry in it; NaN if it is not known.
+    /// The capacity of the bottleneck in that second, in bit/s; NaN if it is not known.
     pub capacity_bps: f64,
-    /// The mean wait in the bottleneck's queue in it, in ms.
+    /// The mean queuing delay at the bottleneck in that second, in ms.
     pub queue_ms: f64,
-    /// Packets lost over packets lost and received in it.
+    /// Packets lost over packets lost and received in that second.
     pub loss_ratio: f64,
-    /// The last decision that moved the rate up or down until then.
+    /// The last decision until then that raised or lowered the rate.
     pub moved: Option<RecordedDecision>,
-    /// The last decision until then; what limits the rate is said by it.
+    /// The last decision until then, which gives the limiting factor.
     pub last: Option<RecordedDecision>,
-    /// Since when the rate has been limited by what limits it then, in seconds.
+    /// Time since when the same factor has limited the rate, in seconds.
     pub limited_since_s: Option<f64>,
     /// The next decision.
     pub next: Option<RecordedDecision>,
 }
 
-/// Decisions one after the other that lowered the rate, all together by 2 % or more.
+/// Successive decisions that lowered the rate, together by 2 % or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fall {
-    /// When the first was made.
+    /// Time of the first decision.
     pub begins: Time,
-    /// When the last was made.
+    /// Time of the last decision.
     pub ends: Time,
     /// The decision that lowered it most, …
     pub decision: RecordedDecision,
@@ -82,7 +82,7 @@ impl<'a> Subject<'a> {
     /// The flow of this name, or the first media flow; `registry` has the controllers of the run.
     ///
     /// # Errors
-    /// There is none.
+    /// The run has no such flow.
     pub fn of(run: &'a RecordedRun, registry: &Registry, name: Option<&str>) -> Result<Self, NoSubject> {
         let flows = &run.plan.flows;
         let is_media = |flow: usize| flows.get(flow).is_some_and(|own| own.kind == FlowKind::Media);
@@ -100,17 +100,17 @@ impl<'a> Subject<'a> {
         Ok(Self { run, signals: FlowSignals::of(&run.plan, registry), flow })
     }
 
-    /// Its name.
+    /// Name of the flow.
     pub fn name(&self) -> &str {
         &self.run.plan.flows[self.flow].name
     }
 
-    /// When the run ends.
+    /// End of the run.
     pub fn end(&self) -> Time {
         self.run.plan.end
     }
 
-    /// What was at this time.
+    /// The state of the flow at this time.
     ///
     /// # Errors
     /// A part of a long run cannot be read.
@@ -156,7 +156,7 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// The deepest falls, at most so many, the deepest first.
+    /// The largest decreases, at most `most`, in descending order.
     ///
     /// # Errors
     /// A part of a long run cannot be read.
@@ -186,7 +186,7 @@ impl<'a> Subject<'a> {
         Ok(falls)
     }
 
-    /// The signals that a decision went by, each with what it means.
+    /// The signals that a decision was based on, each with its meaning.
     pub fn signals(&self, decision: &RecordedDecision) -> Vec<String> {
         let meaning =
             |name: &str| self.signals.find(decision.flow, Side::Sender, name).map_or("", |own| own.meaning);
@@ -201,7 +201,7 @@ impl<'a> Subject<'a> {
         readings.into_iter().zip(deciding).map(with_meaning).collect()
     }
 
-    /// The signals that a decision went by, with their names.
+    /// The signals that a decision was based on, with their names.
     pub fn deciding(
         &self,
         decision: &'a RecordedDecision,
@@ -211,7 +211,7 @@ impl<'a> Subject<'a> {
         decision.signals.iter().flatten().map(named)
     }
 
-    /// The signals that a decision went by, in words and without their meanings.
+    /// The signals that a decision was based on, as text without their meanings.
     pub fn readings(&self, decision: &RecordedDecision) -> Vec<String> {
         signals(&self.run.decisions, &self.signals, decision)
     }
@@ -235,12 +235,12 @@ impl Fall {
         }
     }
 
-    /// How far the rate fell: the rate before over that after.
+    /// Depth of the decrease: the rate before over that after.
     fn depth(&self) -> f64 {
         distance(&self.whole)
     }
 
-    /// By which share of itself the rate fell.
+    /// Share of the rate by which it decreased.
     fn share(&self) -> f64 {
         1.0 - self.whole.to.bps_f64() / self.whole.from.bps_f64().max(1.0)
     }
@@ -299,7 +299,7 @@ impl Moment {
 }
 
 impl Fall {
-    /// The fall in one line.
+    /// The decrease in one line.
     pub fn line(&self, subject: &Subject<'_>) -> String {
         let length = self.ends - self.begins;
         let within = if length > TimeDelta::ZERO {
@@ -319,7 +319,7 @@ impl Fall {
     }
 }
 
-/// When a decision was made, from which rate to which, and why.
+/// Time, rates before and after, and reason of a decision, as text.
 fn in_words(decision: &RecordedDecision) -> String {
     format!("{:.2} s: {}, {}", decision.time.secs_f64(), change(decision), decision.reason.name())
 }
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn falls_are_of_two_per_cent_or_more_all_together() {
-        // By 1 %; in two steps of 1.5 % each; by half.
+        // Decreases: by 1 %; in two steps of 1.5 % each; by half.
         let run = run(
             &[
                 "1,1000,990",

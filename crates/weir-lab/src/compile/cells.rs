@@ -1,4 +1,4 @@
-//! What a Wi-Fi cell can carry.
+//! Capacity of Wi-Fi cells.
 
 use weir_net::WifiLink;
 use weir_units::DataRate;
@@ -6,13 +6,12 @@ use weir_units::DataRate;
 use super::topology::{Network, PlannedLink};
 use crate::scenario::Cell;
 
-/// Bytes of the packets by which the capacity of a cell without flows is told.
+/// Packet size in bytes for the capacity of a cell without flows.
 const FULL_SIZE: u32 = 1500;
 
 impl Cell {
-    /// What the flows of `network` can carry together through the cell, which is called `name`, if all get the same:
-    /// those that send data over its links contend with packets of full size. Audio, reports and acknowledgements
-    /// are not counted in.
+    /// The total rate of the flows of `network` through the cell `name` if all get the same rate. Flows that send data over its
+    /// links contend with packets of full size. Audio, reports and acknowledgements are not counted in.
     pub(crate) fn capacity(&self, name: &str, network: &Network<'_>) -> DataRate {
         let is_in = |link: &&PlannedLink| link.model.cell.as_deref() == Some(name);
         let hops: Vec<(&PlannedLink, u32)> = network
@@ -32,7 +31,7 @@ impl Cell {
         if hops.is_empty() {
             return self.config().saturation_rate(&WifiLink::new(0, self.rate), FULL_SIZE, 1);
         }
-        // Each takes the air for as long as its own bits need.
+        // Each occupies the air for the time of its own bits.
         let air: f64 = hops.iter().map(|&(link, packet)| 1.0 / rate(link, packet).bps_f64()).sum();
         DataRate::from_bps((hops.len() as f64 / air) as u64)
     }

@@ -1,4 +1,4 @@
-//! What all parts of a run are made from.
+//! The context that all parts of a run are made from.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -9,7 +9,7 @@ use weir_world::stream;
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 
-/// A scenario, the seed of a run of it, and where traces are.
+/// A scenario, the seed of a run of it, and the store of traces.
 pub(super) struct Context<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) seed: u64,
@@ -17,7 +17,7 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// When the run ends.
+    /// End of the run.
     pub(super) fn end(&self) -> Time {
         time(self.scenario.duration)
     }

@@ -9,15 +9,15 @@ use crate::scenario::Flow;
 /// Most copies of one flow.
 pub(crate) const MOST_COPIES: i64 = 10_000;
 
-/// One copy of a flow; the spread of the start is not yet in it.
+/// A copy of a flow; the spread of the start is not yet in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FlowCopy {
     pub(crate) name: String,
-    /// Its number; `None` for a flow that is not copied.
+    /// Number of the copy, or `None` for a flow that is not copied.
     pub(crate) number: Option<i64>,
     pub(crate) start: TimeDelta,
     pub(crate) stop: Option<TimeDelta>,
-    /// How much later it is than the flow as written.
+    /// Delay of the copy against the flow as written.
     pub(crate) shift: TimeDelta,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn numbered(text: &str, number: Option<i64>) -> Cow<'_, str> {
     }
 }
 
-/// How many copies there are; `None` for a flow that is not copied.
+/// Number of copies, or `None` for a flow that is not copied.
 fn count(flow: &Flow, duration: TimeDelta) -> Option<i64> {
     match (flow.count, flow.every) {
         (Some(count), _) => Some(i64::from(count).min(MOST_COPIES)),
@@ -61,7 +61,7 @@ fn count(flow: &Flow, duration: TimeDelta) -> Option<i64> {
     }
 }
 
-/// How many times at 0, `every`, 2 · `every`, … lie before `span`.
+/// Number of times 0, `every`, 2 · `every`, … before `span`.
 fn starts_within(span: TimeDelta, every: TimeDelta) -> i64 {
     if span <= TimeDelta::ZERO || every <= TimeDelta::ZERO {
         return 0;

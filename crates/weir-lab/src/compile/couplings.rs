@@ -1,4 +1,4 @@
-//! Who is coupled with whom in a run.
+//! The couplings of flows in a run.
 
 #[cfg(test)]
 mod tests;
@@ -17,9 +17,9 @@ use weir_measure::metrics::CouplingPlan;
 #[derive(Default)]
 pub(super) struct Couplings {
     pub(super) specs: Vec<CouplingSpec>,
-    /// What is measured of each, and of those that couple nobody.
+    /// The measurement plan of each coupling, including those that only measure.
     pub(super) plans: Vec<CouplingPlan>,
-    /// The place of each flow that is coupled, in the order of the network's.
+    /// The coupling and weight of each coupled flow, in the order of the network's flows.
     pub(super) places: Vec<Option<CoupledSpec>>,
 }
 
@@ -64,7 +64,7 @@ impl Couplings {
     }
 }
 
-/// What the coupler of these members has to know of them.
+/// The settings of the coupler for these members.
 pub(super) fn setting(coupling: &Coupling, members: &[usize], network: &Network<'_>) -> CouplerSetting {
     let tenant = |&flow: &usize| {
         let name = network.flows[flow].flow.tenant.as_deref()?;
@@ -98,7 +98,7 @@ fn groups(name: &str, coupling: &Coupling, network: &Network<'_>) -> Vec<(String
     groups
 }
 
-/// The place of a flow in the coupling of this index.
+/// The coupling and weight of a flow in the coupling of this index.
 fn place(index: usize, coupling: &Coupling, planned: &PlannedFlow<'_>) -> CoupledSpec {
     let tells = coupling.detection == Detection::Measured && matches!(planned.flow.carried, Carried::Tcp(_));
     CoupledSpec {

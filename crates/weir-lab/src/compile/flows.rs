@@ -13,7 +13,7 @@ use crate::form::{KeyPath, Problem};
 use crate::scenario::{Carried, Clocks, Detection as Measured, TakenAt};
 use crate::traces::TraceStoreError;
 
-/// How often single packets are reported for statistics alone, where the law does not hear of them.
+/// Interval of feedback on single packets for statistics alone, where the controller does not use such feedback.
 const WITNESS: TimeDelta = TimeDelta::from_millis(100);
 /// Receivers' clocks are off by between one hour and this many.
 const MOST_HOURS_OFF: f64 = 12.0;
@@ -26,7 +26,7 @@ impl Context<'_> {
         coupled: Option<CoupledSpec>,
     ) -> Result<FlowSpec, Problem> {
         let (start, stop) = (self.start(planned), self.stop(planned));
-        // Among coupled flows the coupler heeds the weight; a law that heeded it, too, would count it twice.
+        // The coupler applies the weights of coupled flows; a controller that applied them, too, would count them twice.
         let own_weight = if coupled.is_some() { 1.0 } else { planned.flow.weight() };
         let mut traffic = traffic(self.scenario, planned.flow, own_weight).map_err(|error| {
             Problem::value(&planned.path.with("options"), error.to_string())
@@ -66,7 +66,7 @@ impl Context<'_> {
         })
     }
 
-    /// Where statistics of the flow are made, if its coupling goes by them.
+    /// Place at which statistics of the flow are computed, if its coupling uses them.
     fn statistics_of(&self, planned: &PlannedFlow<'_>) -> Option<Place> {
         let (_, coupling) = self.scenario.coupling_of(planned.path.last())?;
         let place = match coupling.at.unwrap_or_default() {
@@ -76,13 +76,13 @@ impl Context<'_> {
         (coupling.detection == Measured::Measured).then_some(place)
     }
 
-    /// The number of its call: that of the first flow in it.
+    /// The number of its call: the index of the first flow in it.
     fn call(&self, planned: &PlannedFlow<'_>) -> Option<usize> {
         let call = planned.flow.call()?;
         self.scenario.flows.iter().position(|(_, flow)| flow.call() == Some(call))
     }
 
-    /// The frame sizes `wanted`, read from a file.
+    /// The frame sizes of the name `wanted`, read from a file.
     fn frame_sizes(&self, wanted: &str, path: &KeyPath) -> Result<&'static FrameTraces, Problem> {
         self.store.frame_sizes(wanted).map_err(|error| {
             let problem = Problem::value(path, error.to_string());
@@ -98,7 +98,7 @@ impl Context<'_> {
         time(flow.copy.start + self.spread(flow, flow.flow.start_spread, "start"))
     }
 
-    /// When the flow stops sending; [`Time::MAX`] for never.
+    /// Time at which the flow stops sending; [`Time::MAX`] for never.
     fn stop(&self, flow: &PlannedFlow<'_>) -> Time {
         let later = self.spread(flow, flow.flow.stop_spread, "stop");
         flow.copy.stop.map_or(Time::MAX, |stop| time(stop + later))
@@ -108,7 +108,7 @@ impl Context<'_> {
         spread.map(|spread| spread.scale(self.unit(&flow.copy.name, purpose))).unwrap_or_default()
     }
 
-    /// When the flow says nothing between these times.
+    /// The silences of the flow between these times.
     fn pauses(&self, planned: &PlannedFlow<'_>, start: Time, stop: Time) -> Vec<(Time, Time)> {
         let shift = planned.copy.shift;
         let given = planned.flow.pauses.iter().flatten();

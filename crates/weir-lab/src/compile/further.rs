@@ -1,5 +1,5 @@
-//! What else is wrong with a scenario whose form is wrong: of what is left without its mistakes of form, whatever can be judged
-//! all the same.
+//! Further problems of a scenario whose form is wrong. The parts with mistakes of form are removed, and the rest is validated as
+//! far as possible.
 
 use toml::{Table, Value};
 
@@ -8,17 +8,17 @@ use crate::form::{self, KeyPath, OptionsOf, Problem};
 use crate::registry::Registry;
 use crate::scenario::{Scenario, scenario_shape};
 
-/// What has no value of its own, so that the scenario can be read.
+/// Default values of required keys, so that the scenario can be read.
 const STAND_INS: [(&str, &str); 2] = [("title", ""), ("duration", "60s")];
-/// Keys that name something: that there is none of this name is so whatever stands beside it.
+/// Keys that refer to something by name; an unknown name is a problem regardless of other keys.
 const NAMES: [&str; 9] =
     ["controller", "controllers", "algorithm", "law", "cell", "from", "to", "route", "reverse_route"];
-/// Those of flows by which ways are found.
+/// Keys of flows that determine their paths.
 const TO_WAYS: [&str; 4] = ["from", "to", "route", "reverse_route"];
-/// Keys of links by which ways come about.
+/// Keys of links that determine paths.
 const OF_WAYS: [&str; 4] = ["from", "to", "count", "duplex"];
 
-/// Mistakes of another kind in `table`, whose mistakes of form are `problems`.
+/// Problems other than of form in `table`, whose problems of form are `problems`.
 pub(super) fn problems(
     registry: &Registry,
     mut table: Table,
@@ -27,7 +27,7 @@ pub(super) fn problems(
 ) -> Vec<Problem> {
     for problem in problems {
         remove(&mut table, &problem.path.0);
-        // Whatever kind was meant, what names a controller is media.
+        // A flow with a controller counts as media, as its kind is wrong.
         if let [section, name, key] = problem.path.0.as_slice()
             && [section.as_str(), key] == ["flows", "kind"]
             && let Some(flow) = table.get_mut(section).and_then(|flows| flows.get_mut(name))
@@ -37,7 +37,7 @@ pub(super) fn problems(
         }
     }
     let mut gone: Vec<Vec<String>> = Vec::new();
-    // What was required and is missing now takes its table along, at most up to the scenario itself.
+    // A table that now lacks a required key is removed, at most up to the scenario itself.
     loop {
         let left = form::check(&table, scenario_shape(), options);
         if left.is_empty() {
@@ -48,7 +48,7 @@ pub(super) fn problems(
             match STAND_INS.iter().find(|(key, _)| problem.path.0 == [*key]) {
                 Some((key, value)) => drop(table.insert((*key).to_owned(), Value::from(*value))),
                 None if remove(&mut table, element) => gone.push(element.to_vec()),
-                // Nothing can be taken away any more.
+                // No further part can be removed.
                 None => return Vec::new(),
             }
         }
@@ -64,7 +64,7 @@ fn element(path: &KeyPath) -> &[String] {
     &path.0[..path.0.len().min(2)]
 }
 
-/// Removes what stands at `keys`; whether there was anything.
+/// Removes the value at `keys`; returns whether there was one.
 fn remove(table: &mut Table, keys: &[String]) -> bool {
     match keys {
         [] => false,
@@ -80,7 +80,7 @@ fn remove_from(value: &mut Value, keys: &[String]) -> bool {
             let Some(index) = index.parse().ok().filter(|&index: &usize| index < items.len()) else {
                 return false;
             };
-            // Without one of its items an array is another one: it goes as a whole where an item does.
+            // An array without one of its items would be a different array, so that it is removed as a whole.
             if rest.is_empty() { items.drain(..).count() > 0 } else { remove_from(&mut items[index], rest) }
         }
         _ => false,
@@ -89,12 +89,12 @@ fn remove_from(value: &mut Value, keys: &[String]) -> bool {
 
 struct Judge<'p> {
     problems: &'p [Problem],
-    /// The elements that were taken away for what they lack.
+    /// The elements that were removed because they lack a required key.
     gone: Vec<Vec<String>>,
 }
 
 impl Judge<'_> {
-    /// Whether `found` is wrong whatever stood where the mistakes of form are.
+    /// Whether `found` is a problem whatever the parts with mistakes of form were meant to be.
     fn is_sure_of(&self, found: &Problem) -> bool {
         let path = &found.path;
         let section = path.0.first().map_or("", String::as_str);
@@ -102,7 +102,7 @@ impl Judge<'_> {
         let names = section == "controllers" || key.is_some();
         let spoilt = self.spoilt(|own| element(own) == element(path));
         let known = match section {
-            // It is the whole that lacks something, or has too much.
+            // The problem is about the whole, which lacks something, or has too much.
             _ if path.0.len() < 2 => !self.touches(&["links", "dumbbell", "flows", section]),
             "controllers" => !self.touches(&["variants"]),
             "measure" => !self.touches(&["duration"]),
@@ -115,7 +115,7 @@ impl Judge<'_> {
         known && (!spoilt || names && !self.problems.iter().any(|own| own.path == *path))
     }
 
-    /// Whether the ways are those that were meant, as far as that depends on links and on the flow of `path`.
+    /// Whether the paths are the intended ones, as far as they depend on links and on the flow of `path`.
     fn knows_ways(&self, path: &KeyPath) -> bool {
         let of_links =
             |own: &KeyPath| own.0[0] == "links" && (own.0.len() < 3 || OF_WAYS.contains(&own.last()));
@@ -130,7 +130,7 @@ impl Judge<'_> {
         self.problems.iter().any(|problem| !problem.path.0.is_empty() && is(&problem.path))
     }
 
-    /// Whether a mistake of form is in one of these sections, or one that they lost something by.
+    /// Whether these sections have a mistake of form, or lost a part because of one.
     fn touches(&self, sections: &[&str]) -> bool {
         let is = |keys: &[String]| keys.first().is_some_and(|key| sections.contains(&key.as_str()));
         self.spoilt(|path| is(&path.0)) || self.gone.iter().any(|gone| is(gone))

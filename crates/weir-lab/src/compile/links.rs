@@ -15,7 +15,7 @@ use crate::scenario::{Bucket, Cell, LinkModel, Step, TraceOffset};
 use crate::traces::TraceStoreError;
 use crate::traces::edit::scale;
 
-/// The links of a run in the order of the network's, and what is known of them together.
+/// The links of a run in the order of the network's, with their traces, cells and bottlenecks.
 pub(super) struct Links {
     pub(super) specs: Vec<LinkSpec>,
     pub(super) cells: Vec<CellSpec>,
@@ -121,7 +121,7 @@ impl Context<'_> {
         }
     }
 
-    /// A random offset is the same share of every trace, so that both directions of one recording stay together.
+    /// A random offset is the same share of every trace, so that both directions of one recording stay in step.
     fn trace_offset(&self, model: &LinkModel, trace: &Trace) -> TimeDelta {
         match model.trace_offset {
             None => TimeDelta::ZERO,
@@ -132,7 +132,7 @@ impl Context<'_> {
 }
 
 impl LinkModel {
-    /// The server of a link that follows no trace.
+    /// The server of a link without a trace.
     pub(crate) fn rated_service(&self) -> Service {
         let steps = self.steps.as_ref();
         let steps: Option<Vec<_>> =
@@ -149,7 +149,7 @@ impl LinkModel {
     }
 }
 
-/// For each flow the link of its way that can carry least until `end`, the first of several.
+/// For each flow the link of its path with the least capacity until `end`, the first of several.
 fn bottlenecks(network: &Network<'_>, links: &[LinkSpec], end: Time) -> Vec<Option<usize>> {
     let capacities: Vec<DataSize> =
         links.iter().map(|link| link.config.service.capacity(Time::ZERO, end)).collect();

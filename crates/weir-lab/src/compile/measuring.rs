@@ -1,4 +1,4 @@
-//! What is measured in a run.
+//! The measurement plan of a run.
 
 use weir_cc::Signal;
 use weir_net::Time;
@@ -35,7 +35,7 @@ pub(super) fn measure_plan(
     }
 }
 
-/// What is known of a flow besides how it is simulated.
+/// The properties of a flow that its simulation does not need.
 struct Known<'a> {
     planned: &'a PlannedFlow<'a>,
     links: &'a [LinkSpec],
@@ -44,7 +44,7 @@ struct Known<'a> {
     bottleneck: Option<usize>,
 }
 
-/// How a flow is measured that is simulated as `spec` says.
+/// The measurement of a flow that is simulated by `spec`.
 fn flow_plan(spec: &FlowSpec, known: &Known<'_>) -> FlowPlan {
     let &Known { planned, links, shared, bottleneck } = known;
     let flow = planned.flow;
@@ -117,8 +117,8 @@ fn kind(traffic: &Carried) -> FlowKind {
     }
 }
 
-/// Which of the limiting links of a cell stands for all of them where a capacity is shared, so that their flows have
-/// the same bottleneck.
+/// Represents the limiting links of a cell by a single one for the sharing of capacity, so that their flows have the same
+/// bottleneck.
 struct Shared(Vec<usize>);
 
 impl Shared {
@@ -155,7 +155,7 @@ impl Scenario {
         given.map(window).collect()
     }
 
-    /// From one time to another, cut off at the end of the run.
+    /// A window from one time to another, cut off at the end of the run.
     fn span(&self, from: TimeDelta, to: Option<TimeDelta>) -> (Time, Time) {
         (time(from), time(to.map_or(self.duration, |to| to.min(self.duration))))
     }

@@ -1,5 +1,5 @@
-//! From a scenario file to a run: reading, checking that it makes sense, the network with every shorthand expanded, and
-//! what to simulate and to measure.
+//! From a scenario file to a run: reading, validation, the network with every shorthand expanded, the simulation and the
+//! measurement plan.
 
 mod cells;
 mod context;

@@ -1,4 +1,4 @@
-//! Who sees more than flows do is shown what there is to see.
+//! Gives omniscient senders their view of the network.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::omniscient::{NAME, Omniscient, Overview};
 use crate::registry;
 use crate::scenario::{Carried, Media};
 
-/// Gives each omniscient sender among `flows`, which are the network's in its order, what it sees of the run that `plan`
-/// measures. Returns who has to see that run; nobody where there is no such sender.
+/// Gives each omniscient sender among `flows`, which are the network's in its order, its view of the run that `plan` measures.
+/// Returns the observer of that run, or `None` where there is no such sender.
 pub(super) fn show(
     network: &Network<'_>,
     plan: &MeasurePlan,

@@ -1,4 +1,4 @@
-//! From a text to a scenario that makes sense.
+//! From a text to a valid scenario.
 
 use std::io;
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::registry::{self, Registry};
 use crate::scenario::{Scenario, scenario_shape};
 use crate::shipped;
 
-/// What stands for standard input.
+/// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// The text on standard input, which is read once, however often a scenario is made of it.
+/// The text on standard input, which is read once and kept for further scenarios.
 fn standard_input() -> Result<String, TextError> {
     static TEXT: OnceLock<Result<String, TextError>> = OnceLock::new();
     TEXT.get_or_init(|| all_of(io::stdin().lock(), MOST_WRITTEN)).clone()
@@ -34,24 +34,24 @@ fn options<'r>(registry: &'r Registry, key: &str, name: &str) -> Option<Shape<'r
 
 /// Sets one value of the scenario `table`: `path=value`.
 ///
-/// The path names keys with dots between them; links and flows go by their names, items of arrays by their number
-/// from 0, and a key that is not of letters, digits, `-` and `_` stands in double quotes. The value is read as
-/// TOML if it is TOML, else as text. A link's new `rate`, `steps` or `trace` takes the place of whatever capacity it
-/// had. Under a name that the scenario does not have a whole table may be set. Options are those of controllers of `registry`.
+/// The path names keys with dots between them. Links and flows go by their names, items of arrays by their number from 0. A key
+/// with other characters than letters, digits, `-` and `_` stands in double quotes. The value is read as TOML if it is TOML, else
+/// as text. A link's new `rate`, `steps` or `trace` replaces its former capacity. A whole table may be set under a new name.
+/// Options are those of controllers of `registry`.
 ///
 /// # Errors
-/// A path that no scenario has, a name that this scenario does not have, a value that cannot stand there.
+/// A path that no scenario has, a name that this scenario does not have, a value that is not accepted there.
 pub fn set(registry: &Registry, table: &mut Table, assignment: &str) -> Result<(), ScenarioError> {
     let options: OptionsOf<'_, '_> = &|key, name| options(registry, key, name);
     form::set(table, scenario_shape(), options, assignment, &Origin::default()).map(drop)
 }
 
 impl Scenario {
-    /// The scenario that `text` describes; `name` is what errors call it. Each of `overrides` is a `path=value` that
-    /// is laid over the text, in order, as by [`set`]. Its controllers are those that ship.
+    /// The scenario that `text` describes; errors refer to it as `name`. Each of `overrides` is a `path=value` that is laid over
+    /// the text, in order, as by [`set`]. Its controllers are those that ship.
     ///
     /// # Errors
-    /// Everything that is wrong with the text, each with its place and with what would be right.
+    /// All problems of the text, each with its place and a valid alternative.
     pub fn parse(name: &str, text: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
         Self::parse_in(&Registry::standard(), name, text, overrides)
     }
@@ -86,7 +86,7 @@ impl Scenario {
         Ok(Self { origin, ..scenario })
     }
 
-    /// What can be run and should not be sent into a network, each with its place.
+    /// Warnings: features that can be simulated and should not be sent into a network, each with its place.
     pub fn warnings(&self) -> Vec<ScenarioError> {
         validate::warnings(self).into_iter().map(|problem| self.origin.error(problem)).collect()
     }
@@ -139,7 +139,7 @@ impl Scenario {
         }
     }
 
-    /// The same under `name`, unless it names itself.
+    /// The same scenario under `name`, unless it has a name of its own.
     pub(crate) fn named(mut self, name: &str) -> Self {
         if self.name.is_empty() {
             name.clone_into(&mut self.name);

@@ -15,11 +15,10 @@ use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 use weir_measure::metrics::{MeasurePlan, NetworkObserver};
 
-/// What distinguishes one run of a scenario from another.
+/// The options of one run of a scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunOptions<'a> {
-    /// Seed of all randomness. Runs of the same seed meet the same network and the same video, whatever the
-    /// controller.
+    /// Seed of all randomness. Runs of the same seed have the same network and the same video, whatever the controller.
     pub seed: u64,
     /// Controller of all media flows in place of those that the scenario names.
     pub controller: Option<&'a str>,
@@ -37,22 +36,22 @@ impl RunOptions<'_> {
 /// A run, ready to go.
 #[derive(Debug)]
 pub struct Run {
-    /// What to simulate.
+    /// The simulation.
     pub spec: RunSpec,
-    /// What to measure.
+    /// The measurement plan.
     pub plan: MeasurePlan,
     /// The traces in use.
     pub traces: Vec<TraceUse>,
-    /// Who has to see the run, where some flow goes by what can be seen.
+    /// The observer of the run, where some flow depends on one.
     pub witness: Option<Arc<NetworkObserver>>,
 }
 
 impl Scenario {
-    /// One run of the scenario.
+    /// Builds a run of the scenario.
     ///
     /// # Errors
-    /// A trace that is not there, a controller that is not known or refuses its options, a network that makes no
-    /// sense. A scenario from a file has only the first of these problems left.
+    /// A trace that does not exist, a controller that is unknown or refuses its options, an invalid network. A scenario from a
+    /// file has only the first of these problems left.
     pub fn build(&self, run: &RunOptions<'_>, store: &TraceStore) -> Result<Run, ScenarioError> {
         match run.controller {
             Some(controller) => {

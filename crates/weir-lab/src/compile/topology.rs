@@ -22,7 +22,7 @@ pub(crate) struct PlannedLink {
     pub(crate) from: String,
     pub(crate) to: String,
     pub(crate) model: LinkModel,
-    /// Where in the scenario it is described.
+    /// Its path in the scenario.
     pub(crate) path: KeyPath,
 }
 
@@ -31,16 +31,16 @@ pub(crate) struct PlannedLink {
 pub(crate) struct PlannedFlow<'s> {
     pub(crate) copy: FlowCopy,
     pub(crate) flow: &'s Flow,
-    /// Where in the scenario it is described.
+    /// Its path in the scenario.
     pub(crate) path: KeyPath,
-    /// Numbers of the links on the way.
+    /// Numbers of the links on its path.
     pub(crate) forward: Vec<usize>,
-    /// Numbers of the links on the way back; empty for flows without feedback.
+    /// Numbers of the links on its return path; empty for flows without feedback.
     pub(crate) reverse: Vec<usize>,
 }
 
 impl PlannedFlow<'_> {
-    /// What its way is hashed from; flows of one five-tuple go together.
+    /// The name of its five-tuple, which its path is hashed from; flows of one five-tuple go together.
     pub(crate) fn five_tuple(&self) -> &str {
         self.flow.five_tuple(&self.copy)
     }
@@ -59,7 +59,7 @@ pub(crate) fn network(scenario: &Scenario, seed: u64) -> Result<Network<'_>, Pro
 }
 
 impl Flow {
-    /// Whether something has to come back.
+    /// Whether it needs a return path.
     fn has_feedback(&self) -> bool {
         !matches!(self.carried, Carried::Constant(_) | Carried::Audio(_))
     }
@@ -99,7 +99,7 @@ fn directed(scenario: &Scenario, seed: u64) -> Result<Network<'_>, Problem> {
     Ok(Network { links, flows })
 }
 
-/// The links of `[links]`: the copies of each, and those of duplex links both ways.
+/// The links of `[links]`: the copies of each, and both directions of duplex links.
 fn planned_links(scenario: &Scenario) -> Result<Vec<PlannedLink>, Problem> {
     let (mut links, mut names) = (Vec::new(), BTreeSet::new());
     for (name, link) in scenario.links.iter() {
@@ -131,7 +131,7 @@ fn planned_links(scenario: &Scenario) -> Result<Vec<PlannedLink>, Problem> {
     Ok(links)
 }
 
-/// The ways there and back of the copy `number` of a flow.
+/// The forward and the return path of the copy `number` of a flow.
 fn routes(
     links: &[PlannedLink],
     flow: &Flow,
@@ -173,7 +173,7 @@ fn end(links: &[PlannedLink], node: Option<String>, path: &KeyPath) -> Result<St
     }
 }
 
-/// The links from `from` to `to`: those of `given`, else the fewest.
+/// The path from `from` to `to`: the links `given`, else the fewest.
 fn route(
     links: &[PlannedLink],
     (from, to): (&str, &str),
@@ -221,7 +221,7 @@ fn given_route(
         .help("name every link of the way, the last one included"))
 }
 
-/// Breadth first; of several shortest ways the one whose links come first in the file.
+/// Breadth-first search; of several shortest paths the one whose links come first in the file.
 fn shortest(links: &[PlannedLink], from: &str, to: &str) -> Option<Vec<usize>> {
     let mut came_by: BTreeMap<&str, usize> = BTreeMap::new();
     let mut queue = VecDeque::from([from]);
@@ -244,7 +244,7 @@ fn shortest(links: &[PlannedLink], from: &str, to: &str) -> Option<Vec<usize>> {
     Some(route)
 }
 
-/// The shortest way from `from` to `to` that `five_tuple` takes under `salt`.
+/// The shortest path from `from` to `to` that `five_tuple` takes under `salt`.
 fn hashed(
     links: &[PlannedLink],
     (from, to): (&str, &str),
@@ -268,7 +268,7 @@ fn hashed(
     Some(route)
 }
 
-/// How many links lie between each node and `to`.
+/// Number of links between each node and `to`.
 fn hops_to<'a>(links: &'a [PlannedLink], to: &'a str) -> BTreeMap<&'a str, usize> {
     let mut hops = BTreeMap::from([(to, 0)]);
     let mut queue = VecDeque::from([to]);
@@ -284,11 +284,11 @@ fn hops_to<'a>(links: &'a [PlannedLink], to: &'a str) -> BTreeMap<&'a str, usize
     hops
 }
 
-/// The links there and back.
+/// The links of the forward and of the return path.
 type Ways = (Vec<usize>, Vec<usize>);
 
-/// Expands a dumbbell: the shared links exist if a flow uses them; each flow has links of its own at both ends, and the
-/// flows of a call have those of its first.
+/// Expands a dumbbell. The shared links exist if a flow uses them. Each flow has links of its own at both ends, and the flows of
+/// a call have those of its first.
 struct DumbbellBuilder<'d> {
     dumbbell: &'d Dumbbell,
     links: Vec<PlannedLink>,
@@ -320,12 +320,12 @@ impl<'d> DumbbellBuilder<'d> {
         Ok(Network { links: self.links, flows })
     }
 
-    /// The ways there and back of a flow, over access links of its own, which take the name `host`.
+    /// The forward and the return path of a flow, over access links of its own, which take the name `host`.
     fn ways(&mut self, host: &str, flow: &Flow, rightwards: bool) -> Ways {
         let forward = self.way(host, "", rightwards);
         let reverse = if flow.has_feedback() { self.way(host, "back-", !rightwards) } else { Vec::new() };
         if let Some(delay) = flow.access_delay {
-            // The link at the sender, first on the way there and last on the way back.
+            // The link at the sender, first on the forward path and last on the return path.
             for &number in forward.first().into_iter().chain(reverse.last()) {
                 self.links[number].model.delay = delay;
             }
@@ -333,7 +333,7 @@ impl<'d> DumbbellBuilder<'d> {
         (forward, reverse)
     }
 
-    /// Access, shared link and exit of the flow at `host`; `prefix` tells the way back from the way there.
+    /// Access, shared link and exit of the flow at `host`; `prefix` distinguishes the return path from the forward path.
     fn way(&mut self, host: &str, prefix: &str, rightwards: bool) -> Vec<usize> {
         let (near, far) = if rightwards { (LEFT, RIGHT) } else { (RIGHT, LEFT) };
         let access = self.dumbbell.access.clone();

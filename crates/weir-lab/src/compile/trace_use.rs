@@ -1,4 +1,4 @@
-//! Which traces a run uses.
+//! The traces that a run uses.
 
 use std::path::absolute;
 
@@ -8,19 +8,19 @@ use crate::form::KeyPath;
 use crate::scenario::{Dumbbell, LinkModel, Scenario};
 use crate::traces::{DATA_VARIABLE, TraceStore};
 
-/// Which trace a link follows.
+/// The trace that a link follows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceUse {
     /// The link.
     pub link: String,
-    /// The trace that the scenario wants.
+    /// The trace that the scenario names.
     pub wanted: String,
-    /// The trace in use: the wanted one, or the fallback where there is no file.
+    /// The trace in use: the wanted one, or the fallback where its file is missing.
     pub used: String,
 }
 
-/// A sentence for each of `traces` that another stood in for.
+/// A sentence for each of `traces` that was replaced by another.
 pub fn stand_ins<'a>(traces: impl IntoIterator<Item = &'a TraceUse>) -> Vec<String> {
     let mut notes = Vec::new();
     for TraceUse { wanted, used, .. } in traces.into_iter().filter(|t| t.used != t.wanted) {
@@ -36,7 +36,7 @@ pub fn stand_ins<'a>(traces: impl IntoIterator<Item = &'a TraceUse>) -> Vec<Stri
 }
 
 impl Scenario {
-    /// The same with the paths of traces absolute, so that it means the same wherever it is written.
+    /// The same with absolute paths of traces, so that they are valid in any directory.
     pub fn anywhere(&self, store: &TraceStore) -> Self {
         let mut other = self.clone();
         for (name, link) in other.links.iter_mut() {
@@ -66,7 +66,7 @@ impl Scenario {
     }
 }
 
-/// `title` of what was run over `traces`; it says where others stood in for them.
+/// `title` of runs over `traces`, with a remark where traces were replaced by others.
 pub fn titled<'a>(title: &str, traces: impl IntoIterator<Item = &'a TraceUse>) -> String {
     match names_of_stand_ins(traces) {
         None => title.to_owned(),
@@ -74,7 +74,7 @@ pub fn titled<'a>(title: &str, traces: impl IntoIterator<Item = &'a TraceUse>) -
     }
 }
 
-/// The names of what stood in for others of `traces`; `None` if nothing did.
+/// The names of the stand-ins for `traces`, or `None` if there are none.
 pub(crate) fn names_of_stand_ins<'a>(traces: impl IntoIterator<Item = &'a TraceUse>) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for TraceUse { used, .. } in traces.into_iter().filter(|t| t.used != t.wanted) {

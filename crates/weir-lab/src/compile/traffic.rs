@@ -1,4 +1,4 @@
-//! What a flow sends, and the controller that steers it.
+//! The traffic of a flow, and its controller.
 
 use weir_cc::Ecn;
 use weir_media::MediaConfig;
@@ -7,7 +7,7 @@ use weir_world::{MediaSpec, Traffic};
 use crate::registry::{self, MarkResponse, Registry, RegistryError, TcpProfile};
 use crate::scenario::{AudioStream, Carried, EcnField, Flow, Media, OnOrOff, Scenario, Tcp};
 
-/// What `flow` of `scenario` sends, with a controller of its own, which gives it this weight.
+/// The traffic of `flow` of `scenario`, with a controller of its own, which gives it this weight.
 pub(super) fn traffic(scenario: &Scenario, flow: &Flow, weight: f64) -> Result<Traffic, RegistryError> {
     match &flow.carried {
         Carried::Media(media) => media_traffic(scenario, media, weight),
@@ -22,7 +22,7 @@ pub(super) fn traffic(scenario: &Scenario, flow: &Flow, weight: f64) -> Result<T
     }
 }
 
-/// Whether what is carried is steered by a window.
+/// Whether a congestion window controls the traffic.
 pub(super) fn has_window(registry: &Registry, carried: &Carried) -> bool {
     match carried {
         Carried::Tcp(_) => true,

@@ -40,14 +40,14 @@ struct LinkState {
     queue: f64,
     /// `dq/dt` of eq. (2).
     growth: f64,
-    /// `π/(1 − π)` of eq. (4): what is lost over what is carried.
+    /// `π/(1 − π)` of eq. (4): the lost over the carried rate.
     loss: f64,
 }
 
-/// A bit on its way: what it has met so far.
+/// A bit in flight, with the queues that it has met so far.
 #[derive(Clone, Copy)]
 struct Bit {
-    /// When it left, and when it reaches the next link of its route or, at last, its source's ear.
+    /// When it left, and when it reaches the next link of its route or, at last, its source as a report.
     left: f64,
     next: f64,
     rate: f64,
@@ -56,7 +56,7 @@ struct Bit {
     delay: f64,
 }
 
-/// A flow's state: the bits before each link of its route, in order, and those whose report is on its way.
+/// A flow's state: the bits before each link of its route, in order, and the bits whose report is on its way.
 struct FlowState {
     rate: f64,
     stages: Vec<std::collections::VecDeque<Bit>>,
@@ -108,6 +108,7 @@ pub fn integrate(
             state.arrive(flow, now);
         }
         for (index, (link, state)) in links.iter().zip(&mut link_states).enumerate() {
+            // The rates of all flows and the cross traffic `u` add up at a link.
             let arriving = flows.iter().zip(&flow_states).map(|(flow, own)| own.arriving_at(flow, index));
             state.update(link, link.cross_traffic + arriving.sum::<f64>());
         }
@@ -124,6 +125,7 @@ pub fn integrate(
             state.control(flow, now, step);
         }
         for (link, state) in links.iter().zip(&mut link_states) {
+            // Euler step of eq. (2), projected onto [0, `q_max`].
             state.queue = (state.queue + state.growth * step).clamp(0.0, link.queue_limit);
         }
     }
@@ -134,6 +136,7 @@ impl LinkState {
     /// Eqs (2) and (4), with `arriving` bit/s.
     fn update(&mut self, link: &FluidLink, arriving: f64) {
         let growth = (arriving - link.capacity) / link.capacity;
+        // An empty queue cannot shrink, and a full one cannot grow: it loses the excess instead.
         let empty = self.queue <= 0.0 && growth < 0.0;
         let full = self.queue >= link.queue_limit && growth > 0.0;
         self.growth = if empty || full { 0.0 } else { growth };
@@ -148,7 +151,7 @@ impl FluidFlow {
 }
 
 impl FlowState {
-    /// A bit leaves, and what has arrived at each link by now is the rate there.
+    /// Sends a bit, and updates the arriving rate at each link by the bits that have arrived by now.
     fn arrive(&mut self, flow: &FluidFlow, now: f64) {
         let rate = if flow.is_active(now) { self.rate } else { 0.0 };
         if rate > 0.0 || self.arriving.iter().any(|&arriving| arriving > 0.0) {
@@ -167,14 +170,15 @@ impl FlowState {
         here.map(|(_, &rate)| rate).sum()
     }
 
-    /// The bits that are at a link enter its queue: they meet it as it is now. From the last link to the first, so that no
-    /// bit passes a link before that has seen it arrive, however short the way there.
+    /// The bits that are at a link enter its queue, in its present state. Links are handled from the last to the first. So no bit
+    /// passes a link before its arrival there is counted, however short the path to it.
     fn pass(&mut self, flow: &FluidFlow, links: &[FluidLink], states: &[LinkState], now: f64) {
         for (hop, &link) in flow.route.iter().enumerate().rev() {
             let (before, behind) = self.stages.split_at_mut(hop + 1);
             let state = &states[link];
             while before[hop].front().is_some_and(|bit| bit.next <= now) {
                 let Some(mut bit) = before[hop].pop_front() else { break };
+                // `de/dt` is the sum of the queues' growth, and the loss price adds up over the route, too.
                 bit.price += state.growth + state.loss;
                 bit.next += state.queue + links[link].propagation;
                 if hop + 1 == flow.route.len() {
@@ -186,7 +190,7 @@ impl FlowState {
         }
         let reports = &mut self.stages[flow.route.len()];
         while reports.front().is_some_and(|bit| bit.next <= now) {
-            // Silence says nothing.
+            // A bit of rate 0 belongs to a silent flow and carries no report.
             let bit = reports.pop_front().filter(|bit| bit.rate > 0.0);
             self.reported = bit.or(self.reported);
         }
@@ -198,6 +202,7 @@ impl FlowState {
         let rtt = bit.delay + flow.return_delay;
         let delay_price = flow.price_scale * (bit.delay - flow.threshold).max(0.0) / rtt;
         let excess = flow.utility_weight / self.rate - delay_price - bit.price;
+        // Euler step of `ẋ = k_r·x·excess` with `k_r = η/RTT`.
         self.rate = (self.rate * (1.0 + step * flow.gain / rtt * excess)).max(LEAST_RATE);
     }
 }

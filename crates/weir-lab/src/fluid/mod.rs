@@ -1,12 +1,12 @@
-//! DCCC as a fluid: the delay differential equations of dccc-2017, eqs (2), (4), (15), (16), integrated on links and routes
-//! of any number. An oracle: what packets do has to agree with it as far as packets are a fluid.
+//! DCCC as a fluid: the delay differential equations of dccc-2017, eqs (2), (4), (15), (16), integrated on links and routes of
+//! any number. An oracle: packet runs have to agree with it as far as packets behave like a fluid.
 //!
-//! Delays depend on the state. A bit that leaves its source at `s` meets the first queue of its route as it is then, the
-//! next one when it gets there, and is reported one return delay after its arrival; a source knows at `t` what happened to
-//! the last bit that has been reported by then. Links neither shape nor delay the rates of a flow relative to each other:
-//! what arrives at a link is the rate at which the bits left their source (eq. (1)).
+//! Delays depend on the state. A bit that leaves its source at `s` meets the first queue of its route as it is then. The next
+//! queue is met in its state on arrival. The report comes one return delay after the bit's arrival. A source knows at `t` the
+//! fate of the last bit that has been reported by then. Links neither shape nor delay the rates of a flow relative to each other.
+//! At a link, bits arrive at the rate at which they left their source (eq. (1)).
 //!
-//! Explicit Euler steps of at most half a millisecond. Memory grows with time: it is a model for minutes.
+//! Explicit Euler steps of at most half a millisecond. Memory grows with time: the model suits minutes, not hours.
 
 mod integrate;
 
@@ -14,7 +14,7 @@ pub use integrate::{Integration, integrate};
 
 use core::fmt;
 
-/// A link: a queue with a capacity, and the way behind it.
+/// A link: a queue with a capacity, and a propagation path behind it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FluidLink {
     /// `c`, bit/s.
@@ -27,14 +27,14 @@ pub struct FluidLink {
     pub propagation: f64,
 }
 
-/// A flow under the law of eq. (15) with `U = h·ln x`.
+/// A flow under the control law of eq. (15) with `U = h·ln x`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FluidFlow {
-    /// The links on its way, by index.
+    /// The links of its path, by index.
     pub route: Vec<usize>,
-    /// `e_b`, one-way delay of the way back, s.
+    /// `e_b`, one-way delay of the return path, s.
     pub return_delay: f64,
-    /// When it starts and stops, s.
+    /// Start and stop of the flow, s.
     pub active: (f64, f64),
     /// Rate until the first report, bit/s.
     pub start_rate: f64,
@@ -55,12 +55,12 @@ pub enum FluidError {
     Time,
     /// A number of a link is out of range.
     Link {
-        /// Which link.
+        /// Index of the link.
         index: usize,
     },
     /// A number of a flow is out of range, or its route is empty or names a link that is not there.
     Flow {
-        /// Which flow.
+        /// Index of the flow.
         index: usize,
     },
 }

@@ -83,7 +83,7 @@ fn a_parking_lot_charges_who_passes_both_links() {
     assert!(rate(0) < 0.7 * rate(1), "{} beside {}", rate(0), rate(1));
 }
 
-/// Links whose ends are closer than a step: what leaves one arrives at the next all the same.
+/// Links whose ends are closer than a step: data that leaves one still arrives at the next.
 #[test]
 fn a_wide_link_without_length_before_a_bottleneck_changes_nothing() {
     for propagation in [0.0, 0.1e-3] {
@@ -111,7 +111,7 @@ fn beyond_the_stable_gain_it_oscillates_for_ever() {
         let late = &result.rates[0][(180.0 / STEP) as usize..];
         late.iter().copied().fold(0.0, f64::max) - late.iter().copied().fold(f64::INFINITY, f64::min)
     };
-    // The theory has the edge at η = 1.52.
+    // By theory the limit of stability is η = 1.52.
     assert!(spread(1.40) < 2e3, "{}", spread(1.40));
     assert!(spread(1.60) > 20e3, "{}", spread(1.60));
 }

@@ -1,4 +1,4 @@
-//! Does a table have the form that a schema describes? Unknown keys, missing keys, wrong words, wrong units.
+//! Does a table have the form that a schema describes? The check finds unknown keys, missing keys, wrong words and wrong units.
 
 use toml::{Table, Value};
 use weir_registry::{advice, list, nearest};
@@ -7,18 +7,18 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::error::{KeyPath, Problem};
 use super::shape::{Form, NumberForm, Others, Shape, TableForm, Unit};
 
-/// The shape of the options of what a key names: of a `controller` or a coupling's `algorithm`, by its name; `None` of an
-/// unknown one, whose options may be anything.
+/// Looks up the shape of a table of options by the key and the name that it belongs to: a `controller`, or a coupling's
+/// `algorithm`. The result is `None` for an unknown name, whose options may be anything.
 pub(crate) type OptionsOf<'a, 's> = &'a dyn Fn(&str, &str) -> Option<Shape<'s>>;
 
-/// Everything about the form of `table` that is wrong by `shape`.
+/// All errors in the form of `table` by `shape`.
 pub(crate) fn check<'s>(table: &Table, shape: Shape<'s>, options: OptionsOf<'_, 's>) -> Vec<Problem> {
     let mut checker = Checker { options, problems: Vec::new() };
     checker.table_of(table, shape, &KeyPath::default());
     checker.problems
 }
 
-/// What is wrong with `value` at `path`, where `shape` says what may stand there.
+/// The problems of `value` at `path` by `shape`.
 pub(super) fn check_value<'s>(
     value: &Value,
     shape: Shape<'s>,
@@ -73,7 +73,7 @@ impl<'s> Checker<'_, 's> {
         }
     }
 
-    /// What is wrong in `table` whichever of `forms` it has.
+    /// Checks `table` for problems that it has under each of `forms`.
     fn any_table(&mut self, table: &Table, forms: &[TableForm<'s>], path: &KeyPath) {
         let tag = forms.iter().find_map(TableForm::tag).map(|(tag, _)| tag);
         let known = |key: &&(&'s str, Shape<'s>)| Some(key.0) != tag;
@@ -117,20 +117,20 @@ impl<'s> Checker<'_, 's> {
     }
 }
 
-/// What stands under a key of a table.
+/// The shape of a value under a key of a table.
 pub(super) enum Child<'s> {
     /// A key that such tables have.
     Known(Shape<'s>),
-    /// A name of one's own choice.
+    /// A freely chosen name.
     Named(Shape<'s>),
-    /// Anything.
+    /// Any value.
     Any,
-    /// Such tables do not have the key.
+    /// A key that such tables do not have.
     Unknown,
 }
 
-/// What stands under `key` of `table`, whose form is `form`. The options of a controller or of an algorithm have the form
-/// that this one says.
+/// The shape of the value under `key` of `table`, whose form is `form`. `options` gives the shape of the options of a controller
+/// or of an algorithm.
 pub(super) fn child<'s>(
     form: &TableForm<'s>,
     table: &Table,
@@ -151,7 +151,7 @@ pub(super) fn child<'s>(
     }
 }
 
-/// Whether `key` is what tells the alternatives of `shape` apart.
+/// Whether `key` distinguishes the alternatives of `shape`.
 pub(super) fn is_tag(shape: Shape<'_>, key: &str) -> bool {
     tables(shape).iter().any(|form| form.tag().is_some_and(|(tag, _)| tag == key))
 }
@@ -161,7 +161,7 @@ fn tables(shape: Shape<'_>) -> Vec<TableForm<'_>> {
     forms.filter_map(|form| if let Form::Table(table) = form { Some(table) } else { None }).collect()
 }
 
-/// Of several alternatives the one that `table` means: by its tag (`kind`), else by its keys.
+/// The alternative that `table` means: by its tag (`kind`), else by its keys.
 fn pick<'s>(forms: Vec<TableForm<'s>>, table: &Table, path: &KeyPath) -> Result<TableForm<'s>, Problem> {
     let tags: Vec<(&str, &str)> = forms.iter().filter_map(TableForm::tag).collect();
     if let Some(&(tag, _)) = tags.first() {
@@ -182,7 +182,7 @@ fn pick<'s>(forms: Vec<TableForm<'s>>, table: &Table, path: &KeyPath) -> Result<
     best.ok_or_else(|| Problem::value(path, format!("`{path}` is no table")))
 }
 
-/// `key` at the end of `path` is none of the keys of `form`.
+/// The problem of an unknown `key` at the end of `path`, which `form` does not have.
 pub(super) fn unknown_key(key: &str, form: &TableForm<'_>, path: &KeyPath) -> Problem {
     let names = form.keys.iter().map(|&(name, _)| name);
     let kind = form.tag().map_or_else(String::new, |(tag, word)| format!(" where `{tag} = \"{word}\"`"));
@@ -203,7 +203,7 @@ fn wrong_type(value: &Value, expected: &str, path: &KeyPath) -> Problem {
     Problem::value(path, format!("`{path}` cannot be {found}")).help(format!("write {expected}"))
 }
 
-/// What is wrong with a value that is neither table nor array, if no form accepts it.
+/// The problem of a value that is neither table nor array, if no form accepts it.
 fn scalar_problem(value: &Value, forms: &[Form<'_>], path: &KeyPath) -> Option<Problem> {
     let mut refused = None;
     for form in forms {
@@ -253,7 +253,7 @@ fn accepts(value: &Value, form: &Form<'_>) -> Verdict {
 }
 
 impl Unit {
-    /// Whether `text` is such a quantity; the units' own messages say what is wrong and what would be right.
+    /// Whether `text` is a quantity of this unit; an error has the unit's own message and advice.
     fn parse(self, text: &str) -> Result<(), Refusal> {
         let result = match self {
             Self::Rate => text.parse::<DataRate>().map(drop),
@@ -291,7 +291,7 @@ impl NumberForm {
     }
 }
 
-/// Which numbers these are.
+/// Description of the accepted numbers.
 pub(super) fn number_in_words(number: NumberForm) -> String {
     let noun = if number.whole { "whole number" } else { "number" };
     match (number.min, number.max) {
@@ -302,7 +302,7 @@ pub(super) fn number_in_words(number: NumberForm) -> String {
     }
 }
 
-/// What may stand at a place, in words.
+/// Description of the accepted values at a place.
 fn expectation(forms: &[Form<'_>]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for form in forms {

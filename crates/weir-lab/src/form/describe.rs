@@ -1,4 +1,4 @@
-//! The keys that a schema describes, in words, for whoever has to choose their values.
+//! Descriptions of the keys of a schema, for users.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,35 +6,35 @@ use serde_json::Value;
 use super::check::number_in_words;
 use super::shape::{Form, Shape, TableForm, Unit};
 
-/// Tables stand no deeper within each other.
+/// Deepest nesting of tables.
 const DEEPEST: usize = 8;
 
 /// A key that a table can have.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KeyInfo {
-    /// Its path, keys with dots between them; `[]` stands behind that of an array whose items are tables.
+    /// The path of the key, with dots between its parts; `[]` stands behind an array whose items are tables.
     pub key: String,
-    /// What holds where the key is not given: `null` where that is nothing, or where the keys below say it.
+    /// The value in force where the key is not given; `null` where there is none, or where the keys below give it.
     pub default: Value,
-    /// What may stand there: a quantity, a range, words.
+    /// The accepted values: a quantity, a range, words.
     pub form: String,
-    /// What it means.
+    /// The meaning of the key.
     pub description: String,
-    /// Of what may stand there, that of which more is said.
+    /// The accepted values that have a description of their own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<ChoiceInfo>,
 }
 
-/// One of several that may stand under a key.
+/// An accepted value of a key that accepts several.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChoiceInfo {
-    /// It, as one writes it.
+    /// The value in its written form.
     pub form: String,
-    /// What it means.
+    /// The meaning of the value.
     pub description: String,
 }
 
-/// The keys of the table that `schema`, a JSON Schema, describes, in its order; behind a table the keys within it.
+/// The keys of the table that `schema`, a JSON Schema, describes, in its order; the keys within a table follow it.
 pub fn keys(schema: &Value) -> Vec<KeyInfo> {
     let mut keys = Vec::new();
     let shape = Shape::new(schema);
@@ -72,7 +72,7 @@ fn collect(table: &TableForm<'_>, above: &str, given: Option<&Value>, keys: &mut
     }
 }
 
-/// The table, where nothing else can stand, and its keys are known.
+/// The form of a table, if no other form is accepted and its keys are known.
 fn only_table<'f, 's>(forms: &'f [Form<'s>]) -> Option<&'f TableForm<'s>> {
     match forms {
         [Form::Table(table)] if !table.keys.is_empty() => Some(table),
@@ -88,7 +88,7 @@ fn choices(shape: Shape<'_>) -> Vec<ChoiceInfo> {
     shape.alternatives().into_iter().map(choice).filter(|choice| !choice.description.is_empty()).collect()
 }
 
-/// What may stand at a place.
+/// Description of the accepted values.
 fn in_words(forms: &[Form<'_>]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for form in forms {

@@ -1,14 +1,14 @@
-//! What is wrong with a scenario, where, and what would be right.
+//! Errors of scenarios: the problem, its place, and a valid alternative.
 
 use std::fmt;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 
-/// What stands in the place of a file's name where it is about a `path=value` laid over the file.
+/// File name in messages about a `path=value` laid over the file.
 pub(crate) const SET: &str = "--set";
 
-/// A problem with a scenario. Its message begins with `file:line:column`; as a [`Diagnostic`] it also shows the
-/// line and says what would be right. Several problems of one scenario come together.
+/// A problem with a scenario. Its message begins with `file:line:column`; as a [`Diagnostic`] it also shows the line and a valid
+/// alternative. Several problems of one scenario come together.
 #[derive(Clone, Debug)]
 pub struct ScenarioError(Box<Inner>);
 
@@ -20,7 +20,7 @@ struct Inner {
     others: Vec<ScenarioError>,
 }
 
-/// Where in a text a problem lies.
+/// The place of a problem in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     offset: usize,
@@ -29,15 +29,15 @@ struct Place {
     column: usize,
 }
 
-/// What is wrong with the value at a path, and what would be right.
+/// The problem of the value at a path, with advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) path: KeyPath,
-    /// Whether the key itself is wrong and not its value.
+    /// Whether the key is wrong, rather than its value.
     pub(crate) at_key: bool,
     pub(crate) message: String,
     pub(crate) help: Option<String>,
-    /// Whether it can be run all the same.
+    /// Whether the scenario can be run nevertheless.
     pub(crate) warning: bool,
 }
 
@@ -52,12 +52,12 @@ impl Problem {
         Self { at_key: true, ..Self::value(path, message) }
     }
 
-    /// The same as a warning.
+    /// The same problem as a warning.
     pub(crate) fn warning(self) -> Self {
         Self { warning: true, ..self }
     }
 
-    /// The same with advice.
+    /// The same problem with advice.
     pub(crate) fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
@@ -73,7 +73,7 @@ impl KeyPath {
         Self(keys.iter().map(|&k| k.to_owned()).collect())
     }
 
-    /// Whether one of both leads to the other.
+    /// Whether one of both paths leads to the other.
     pub(super) fn meets(&self, other: &Self) -> bool {
         self.0.starts_with(&other.0) || other.0.starts_with(&self.0)
     }
@@ -115,7 +115,7 @@ impl ScenarioError {
         Self(Box::new(Inner { source, place, problem, others: Vec::new() }))
     }
 
-    /// The first of `errors`, which carries the others; `None` if there is none.
+    /// The first of `errors`, which carries the others, or `None` if there is none.
     pub(crate) fn together(errors: Vec<Self>) -> Option<Self> {
         let mut errors = errors.into_iter();
         let mut first = errors.next()?;
@@ -123,7 +123,7 @@ impl ScenarioError {
         Some(first)
     }
 
-    /// The `path=value` laid over the file that is wrong; `None` for what is wrong in the file.
+    /// The wrong `path=value` laid over the file, or `None` for a problem in the file.
     pub fn assignment(&self) -> Option<&str> {
         (self.0.source.name() == SET).then(|| self.0.source.inner().as_str())
     }
@@ -133,28 +133,29 @@ impl ScenarioError {
         Problem { path: path.clone(), at_key: false, ..self.0.problem.clone() }
     }
 
-    /// What is wrong, without the place.
+    /// The problem, without its place.
     pub fn message(&self) -> &str {
         &self.0.problem.message
     }
 
-    /// What would be right.
+    /// The advice: a valid alternative.
     pub fn advice(&self) -> Option<&str> {
         self.0.problem.help.as_deref()
     }
 
-    /// Line and column, both from 1; `None` for what no line of the text caused.
+    /// Line and column, both from 1, or `None` for a problem without a line.
     pub fn position(&self) -> Option<(usize, usize)> {
         self.0.place.map(|p| (p.line, p.column))
     }
 
-    /// This problem and the further ones of the same scenario, each by itself.
+    /// This problem and the others of the same scenario, one by one.
     pub fn each(&self) -> Vec<Self> {
         let alone = |error: &Self| Self(Box::new(Inner { others: Vec::new(), ..(*error.0).clone() }));
         std::iter::once(self).chain(self.others()).map(alone).collect()
     }
 
-    /// The same with all its texts, the source included, as `shown` has them, which goes by characters, one after the other.
+    /// The same error with all its texts, the source included, mapped by `shown`, which works character by character and keeps
+    /// their order.
     #[must_use]
     pub fn with_texts(&self, shown: impl Fn(&str) -> String + Copy) -> Self {
         let Inner { source, place, problem, others } = &*self.0;

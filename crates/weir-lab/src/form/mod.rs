@@ -1,7 +1,7 @@
-//! TOML against a schema: what may stand where, what is wrong, where it was written, and values laid over a file.
+//! TOML against a schema: accepted values, problems, places of values, and values laid over a file.
 //!
-//! Nothing here knows what a scenario is: the shape comes from a JSON Schema, and what depends on a name, such as the
-//! options of a controller, from whom it asks for them.
+//! This module is independent of scenarios: the shape comes from a JSON Schema. The caller supplies shapes that depend on a name,
+//! such as the options of a controller.
 
 mod check;
 mod describe;

@@ -1,4 +1,4 @@
-//! Where the values of a table were written: in a file, or in a `--set`.
+//! Origins of the values of a table: a file, or a `--set`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -52,7 +52,7 @@ impl Origin {
         Self(Arc::new(Texts { name: name.to_owned(), text: text.to_owned(), spans, overrides: Vec::new() }))
     }
 
-    /// The same with another override laid over it.
+    /// The same origin with another override laid over it.
     pub(crate) fn with(mut self, laid: Override) -> Self {
         Arc::make_mut(&mut self.0).overrides.push(laid);
         self
@@ -63,7 +63,7 @@ impl Origin {
         self.0.spans.contains_key(path) || self.0.overrides.iter().any(|o| o.concerns(path))
     }
 
-    /// The error that shows `problem` where it was written.
+    /// The error that shows `problem` at its place.
     pub(crate) fn error(&self, problem: Problem) -> ScenarioError {
         let texts = &*self.0;
         if let Some(o) = texts.overrides.iter().rev().find(|o| o.concerns(&problem.path)) {
@@ -84,8 +84,8 @@ impl Origin {
         self.check(problems).err().unwrap_or_else(nothing)
     }
 
-    /// Where paths begin that stand at `path`: in the directory of the file, in the present one (which is empty) where a
-    /// `--set` wrote them.
+    /// The base directory of a relative path that stands at the key path `path`. The directory is that of the file, or the
+    /// present one (which is empty) for a `--set`.
     pub(crate) fn directory(&self, path: &KeyPath) -> &Path {
         let set = self.0.overrides.iter().any(|o| o.concerns(path));
         let beside = Path::new(&self.0.name).parent().filter(|_| !set);

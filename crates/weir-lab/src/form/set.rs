@@ -8,8 +8,8 @@ use super::error::{KeyPath, Problem, SET, ScenarioError};
 use super::origin::{Origin, Override};
 use super::shape::{Form, Shape, TableForm};
 
-/// Sets one value of `table`, whose form is `shape` and which comes from `origin`, and tells what was set. A table is not
-/// changed by an assignment that is refused.
+/// Sets a value of `table`, whose form is `shape` and which comes from `origin`, and returns the override. A table is not changed
+/// by an assignment that is refused.
 pub(crate) fn set<'s>(
     table: &mut Table,
     shape: Shape<'s>,
@@ -39,7 +39,7 @@ pub(crate) fn set<'s>(
         .map_err(fail)
 }
 
-/// Where the `=` between path and value is: none that stands in a quoted key.
+/// The position of the `=` between path and value; an `=` in a quoted key does not count.
 fn equals(assignment: &str) -> Option<usize> {
     let mut quoted = false;
     let outside = assignment.char_indices().find_map(|(at, character)| {
@@ -58,7 +58,7 @@ fn split(assignment: &str) -> Result<(KeyPath, &str), Problem> {
     Ok((KeyPath(keys), value.trim()))
 }
 
-/// The keys of a dotted path; `None` if one is empty or a quote stays open.
+/// The keys of a dotted path, or `None` if one is empty or a quote stays open.
 fn keys(path: &str) -> Option<Vec<String>> {
     let mut keys = Vec::new();
     let mut rest = path.trim();
@@ -78,11 +78,11 @@ fn keys(path: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Puts a text where a path leads.
+/// Sets a text at the end of a path.
 struct Setter<'a, 's> {
     options: OptionsOf<'a, 's>,
     text: &'a str,
-    /// The table as it was.
+    /// The table before the assignment.
     whole: &'a Table,
 }
 
@@ -128,7 +128,7 @@ impl<'s> Setter<'_, 's> {
     ) -> Result<(), Problem> {
         let path = &here.with(key);
         if rest.is_empty() && is_tag(shape, key) {
-            // Which words are right is checked together with the rest of the table.
+            // Accepted words are checked together with the rest of the table.
             table.insert(key.clone(), Value::String(self.text.trim_matches('"').to_owned()));
             return Ok(());
         }
@@ -163,7 +163,7 @@ impl<'s> Setter<'_, 's> {
         }
     }
 
-    /// What there is in the place of `key`, which the table at `here` has not.
+    /// Keys that exist in the place of `key`, which the table at `here` lacks.
     fn others(&self, table: &Table, key: &str, here: &KeyPath) -> String {
         if !table.is_empty() {
             return advice(key, table.keys().map(String::as_str));
@@ -175,7 +175,7 @@ impl<'s> Setter<'_, 's> {
         )
     }
 
-    /// The value that the text means at `path`: TOML where that may stand here, else the text itself.
+    /// The value of the text at `path`: TOML where that is accepted, else the text itself.
     fn read(&self, shape: Shape<'s>, path: &KeyPath) -> Result<Value, Problem> {
         let as_text = Value::String(self.text.to_owned());
         let value = toml_value(self.text).unwrap_or_else(|| as_text.clone());
@@ -198,7 +198,7 @@ fn parts(whole: &Table) -> Vec<String> {
     tables.flat_map(within).collect()
 }
 
-/// Takes out what cannot stand beside a link's new capacity `key`.
+/// Removes the keys that conflict with a link's new capacity `key`.
 fn displace(table: &mut Table, form: &TableForm<'_>, key: &str) {
     let others: &[&str] = match key {
         "rate" => &["steps", "trace", "fallback", "trace_offset", "repeat"],
@@ -211,7 +211,7 @@ fn displace(table: &mut Table, form: &TableForm<'_>, key: &str) {
     }
 }
 
-/// The path leads into something that has no parts.
+/// The problem of a path that leads into a value without parts.
 fn no_further(here: &KeyPath, path: &KeyPath) -> Problem {
     Problem::key(path, format!("`{here}` has no parts")).help(format!("set `{here}` itself"))
 }
@@ -220,7 +220,7 @@ fn item_shape(shape: Shape<'_>) -> Option<Shape<'_>> {
     shape.forms().into_iter().find_map(|form| if let Form::Array(items) = form { items } else { None })
 }
 
-/// The table that says the same as a word: `"papers"` is `{ preset = "papers" }`.
+/// The table that a word abbreviates: `"papers"` is `{ preset = "papers" }`.
 fn preset_table(word: &Value, shape: Shape<'_>) -> Option<Table> {
     const PRESET: &str = "preset";
     let has_preset = |form: Form<'_>| matches!(form, Form::Table(table) if table.get(PRESET).is_some());

@@ -1,5 +1,5 @@
-//! A view of a JSON Schema that answers what may stand at a place: which keys a table has, which words a text can
-//! be, which unit a quantity has.
+//! A view of a JSON Schema that gives the accepted values of a place. For example, it gives the keys of a table, the words of a
+//! text, the unit of a quantity.
 
 use serde_json::Value;
 
@@ -10,14 +10,14 @@ pub(crate) struct Shape<'s> {
     node: &'s Value,
 }
 
-/// One form that a value can take.
+/// A kind of value that is accepted.
 #[derive(Clone, Debug)]
 pub(crate) enum Form<'s> {
     /// A table.
     Table(TableForm<'s>),
     /// An array whose items have this shape.
     Array(Option<Shape<'s>>),
-    /// One certain word.
+    /// A fixed word.
     Word(&'s str),
     /// A quantity with a unit.
     Quantity(Unit),
@@ -29,7 +29,7 @@ pub(crate) enum Form<'s> {
     Number(NumberForm),
 }
 
-/// Which quantity.
+/// The unit of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Rate,
@@ -50,18 +50,18 @@ pub(crate) struct NumberForm {
 pub(crate) struct TableForm<'s> {
     /// Known keys, in the order of the documentation.
     pub(crate) keys: Vec<(&'s str, Shape<'s>)>,
-    /// Keys that must be there.
+    /// Required keys.
     pub(crate) required: Vec<&'s str>,
-    /// What stands under any other key; `None` if there is no other key.
+    /// The shape of values under other keys, or `None` if no other keys are accepted.
     pub(crate) others: Option<Others<'s>>,
 }
 
-/// What stands under keys of one's own choice.
+/// The shape of values under freely chosen keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Others<'s> {
-    /// Anything.
+    /// Any value.
     Any,
-    /// This.
+    /// Values of this shape.
     Of(Shape<'s>),
 }
 
@@ -71,19 +71,19 @@ impl<'s> Shape<'s> {
         Self { root: schema, node: schema }
     }
 
-    /// What is said of the value, where it is used or else where it is defined.
+    /// The description of the value at its use, or else at its definition.
     pub(super) fn description(self) -> &'s str {
         let own = self.node.get("description").and_then(Value::as_str);
         let defined = || self.reference().and_then(|name| self.definition(name)).map(Self::description);
         own.or_else(defined).unwrap_or_default()
     }
 
-    /// What holds where the value is not given.
+    /// The default of the value.
     pub(super) fn default(self) -> Option<&'s Value> {
         self.node.get("default")
     }
 
-    /// What may stand here, each with what is said of it; empty where there is but one form.
+    /// The accepted alternatives, each with its description; empty where there is but one form.
     pub(super) fn alternatives(self) -> Vec<Self> {
         if let Some(definition) = self.reference().and_then(|name| self.definition(name)) {
             return definition.alternatives();
@@ -100,7 +100,7 @@ impl<'s> Shape<'s> {
         Self { node, ..self }
     }
 
-    /// Every form that a value can take here; null is none, TOML does not have it.
+    /// Every form that a value can take here; null does not count, as TOML has none.
     pub(crate) fn forms(self) -> Vec<Form<'s>> {
         if let Some(name) = self.reference() {
             if let Some(unit) = Unit::named(name) {
@@ -214,7 +214,7 @@ impl<'s> Form<'s> {
 }
 
 impl<'s> TableForm<'s> {
-    /// The keys of both.
+    /// The keys of both tables.
     fn and(mut self, other: Self) -> Self {
         self.keys.extend(other.keys);
         self.required.extend(other.required);
@@ -227,7 +227,7 @@ impl<'s> TableForm<'s> {
         self.keys.iter().find(|(name, _)| *name == key).map(|&(_, shape)| shape)
     }
 
-    /// The key that tells this table from its alternatives, and its value: `kind = "media"`.
+    /// The key that distinguishes this table from its alternatives, and its value: `kind = "media"`.
     pub(crate) fn tag(&self) -> Option<(&'s str, &'s str)> {
         self.keys.iter().find_map(|&(key, shape)| match shape.node.get("const") {
             Some(Value::String(value)) => Some((key, value.as_str())),

@@ -1,35 +1,35 @@
-//! The text of files, and not more of it than such files have: a device has no end.
+//! The text of files, with an upper limit of its size: a device has no end.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// Most bytes of a file that somebody writes: a scenario, a suite, a row. Those that ship have some thousands.
+/// Size limit in bytes of a file that a user writes: a scenario, a suite, a row. Shipped ones have some thousands of bytes.
 pub const MOST_WRITTEN: u64 = 16_000_000;
-/// Most bytes of a file that a command writes: results, tables, series.
+/// Size limit in bytes of a file that a command writes: results, tables, series.
 pub const MOST_PRINTED: u64 = 256_000_000;
 
-/// Why there is no text.
+/// Why a file has no text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{message}")]
     Unreadable {
-        /// Of which kind the system's error is.
+        /// The kind of the system's error.
         kind: ErrorKind,
-        /// The system's error, in words.
+        /// The system's error message.
         message: String,
     },
-    /// There are files in it.
+    /// The path is a directory.
     #[error("this is a directory")]
     Directory,
-    /// It is longer than any of its kind.
+    /// The file is longer than the limit of its kind.
     #[error("this is longer than {} MB", .most / 1_000_000)]
     Long {
-        /// Most bytes.
+        /// The limit, in bytes.
         most: u64,
     },
-    /// It is of another encoding, or not of characters.
+    /// The file is not UTF-8 text.
     #[error("line {line} is no UTF-8 text")]
     Encoding {
         /// The line, from 1.
@@ -42,7 +42,7 @@ impl TextError {
         Self::Unreadable { kind: error.kind(), message: error.to_string() }
     }
 
-    /// Whether there is nothing of this name.
+    /// Whether no file of this name exists.
     pub fn is_absence(&self) -> bool {
         matches!(self, Self::Unreadable { kind: ErrorKind::NotFound, .. })
     }
@@ -51,7 +51,7 @@ impl TextError {
 /// The text of the file at `path`, of up to `most` bytes.
 ///
 /// # Errors
-/// There is none.
+/// The file has no such text.
 pub fn text_of(path: &Path, most: u64) -> Result<String, TextError> {
     if fs::metadata(path).is_ok_and(|found| found.is_dir()) {
         return Err(TextError::Directory);

@@ -1,13 +1,13 @@
-//! Keys of a file over several values: `links.forward.delay=10ms,50ms,200ms`.
+//! Keys of a file with several values each: `links.forward.delay=10ms,50ms,200ms`.
 
 use std::str::FromStr;
 
-/// One key that is varied: `links.forward.delay=10ms,50ms,200ms`.
+/// A key with several values: `links.forward.delay=10ms,50ms,200ms`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Varied {
     /// The key, as after `--set`.
     pub path: String,
-    /// Its values …
+    /// The values of the key …
     pub values: Vec<f64>,
     /// … in this unit; empty of a number.
     pub unit: String,
@@ -50,13 +50,13 @@ impl FromStr for Varied {
 }
 
 impl Varied {
-    /// One of its values with the unit: `10ms`.
+    /// A value of the key with the unit: `10ms`.
     pub fn with_unit(&self, value: f64) -> String {
         format!("{value}{}", self.unit)
     }
 }
 
-/// Every place of several keys, all with all, the last one going fastest: the value of each key, in their order.
+/// Every combination of the values of several keys, the last key varying fastest: the value of each key, in their order.
 pub fn places(varied: &[Varied]) -> Vec<Vec<(String, String)>> {
     let mut places: Vec<Vec<(String, String)>> = vec![Vec::new()];
     for own in varied {

@@ -1,4 +1,4 @@
-//! The sender half: a target each 100 ms by what is seen, and by nothing that is told.
+//! The sender half: a target every 100 ms from the observed network state, without feedback.
 
 use weir_cc::{
     AllocatedRate, ChangeReason, Controller, DataRate, DataSize, Decision, Feedback, LimitingFactor, Pacing,
@@ -10,13 +10,13 @@ use weir_wire::media::UDP_IPV4_OVERHEAD;
 use super::Point;
 use super::sight::{NetworkView, Seen};
 
-/// How often it decides.
+/// Interval between decisions.
 const INTERVAL: TimeDelta = TimeDelta::from_millis(100);
-/// How much faster than its target it may send.
+/// Limit of the pacing rate, as a multiple of the target.
 const PACING_FACTOR: f64 = 2.5;
 /// The smallest window: three packets.
 const LEAST_WINDOW: DataSize = DataSize::from_bytes(3 * 1240);
-/// From decision to decision so much of what it knows of its headers is kept.
+/// From one decision to the next, this share of the header statistics is kept.
 const KEPT: f64 = 0.9;
 
 const SIGNALS: &[Signal] = &[
@@ -31,18 +31,18 @@ const SIGNALS: &[Signal] = &[
 pub(crate) struct Omniscient {
     point: Point,
     limits: RateLimits,
-    /// `None` for one that sees nothing and sends at its start rate.
+    /// View of the network, or `None` for a sender without one, which sends at its start rate.
     sight: Option<NetworkView>,
     rate: DataRate,
-    /// Bytes that may be in flight.
+    /// Limit of the bytes in flight.
     window: Option<DataSize>,
     due: SendTime,
     headers: Headers,
-    /// By the names of [`SIGNALS`].
+    /// Values of [`SIGNALS`], in their order.
     signals: [f64; 2],
 }
 
-/// What part of all it sends is payload, as of late.
+/// Recent payload and wire bytes, for the share of payload in the sent data.
 #[derive(Clone, Copy, Debug, Default)]
 struct Headers {
     payload: f64,
@@ -66,7 +66,7 @@ impl Headers {
 }
 
 impl Omniscient {
-    /// One that sees nothing: outside of a simulation there is nobody to see it.
+    /// A sender without a view of the network, as outside of a simulation.
     pub(crate) fn blind(point: Point, limits: RateLimits) -> Self {
         Self {
             point,
@@ -80,28 +80,31 @@ impl Omniscient {
         }
     }
 
-    /// One that sees.
+    /// A sender with a view of the network.
     pub(crate) fn seeing(point: Point, limits: RateLimits, sight: NetworkView) -> Self {
         let due = SendTime::from_nanos(sight.start.nanos() as i64);
         Self { due, sight: Some(sight), ..Self::blind(point, limits) }
     }
 
-    /// The rate of media that is right now; `None` while nothing is known of its share.
+    /// The media rate to send now, or `None` while its share is unknown.
     fn decide(&mut self, now: SendTime, state: &SendState) -> Option<DataRate> {
         let sight = self.sight.as_mut()?;
         let now = Time::from_nanos(now.nanos().max(0) as u64);
         let payload_share = self.headers.payload_share();
         let Seen { bps, aim, limited } = sight.share(now, self.point.window, self.point.share)?;
+        // Q in bits on the wire: the sender's own queue holds payload without headers.
         let waiting = 8.0 * (state.queued.bytes_f64() / payload_share + sight.waiting(now) as f64);
         self.signals = [bps, waiting];
+        // S̄·(R + D) may be in flight.
         self.window = self.point.in_flight.map(|beyond| window(bps, sight.round_trip() + beyond));
         let aim = if limited { self.limits.max().bps_f64() } else { aim * payload_share };
+        // a·S̄ − Q/T as a rate of payload.
         let media = aim - waiting * payload_share / self.point.drained_within.secs_f64();
         Some(DataRate::from_bps(self.limits.clamp_bps(media).round() as u64))
     }
 }
 
-/// The bytes that `bps` carry in `time`, at least [`LEAST_WINDOW`]: a full packet needs room.
+/// The bytes that `bps` carry in `time`, at least [`LEAST_WINDOW`], so that a full packet fits.
 fn window(bps: f64, time: TimeDelta) -> DataSize {
     DataSize::from_bytes((bps * time.secs_f64() / 8.0) as u64).max(LEAST_WINDOW)
 }
@@ -142,7 +145,7 @@ impl Controller for Omniscient {
     }
 
     fn target(&self) -> Target {
-        // Its share of the network is what it sends without a queue.
+        // Its share of the network is the rate that it can send without a queue.
         let at_maximum = self.rate >= self.limits.max();
         let limiting_factor = if at_maximum { LimitingFactor::Maximum } else { LimitingFactor::Delay };
         Target {
@@ -151,7 +154,7 @@ impl Controller for Omniscient {
         }
     }
 
-    /// It knows its share; nobody's word changes that.
+    /// An allocation changes no share that is already known.
     fn apply_allocation(&mut self, _: SendTime, _: AllocatedRate) -> DataRate {
         self.rate
     }

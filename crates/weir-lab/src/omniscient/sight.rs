@@ -1,4 +1,4 @@
-//! What the omniscient sender sees: its share over time, known from the plan of the run, and what a witness of the run tells.
+//! The omniscient sender's view of the network: its share over time from the plan of the run, and an observer of the run.
 
 use std::sync::Arc;
 
@@ -9,44 +9,44 @@ use weir_measure::results::FlowKind;
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
 
-/// A link that follows a trace counts with its mean rate over so long.
+/// The rate of a link that follows a trace is its mean over this time.
 const RESOLUTION: TimeDelta = TimeDelta::from_millis(100);
 
-/// What can be seen of a whole run.
+/// The view of a whole run, from which each flow's view is made.
 #[derive(Debug)]
 pub(crate) struct Overview<'p> {
     plan: &'p MeasurePlan,
     shares: Vec<FairShares>,
-    /// The same if no call had a highest rate.
+    /// The shares if no call had a highest rate.
     free: Vec<FairShares>,
     witness: Arc<NetworkObserver>,
 }
 
-/// What one of its flows can see.
+/// The view of one flow.
 #[derive(Debug)]
 pub(crate) struct NetworkView {
     pub(super) start: Time,
-    /// While the flow is active, in order.
+    /// Pieces of the flow's active time, in order.
     pieces: Vec<Piece>,
-    /// The first piece that may still matter.
+    /// Index of the first piece that may still matter.
     next: usize,
     /// The highest rate that the flow can use, on the wire, in bit/s.
     limit: f64,
-    /// The flows on its bottleneck that fetch something now and then: they have no share, but leave less.
+    /// Flows on its bottleneck with occasional transfers: they have no share, but reduce the others'.
     transfers: Vec<usize>,
     taken: Taken,
     witness: Arc<NetworkObserver>,
     flow: usize,
     backlog: Backlog,
-    /// Propagation there and back, and back alone.
+    /// Propagation delay of the whole round trip, and of the return path alone.
     round_trip: TimeDelta,
     back: TimeDelta,
 }
 
-/// What transfers have taken so far.
+/// Data that transfers have taken so far.
 #[derive(Clone, Copy, Debug)]
 struct Taken {
-    /// Until when it is counted.
+    /// End of the counted time.
     since: Time,
     bits: f64,
 }
@@ -57,18 +57,18 @@ struct Piece {
     from: Time,
     to: Time,
     bps: f64,
-    /// If no call had a highest rate.
+    /// The flow's share if no call had a highest rate.
     free: f64,
-    /// Among how many what transfers take is missed.
+    /// Number of flows that share the loss of rate to transfers.
     sharers: f64,
 }
 
-/// A share as it was over a window.
+/// A share averaged over a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Seen {
     /// Its mean on the wire, in bit/s.
     pub(super) bps: f64,
-    /// What to aim at of it.
+    /// The rate to aim at, in bit/s.
     pub(super) aim: f64,
     /// Whether that is all that the flow can use.
     pub(super) limited: bool,
@@ -81,12 +81,12 @@ impl<'p> Overview<'p> {
         Self { plan, shares, free, witness: Arc::new(NetworkObserver::new(plan)) }
     }
 
-    /// Who has to see the run.
+    /// The observer of the run that the views read.
     pub(crate) fn witness(&self) -> Arc<NetworkObserver> {
         Arc::clone(&self.witness)
     }
 
-    /// What `flow` sees whose feedback takes so long on the way back.
+    /// The view of `flow`, whose feedback takes the time `back` on the return path.
     pub(crate) fn sight(&self, flow: usize, back: TimeDelta) -> NetworkView {
         let own = &self.plan.flows[flow];
         let pieces = self.shares.iter().zip(&self.free);
@@ -123,7 +123,7 @@ impl<'p> Overview<'p> {
     }
 }
 
-/// A run of which no call has a highest rate.
+/// The plan of a run in which no call has a highest rate.
 fn without_limits(plan: &MeasurePlan) -> MeasurePlan {
     let mut free = plan.clone();
     let calls = free.flows.iter_mut().filter(|flow| flow.kind == FlowKind::Media);
@@ -137,9 +137,9 @@ fn transfers_beside(plan: &MeasurePlan, own: &FlowPlan) -> Vec<usize> {
 }
 
 impl NetworkView {
-    /// The flow's share over `window` as it is known at `now`, and what to aim at if that is to be so large a `part` of it;
-    /// `None` while nothing is known of it. Where its own highest rate limits it, the part is that of what it would have
-    /// without one, up to that rate.
+    /// The flow's share over `window` as it is known at `now`, and the rate to aim at for a `part` of it. The result is `None`
+    /// while no share is known. Where the flow's own highest rate limits the share, the part is taken of the share without that
+    /// limit, up to that rate.
     pub(super) fn share(&mut self, now: Time, window: TimeDelta, part: f64) -> Option<Seen> {
         let to = earlier(now, self.back);
         let from = earlier(to, window);
@@ -150,6 +150,7 @@ impl NetworkView {
         let (mut share, mut aim, mut nanos) = (0.0, 0.0, 0.0);
         for piece in self.pieces[self.next..].iter().take_while(|piece| piece.from < to) {
             let length = piece.to.min(to).nanos().saturating_sub(piece.from.max(from).nanos()) as f64;
+            // Transfers have no share in the plan; each sharer of the bottleneck gives up an equal part of their rate.
             let free = (piece.free - taken / piece.sharers).max(0.0);
             let own = if self.transfers.is_empty() { piece.bps } else { piece.bps.min(free) };
             share += own * length;
@@ -160,7 +161,7 @@ impl NetworkView {
         (nanos > 0.0).then_some(Seen { bps, aim, limited: aim >= self.limit * (1.0 - 1e-9) })
     }
 
-    /// The rate of all transfers, in bit/s, mean from the flow's start until `to`, as seen at the far end.
+    /// Mean rate of all transfers, in bit/s, from the flow's start until `to`, as seen at the far end.
     fn taken(&mut self, to: Time) -> f64 {
         let until = earlier(to, self.round_trip - self.back);
         let Taken { since, bits } = &mut self.taken;
@@ -171,7 +172,7 @@ impl NetworkView {
         if seconds > 0.0 { *bits / seconds } else { 0.0 }
     }
 
-    /// Propagation there and back.
+    /// Propagation delay of the round trip.
     pub(super) const fn round_trip(&self) -> TimeDelta {
         self.round_trip
     }

@@ -1,4 +1,4 @@
-//! What it sees and what it makes of that, over runs made by hand.
+//! The view of the network and the decisions from it, over runs made by hand.
 
 use weir_cc::{Controller, DataRate, DataSize, RateLimits, SendState, SendTime, SentPacket, TimeDelta};
 use weir_measure::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
@@ -59,7 +59,7 @@ fn beside_transfers_it_misses_its_part_of_what_they_have_taken_so_far() {
     let plan = plan(vec![call(5000), call(5000), FlowPlan::new("files", FlowKind::Downloads)]);
     let overview = Overview::new(&plan);
     let mut recorder = Recorder::new(plan.clone()).beside(Some(overview.witness()));
-    // 100 kB within the first two seconds: 400 kbit/s of the 2 Mbit/s, of which each call misses a half.
+    // 100 kB within the first two seconds: 400 kbit/s of the 2 Mbit/s, of which each call loses a half.
     for n in 0..100 {
         recorder.delivered(MS(20 * n), 2, &packet(MS(20 * n), 1000, TimeDelta::ZERO));
     }
@@ -118,13 +118,13 @@ fn what_waits_is_to_be_gone_after_a_second() {
     recorder.sent(MS(1000), 0, &packet(MS(1000), 20_000, TimeDelta::ZERO));
     recorder.delivered(MS(2000), 0, &packet(MS(1000), 20_000, TimeDelta::from_secs(1)));
     let mut sender = sender(&overview);
-    // It came at 1 s, which is known 50 ms later.
+    // The packet arrived at 1 s, which is known 50 ms later.
     assert_eq!(rate_at(&mut sender, 1000, 0), 1.71e6);
     // 160 kbit, of which 0.9 are payload.
     assert_eq!(rate_at(&mut sender, 1500, 0), 1.71e6 - 144e3);
     // 9 kB of payload at the sender are 10 kB on the wire: 240 kbit in all.
     assert_eq!(rate_at(&mut sender, 1600, 9000), 1.71e6 - 216e3);
-    // It left at 2 s; what nobody can send in time leaves the minimum.
+    // The packet left at 2 s; a backlog that cannot be sent in time leaves the minimum.
     assert_eq!(rate_at(&mut sender, 2100, 9000), 1.71e6 - 72e3);
     assert_eq!(rate_at(&mut sender, 2200, 900_000), 100e3);
 }
@@ -138,7 +138,7 @@ fn the_steady_point_follows_slowly() {
     assert_eq!(rate_at(&mut sender, 9000, 18_000), 1.62e6 - 72e3);
     // One second after the change to 1 Mbit/s, seen 50 ms later: 0.9 of 1.5 Mbit/s.
     assert_eq!(rate_at(&mut sender, 11_050, 0), 1.215e6);
-    // What 1.5 Mbit/s carry in a round trip of 50 and 200 ms.
+    // The bytes that 1.5 Mbit/s carry in a round trip of 50 and 200 ms.
     assert_eq!(sender.target().window, Some(DataSize::from_bytes(46_875)));
 }
 

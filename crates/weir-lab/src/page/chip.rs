@@ -1,4 +1,4 @@
-//! The spot that stands for a controller wherever it is named.
+//! The coloured spot that marks a controller wherever it is named.
 
 use maud::{Markup, html};
 

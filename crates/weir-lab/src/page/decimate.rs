@@ -1,10 +1,9 @@
-//! Fewer points for the same picture: extremes stay, what lies between them goes.
+//! Decimation of curves: extremes stay, the points between them are dropped.
 
 use core::ops::Range;
 
-/// Indices of at most `max_points` of `values` (all of them if there are no more), in order. Where values are left
-/// out, the least and the greatest of each stretch stay; of a stretch without finite values the first one stays,
-/// as a gap.
+/// Indices of at most `max_points` of `values` (all of them if there are no more), in order. Where values are left out, the least
+/// and the greatest of each stretch stay. A stretch without finite values keeps its first one, as a gap.
 pub(crate) fn extremes(values: &[f64], max_points: usize) -> Vec<usize> {
     if values.len() <= max_points {
         return (0..values.len()).collect();

@@ -11,7 +11,7 @@ use super::table::{PLACED_CSS, placed, shown, summary};
 use super::{embed, palette, scatter};
 use crate::chart::CHART_CSS;
 
-/// Nothing may be loaded from anywhere; what the page brings along may run.
+/// The content security policy of the page: no loading from anywhere; embedded scripts and styles may run.
 const POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 const UNSUPPORTED: &str = "The plots need JavaScript and a browser that can inflate what this page brings along \
@@ -71,7 +71,7 @@ fn header(input: &PageInput, names: &Names<'_>) -> Markup {
     }
 }
 
-/// What stays in sight: where to go, what to show, and the colours of factors.
+/// The toolbar, which stays in sight: links to sections, choices of display, and the colours of factors.
 fn tools(input: &PageInput, names: &Names<'_>, figures: &Figures) -> Markup {
     let sections = [
         ("table", "Table", !input.summary.rows.is_empty()),
@@ -110,7 +110,7 @@ fn view_buttons() -> Markup {
     }
 }
 
-/// Which laws the page shows.
+/// The checkboxes that choose the controllers shown.
 fn picker(names: &Names<'_>) -> Markup {
     let count = names.iter().len();
     html! {
@@ -150,7 +150,7 @@ fn occurs(panels: &[ControllerPanel], factor: LimitingFactor) -> bool {
     panels.iter().any(|panel| panel.limiting_factor.contains(&Some(factor)) || of_coupled(panel))
 }
 
-/// Which run a curve shows, in words that begin a sentence.
+/// The run that curves show, as the begin of a sentence.
 fn curves_of(input: &PageInput) -> String {
     match input.seed {
         Some(seed) => format!(
@@ -161,7 +161,7 @@ fn curves_of(input: &PageInput) -> String {
     }
 }
 
-/// Which run of two is drawn how.
+/// The line style of each of two runs, in words.
 fn solid_and_dashed(input: &PageInput) -> String {
     match &input.runs {
         Some([first, second]) => format!("In colour: {first}; dashed: {second}, what it received. "),
@@ -200,7 +200,7 @@ fn over_time(input: &PageInput, names: &Names<'_>, figures: &Figures) -> Markup 
     }
 }
 
-/// Which flow and which seed a plot shows.
+/// The flow and the seed that a plot shows.
 fn shows(input: &PageInput, panel: &ControllerPanel) -> String {
     let seed = input.seed.map_or_else(String::new, |seed| format!("Seed {seed}. "));
     match panel.subject.as_str() {
@@ -339,7 +339,7 @@ fn footer(input: &PageInput) -> Markup {
     }
 }
 
-/// Where the page's script draws `figure`.
+/// The element in which the page's script draws `figure`.
 fn placeholder(figure: &Figure, description: &str) -> Markup {
     html! {
         div.plot id=(figure.id) role="img" aria-label=(description)

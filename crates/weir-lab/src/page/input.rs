@@ -1,4 +1,4 @@
-//! What a report shows, as plain values.
+//! The contents of a report, as plain values.
 
 use core::cmp::Ordering;
 
@@ -11,27 +11,27 @@ use weir_units::DataRate;
 /// value; a column that is shorter than the time column ends early.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageInput {
-    /// What is compared, in a few words.
+    /// Title of the comparison, a few words.
     pub title: String,
-    /// Where the numbers come from: scenario, runs, seeds.
+    /// Source of the numbers: scenario, runs, seeds.
     pub source: String,
-    /// What the comparison amounts to, in a sentence.
+    /// Result of the comparison, in a sentence.
     pub verdict: String,
     /// The scenario file.
     pub scenario: String,
-    /// The controllers in one picture; `None` where there is nothing to compare.
+    /// The scatter plot of the controllers, or `None` where there are not several to compare.
     pub scatter: Option<Scatter>,
-    /// The controllers in numbers.
+    /// The table of the controllers.
     pub summary: SummaryTable,
-    /// What variants of one law differ in; nothing where there are none.
+    /// Differences between the variants of one controller; empty where there are none.
     pub differences: Vec<Differences>,
-    /// The controllers over time, in the order of the summary's rows.
+    /// The panels of the controllers over time, in the order of the summary's rows.
     pub controllers: Vec<ControllerPanel>,
-    /// What a reader should know besides; a paragraph each.
+    /// Further notes for the reader, a paragraph each.
     pub notes: Vec<String>,
-    /// The seed of the run that curves show; `None` where there is but one run, or none.
+    /// The seed of the run that curves show, or `None` where there is one run or none.
     pub seed: Option<u64>,
-    /// What the two runs are called, where two are side by side.
+    /// The names of the two runs, where two are side by side.
     pub runs: Option<[String; 2]>,
 }
 
@@ -51,11 +51,12 @@ impl SummaryTable {
     }
 }
 
-/// Kinds that are nearer to each other than this share of the greatest mean of their column are not worth a line.
+/// Kinds whose distance is below this share of the greatest mean of their column are not listed.
 const LEAST_GAP: f64 = 0.05;
 
-/// A sentence on the cells whose runs are of two kinds ([`two_kinds`](weir_measure::results::stats::two_kinds)), which a mean does not
-/// tell: it stands below the table. Each row comes with what it is called there. `None` where there is no such cell.
+/// A sentence on the cells whose runs are of two kinds ([`two_kinds`](weir_measure::results::stats::two_kinds)), which a mean
+/// hides; it stands below the table. Each row comes with its name in that sentence. The result is `None` where there is no such
+/// cell.
 pub fn kinds_below<'r>(columns: &[Column], rows: impl Iterator<Item = (String, &'r Row)>) -> Option<String> {
     let rows: Vec<(String, &Row)> = rows.collect();
     let greatest = |at: usize| {
@@ -75,36 +76,36 @@ pub fn kinds_below<'r>(columns: &[Column], rows: impl Iterator<Item = (String, &
     (!words.is_empty()).then(|| format!("{what}: {}.", words.join("; ")))
 }
 
-/// How variants of a law differ from the first of them, run by run: what two runs of one seed differ in is not the network or the
-/// video.
+/// Differences of the variants of a controller to the first of them, run by run. Two runs of one seed have the same network and
+/// the same video.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differences {
-    /// The name of the first.
+    /// Name of the first variant.
     pub first: String,
-    /// A row for each of the others; a cell is marked where the 95 % interval excludes zero.
+    /// A row for each of the other variants; a cell is marked where the 95 % interval excludes zero.
     pub table: SummaryTable,
 }
 
 impl Differences {
-    /// What heads the names of the variants.
+    /// Heading of the column of variants' names.
     pub fn title(&self) -> String {
         format!("less {}, run by run", self.first)
     }
 }
 
-/// A table whose rows say before their names where they are of, as a place of a sweep.
+/// A table whose rows have a place before their names, such as a place of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlacedTable {
-    /// What heads the words of a place and, behind them, the names.
+    /// Headings of the columns of places and, behind them, of the names.
     pub heads: Vec<String>,
     /// The metrics.
     pub columns: Vec<Column>,
-    /// The words of each row's place, and the row.
+    /// The place of each row, as text, and the row.
     pub rows: Vec<(Vec<String>, Row)>,
 }
 
 impl PlacedTable {
-    /// The tables of several places as one, `first` heading the names. A column that only some of them have is there for all.
+    /// The tables of several places as one, `first` heading the names. A column that only some of them have is kept for all.
     pub fn of(places: &[String], first: &str, tables: Vec<(Vec<String>, SummaryTable)>) -> Self {
         let mut columns: Vec<Column> = Vec::new();
         for column in tables.iter().flat_map(|(_, table)| &table.columns) {
@@ -128,7 +129,7 @@ impl PlacedTable {
 }
 
 impl PlacedTable {
-    /// [`kinds_below`] of its rows, each called after its place, too.
+    /// [`kinds_below`] of its rows, each named with its place.
     pub fn kinds(&self) -> Option<String> {
         let named = |(at, row): &'_ (Vec<String>, Row)| {
             at.iter().chain([&row.name]).cloned().collect::<Vec<_>>().join(" ")
@@ -146,9 +147,9 @@ impl From<&Differences> for PlacedTable {
 /// Useful rate against frame delay, a point for each controller.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scatter {
-    /// The controllers and yardsticks.
+    /// The controllers and the reference senders.
     pub points: Vec<ScatterPoint>,
-    /// What a reader should know of the leading set; may be empty.
+    /// A note on the leading set for the reader; may be empty.
     pub note: String,
 }
 
@@ -157,26 +158,26 @@ pub struct Scatter {
 pub struct ScatterPoint {
     /// Its name.
     pub name: String,
-    /// Whether it is of the second of two runs.
+    /// Whether it belongs to the second of two runs.
     pub is_second: bool,
     /// Useful rate in kbit/s.
     pub rate: Cell,
     /// 95th percentile of the frame delay in milliseconds.
     pub delay: Cell,
-    /// Where it stands among the others.
+    /// Rank of the controller among the others.
     pub standing: Standing,
 }
 
-/// Where a controller stands among the others.
+/// Rank of a controller among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
-    /// It is there to compare with.
+    /// A reference sender, not ranked.
     Yardstick,
-    /// Somebody beats it.
+    /// At least one other controller beats it.
     Behind,
-    /// It is in the leading set.
+    /// In the leading set.
     Leading,
-    /// It is in the leading set, and recommended.
+    /// In the leading set, and recommended.
     Recommended,
 }
 
@@ -187,15 +188,15 @@ pub struct Column {
     pub label: String,
     /// Its unit; empty for a pure number.
     pub unit: String,
-    /// What it means, for the list of definitions.
+    /// Definition of the metric, for the list of definitions.
     pub definition: String,
     /// Decimals shown.
     pub decimals: usize,
-    /// Which value is the best.
+    /// The kind of value that is the best.
     pub best: Best,
 }
 
-/// Which value of a column is the best.
+/// The kind of value of a column that is the best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Best {
@@ -203,7 +204,7 @@ pub enum Best {
     Highest,
     /// The lowest.
     Lowest,
-    /// None is better than another.
+    /// No value is better than another.
     Neither,
 }
 
@@ -212,28 +213,28 @@ pub enum Best {
 pub struct Row {
     /// The controller's name.
     pub name: String,
-    /// A value per column; `None` where the metric is not defined.
+    /// A value per column, or `None` where the metric is not defined.
     pub cells: Vec<Option<Cell>>,
-    /// Whether it is there to compare with, and no contestant: its values are never the best.
+    /// Whether it is a reference sender, whose values are never the best.
     pub is_yardstick: bool,
-    /// What its values are of.
+    /// The runs that its values come from.
     pub kind: RowKind,
 }
 
-/// What the values of a row are of.
+/// The runs that the values of a row come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RowKind {
-    /// The run.
+    /// The only run.
     #[default]
     Alone,
-    /// One of two, by its name.
+    /// The run of this name, one of two.
     Of(String),
-    /// What the second of two has beyond the first.
+    /// Differences of the second of two runs to the first.
     Difference,
 }
 
 impl Row {
-    /// A contestant.
+    /// The row of a candidate.
     pub fn of(name: &str, cells: Vec<Option<Cell>>) -> Self {
         Self { name: name.to_owned(), cells, is_yardstick: false, kind: RowKind::Alone }
     }
@@ -244,13 +245,14 @@ impl Row {
 pub struct Cell {
     /// The mean over runs.
     pub mean: f64,
-    /// Half the width of its 95 % confidence interval; `None` for a single run.
+    /// Half the width of its 95 % confidence interval, or `None` for a single run.
     pub ci95: Option<f64>,
-    /// The two kinds of which the runs are; `None` where they are of one.
+    /// The two kinds of the runs, or `None` where they are of one kind.
     pub kinds: Option<[Kind; 2]>,
-    /// Whether it is marked: nobody beats it in its column; of a difference that it is sure, and for the better.
+    /// Whether the cell is marked: no other controller beats it in its column. A difference is marked if it is significant and an
+    /// improvement.
     pub best: bool,
-    /// Of a difference: whether it is sure, and for the worse.
+    /// For a difference: whether it is significant and a degradation.
     pub worse: bool,
 }
 
@@ -274,31 +276,31 @@ pub struct ControllerPanel {
     pub name: String,
     /// Its variant or parameters, in a few words; may be empty.
     pub description: String,
-    /// When each bin begins, in seconds; increasing.
+    /// Begin of each bin, in seconds; increasing.
     pub time_s: Vec<f64>,
-    /// What the bottleneck could carry.
+    /// The capacity of the bottleneck.
     pub capacity_bps: Vec<f64>,
-    /// The highest rate that the media could use; `None` if it knows no limit.
+    /// The highest rate that the media could use, or `None` if it has no limit.
     pub max_rate_bps: Option<f64>,
     /// The flows.
     pub flows: Vec<FlowCurves>,
-    /// The name of the flow that what follows is of: the first media flow.
+    /// The name of the first media flow; the fields that follow are about it.
     pub subject: String,
-    /// What limited it.
+    /// The factor that limited its rate.
     pub limiting_factor: Vec<Option<LimitingFactor>>,
     /// Its controller's decisions, in the order of time.
     pub decisions: Vec<DecisionTick>,
-    /// From capture to completion of its frames, in milliseconds, the longest in the bin.
+    /// Delay from capture to completion of its frames, in milliseconds, the longest in the bin.
     pub frame_delay_ms: Vec<f64>,
     /// Its packets lost over those lost and received.
     pub loss_ratio: Vec<f64>,
     /// Cumulative distribution of its packets' queuing delay, by increasing delay.
     pub queuing_delay: Vec<CdfStep>,
-    /// The inner quantities of its controller.
+    /// The signals of its controller.
     pub signals: Vec<SignalBand>,
     /// Flows that are coupled, or measured as if they were.
     pub couplings: Vec<CouplingCurves>,
-    /// The same controller in the second of two runs.
+    /// The panel of the same controller in the second of two runs.
     pub other: Option<Box<ControllerPanel>>,
 }
 
@@ -322,15 +324,15 @@ pub struct CoupledCurves {
     pub name: String,
     /// Rate of the data received.
     pub receive_rate_bps: Vec<f64>,
-    /// The rate that it was last ordered to; empty if it gets windows.
+    /// The last allocated rate; empty if the coupler allocates windows.
     pub share_bps: Vec<f64>,
-    /// The window that it was last ordered to, in segments; empty if it gets rates.
+    /// The last allocated window, in segments; empty if the coupler allocates rates.
     pub window: Vec<f64>,
-    /// Its part of what all sent in the last second.
+    /// Its share of the data that all flows sent in the last second.
     pub part_sent: Vec<f64>,
-    /// The part that its weight asks for.
+    /// The share that its weight asks for.
     pub part_wanted: Vec<f64>,
-    /// What limited it.
+    /// The factor that limited its rate.
     pub limiting_factor: Vec<Option<LimitingFactor>>,
     /// Its controller's decisions, in the order of time.
     pub decisions: Vec<DecisionTick>,
@@ -339,27 +341,27 @@ pub struct CoupledCurves {
 /// A recorded decision of a controller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionTick {
-    /// When, in seconds.
+    /// Time of the decision, in seconds.
     pub time_s: f64,
-    /// What became of the rate.
+    /// Direction in which the rate changed.
     pub change: Move,
-    /// What it was and why, in words.
+    /// The decision and its reason, as text.
     pub text: String,
 }
 
-/// What becomes of a rate.
+/// Direction of a change of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
-    /// It is less.
+    /// The rate decreases.
     Down,
-    /// It stays, and something else limits it.
+    /// The rate stays, and another factor limits it.
     None,
-    /// It is more.
+    /// The rate increases.
     Up,
 }
 
 impl Move {
-    /// What leads from one rate to another.
+    /// The direction from one rate to another.
     pub fn of(from: DataRate, to: DataRate) -> Self {
         match to.cmp(&from) {
             Ordering::Less => Self::Down,
@@ -374,7 +376,7 @@ impl Move {
 pub struct FlowCurves {
     /// Its name.
     pub name: String,
-    /// Whether it is what the page is about.
+    /// The role of the flow in the comparison.
     pub role: FlowRole,
     /// Rate of the data sent.
     pub send_rate_bps: Vec<f64>,
@@ -384,7 +386,7 @@ pub struct FlowCurves {
     pub target_rate_bps: Vec<f64>,
 }
 
-/// A flow's part in the comparison.
+/// The role of a flow in the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowRole {
     /// Media under the controller.
@@ -402,14 +404,14 @@ pub struct CdfStep {
     pub share: f64,
 }
 
-/// An inner quantity of a controller.
+/// A signal of a controller: the range of a quantity of its internal state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SignalBand {
     /// Its name in the controller's paper.
     pub name: String,
     /// Its unit; empty for a pure number.
     pub unit: String,
-    /// What it means; may be empty.
+    /// Meaning of the signal; may be empty.
     pub meaning: String,
     /// The least value in the bin.
     pub min: Vec<f64>,

@@ -1,6 +1,6 @@
-//! Texts in tables of Markdown.
+//! Text in tables of Markdown.
 
-/// The text of a cell, which may have parts between backticks: nothing of it ends the cell or the row, or begins a tag of HTML
+/// The text of a cell, which may have parts between backticks. No part of it ends the cell or the row, or begins a tag of HTML
 /// (`CommonMark` §6.6).
 pub fn markdown_cell(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

@@ -1,8 +1,8 @@
-//! A comparison of controllers as one HTML page that needs nothing else: no network, no other file.
+//! A comparison of controllers as one self-contained HTML page: without network access and without other files.
 //!
-//! The page holds the numbers as a table, each controller over time with what limited it, the distributions of the
-//! queuing delay, the controllers' signals and the scenario. Its figures and the plotting library (uPlot, in `vendor/`) are
-//! embedded compressed; the browser inflates them. The same input gives the same bytes.
+//! The page holds the numbers as a table, and each controller over time with its limiting factors. The distributions of the
+//! queuing delay, the controllers' signals and the scenario follow. Its figures and the plotting library (uPlot, in `vendor/`)
+//! are embedded compressed; the browser inflates them. The same input gives the same bytes.
 
 mod chip;
 mod decimate;
@@ -43,14 +43,14 @@ pub fn render(input: &PageInput) -> String {
 /// Writes the page to `path`, whole or not at all: into a file beside it that then takes its place.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn write(path: &Path, input: &PageInput) -> io::Result<()> {
     let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
     name.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(name);
     let written = fs::write(&part, render(input)).and_then(|()| fs::rename(&part, path));
     if written.is_err() {
-        // The first error is the one to tell.
+        // The first error is the one to report.
         let _ = fs::remove_file(&part);
     }
     written

@@ -8,7 +8,7 @@ use super::input::{ControllerPanel, PageInput};
 pub(super) struct Names<'a>(Vec<&'a str>);
 
 impl<'a> Names<'a> {
-    /// Those of the table in the order of its rows, then those that have a panel or a mark alone.
+    /// The names in the table in the order of its rows, then names that only a panel or a mark has.
     pub(super) fn of(input: &'a PageInput) -> Self {
         let rows = input.summary.rows.iter().map(|row| row.name.as_str());
         let panels = input.controllers.iter().map(|panel| panel.name.as_str());
@@ -22,7 +22,7 @@ impl<'a> Names<'a> {
         Self(names)
     }
 
-    /// Each with its number.
+    /// Each name with its number.
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (usize, &'a str)> {
         self.0.iter().copied().enumerate()
     }

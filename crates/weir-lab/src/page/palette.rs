@@ -5,18 +5,18 @@ use core::fmt::Write;
 
 use weir_cc::LimitingFactor;
 
-/// A colour's name, and what it is on light and on dark ground.
+/// The name of a colour, with its values on light and on dark ground.
 type Colour = (&'static str, &'static str, &'static str);
 
-/// Of text and thin lines.
+/// Colour of text and thin lines.
 pub(super) const INK: &str = "ink";
-/// Of what stands back.
+/// Colour of secondary elements.
 pub(super) const MUTED: &str = "muted";
-/// Of the upper edge of the capacity.
+/// Colour of the upper edge of the capacity.
 pub(super) const CAPACITY_EDGE: &str = "capacity-edge";
-/// Competing flows.
+/// Colour of competing flows.
 pub(crate) const COMPETITOR: &str = "competitor";
-/// Fair shares.
+/// Colour of fair shares.
 pub(crate) const IDEAL: &str = "capacity-edge";
 
 const COMMON: [Colour; 11] = [
@@ -47,20 +47,19 @@ const LAWS: [(&str, &str); 9] = [
     ("#ddcc77", "#ddcc77"),
 ];
 
-/// The name of the colour of the law with this index.
+/// The name of the colour of the controller with this index.
 pub(crate) fn law(index: usize) -> String {
     format!("law-{}", index % LAWS.len())
 }
 
-/// How the lines of the law with this index are drawn where all laws meet, as lengths of line and gap in pixels: solid
+/// Dash pattern of the controller with this index where all controllers meet: lengths of line and gap in pixels. Lines are solid
 /// as long as the colours suffice.
 pub(super) fn dash(index: usize) -> &'static [u8] {
     const DASHES: [&[u8]; 3] = [&[], &[8, 4], &[2, 3]];
     DASHES[index / LAWS.len() % DASHES.len()]
 }
 
-/// What fills a spot that stands for the law with this index, in CSS: its colour, in stripes where its lines are
-/// dashed.
+/// CSS background of the spot of the controller with this index: its colour, striped where its lines are dashed.
 pub(super) fn fill(index: usize) -> String {
     let colour = format!("var(--{})", law(index));
     let stripes = |width: u32| {

@@ -13,12 +13,12 @@ use crate::chart::{Bounds, Ends, Frame, Scale, escape_html, path};
 /// About the width of a letter, and the height of a line, in half pixels.
 const LETTER: f64 = 14.0;
 const LINE: f64 = 26.0;
-/// How far a name stands from the middle of its mark.
+/// Distance of a name from the middle of its mark.
 const GAP: f64 = 18.0;
-/// What is left free to the right of the box.
+/// The free space to the right of the box.
 const RIGHT: f64 = 40.0;
 
-/// The figure; nothing where fewer than two points can be drawn.
+/// The figure; empty where fewer than two points can be drawn.
 pub(super) fn figure(scatter: &Scatter, numbers: &Names<'_>) -> Markup {
     let drawable: Vec<&ScatterPoint> =
         scatter.points.iter().filter(|point| point.delay.mean > 0.0 && point.rate.mean.is_finite()).collect();
@@ -69,7 +69,7 @@ fn drawn(points: &[&ScatterPoint], numbers: &Names<'_>, frame: &Frame) -> String
     let mut out = frontier(points, frame);
     let mut labels = Labels { taken: Vec::new(), frame: *frame };
     let mut order: Vec<&&ScatterPoint> = points.iter().collect();
-    // Names of those that matter most find room first.
+    // The names of leading controllers are placed first.
     order.sort_by_key(|point| core::cmp::Reverse(point.standing));
     for point in &order {
         if let Some((x, y)) = frame.place(point.delay.mean, point.rate.mean) {
@@ -145,7 +145,7 @@ fn in_words(cell: Cell) -> String {
     cell.ci95.map_or(mean.clone(), |half| format!("{mean} ± {half:.0}"))
 }
 
-/// From the best delay to the best rate, over the means of the controllers that no other has both more rate and less delay than.
+/// The Pareto front, from the best delay to the best rate, over the means of the controllers.
 fn frontier(points: &[&ScatterPoint], frame: &Frame) -> String {
     let mut by_delay: Vec<&&ScatterPoint> =
         points.iter().filter(|point| point.standing != Standing::Yardstick).collect();
@@ -153,6 +153,7 @@ fn frontier(points: &[&ScatterPoint], frame: &Frame) -> String {
     let mut best = f64::NEG_INFINITY;
     let mut on = Vec::new();
     for point in by_delay {
+        // Points come by increasing delay, so that only a higher rate than before is undominated.
         if point.rate.mean > best {
             best = point.rate.mean;
             on.push(frame.place(point.delay.mean, point.rate.mean));
@@ -161,7 +162,7 @@ fn frontier(points: &[&ScatterPoint], frame: &Frame) -> String {
     format!("<path class=\"frontier\" d=\"{}\"/>\n", path::steps(on.into_iter()))
 }
 
-/// Places for names, so that none stands on another or on a mark.
+/// Placement of names, so that they overlap neither each other nor a mark.
 struct Labels {
     taken: Vec<Area>,
     frame: Frame,
@@ -194,7 +195,7 @@ impl Area {
 }
 
 impl Labels {
-    /// Where the name of a mark at `(x, y)` stands, its baseline, and whether it ends there instead of beginning.
+    /// Position of the name of a mark at `(x, y)`, its baseline, and whether the name ends there instead of beginning.
     fn place(&mut self, name: &str, (x, y): (f64, f64)) -> (f64, f64, bool) {
         let width = name.chars().count() as f64 * LETTER;
         let steps = [0.0, -0.8, 0.8, -1.6, 1.6, -2.4, 2.4, -3.2, 3.2, -4.0, 4.0];
@@ -209,7 +210,7 @@ impl Labels {
                 && own.top >= 0.0
                 && own.bottom <= self.frame.height
         };
-        // Its own mark is beside it.
+        // No name overlaps its own mark, which is beside it.
         let free = |own: &Area| !self.taken.iter().any(|other| other.overlaps(own));
         let found = places.into_iter().find(|&(middle, end)| {
             let own = area(middle, end);

@@ -1,4 +1,4 @@
-//! The controllers in numbers.
+//! The table of the controllers.
 
 use maud::{Markup, html};
 
@@ -6,10 +6,11 @@ use super::chip::chip;
 use super::input::{Best, Cell, Column, PlacedTable, Row, RowKind, SummaryTable};
 use super::names::Names;
 
-/// How [`placed`] tables look, on a page that has colours of its own.
+/// The style of [`placed`] tables, on a page that has colours of its own.
 pub(crate) const PLACED_CSS: &str = include_str!("placed.css");
 
-/// The table, with what its marks mean below it; nothing if it has no row. A name leads to the controller's panel where it has one.
+/// The table, with the meaning of its marks below it; empty if it has no row. A name links to the controller's panel where it has
+/// one.
 pub(super) fn summary(table: &SummaryTable, names: &Names<'_>, has_panel: impl Fn(&str) -> bool) -> Markup {
     if table.rows.is_empty() {
         return html! {};
@@ -31,7 +32,7 @@ pub(super) fn summary(table: &SummaryTable, names: &Names<'_>, has_panel: impl F
     }
 }
 
-/// The runs of two kinds, below a table.
+/// The sentence on runs of two kinds, below a table.
 fn kinds(sentence: Option<String>) -> Markup {
     html! { @if let Some(sentence) = sentence { p.hint.below { (sentence) } } }
 }
@@ -111,7 +112,7 @@ fn cells(table: &SummaryTable, position: usize) -> impl Iterator<Item = Cell> {
     table.rows.iter().filter_map(cell).filter(|cell| cell.mean.is_finite())
 }
 
-/// What the marks mean; nothing where there are none.
+/// The meaning of the marks; empty where there are none.
 fn meaning(table: &SummaryTable) -> Markup {
     let rows: Vec<&Row> = table.rows.iter().collect();
     meaning_of(&rows)
@@ -134,7 +135,7 @@ fn meaning_of(rows: &[&Row]) -> Markup {
     }
 }
 
-/// Tables, one below the other, with what their marks mean below them; nothing where there are none.
+/// Tables, one below the other, with the meaning of their marks below them; empty where there are none.
 pub(crate) fn placed(tables: &[PlacedTable]) -> Markup {
     let rows: Vec<&Row> = tables.iter().flat_map(|table| &table.rows).map(|(_, row)| row).collect();
     html! {
@@ -174,7 +175,7 @@ fn of_place(table: &PlacedTable, at: &[String], row: &Row) -> Markup {
     }
 }
 
-/// What a mark says.
+/// The meaning of a mark.
 pub const MARKED: &str = "nobody beats it: no other is ahead, run by run, by more than 1 % and 3.25 standard errors (of ten \
      runs); of single runs, what looks like the best. Where that holds of all, none is marked; yardsticks never are";
 

@@ -254,7 +254,7 @@ fn runs_of_two_kinds_are_told_below_the_table() {
     assert!(below.contains("each kind with how many runs it has: controller 0, rate: 0.50 (3), 2.50 (7)."));
 }
 
-/// Two controllers of which the first leads, one that is behind both, and a yardstick.
+/// Two controllers of which the first leads, one that is behind both, and a reference sender.
 fn scatter() -> Scatter {
     let point = |name: &str, rate: f64, delay: f64, standing| {
         let cell = |mean: f64, half: f64| Cell { ci95: Some(half), ..Cell::new(mean) };

@@ -29,17 +29,18 @@ pub fn with_references(registry: Registry) -> Registry {
     registry.with_reference::<Fixed>().with_reference::<OmniscientSender>()
 }
 
-/// Descriptions of the reference senders. Scenarios can name them as controllers, and no list of all controllers has them.
+/// Descriptions of the reference senders. Scenarios can name them as controllers; they are not in the list of all controllers.
 pub fn references() -> impl Iterator<Item = &'static ControllerInfo> {
     REFERENCES.references()
 }
 
-/// Whether the controller `name` is a reference sender. A variant goes by the name of its controller, which need not be part of its own.
+/// Whether the controller `name` is a reference sender. A variant counts by the name of its controller, which need not be part of
+/// the variant's name.
 pub fn is_reference(name: &str) -> bool {
     references().any(|info| info.name == name)
 }
 
-/// A maker of window laws as those of [`window_algorithm`], for flows of many connections.
+/// A factory of TCP congestion control algorithms as those of [`window_algorithm`], for flows of many connections.
 ///
 /// # Errors
 /// An unknown name.

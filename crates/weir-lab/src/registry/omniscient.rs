@@ -11,7 +11,7 @@ use crate::omniscient::{CAREFUL, CAUTIOUS, NAME, Omniscient, Point, STEADY};
 /// The interval of the receiver's reports, which the sender ignores.
 const REPORTS: TimeDelta = TimeDelta::from_millis(50);
 
-/// The point that these options make.
+/// The point of these options.
 ///
 /// # Errors
 /// Unknown options, or one out of its range.
@@ -46,7 +46,7 @@ impl ControllerKind for OmniscientSender {
         ]
     }
 
-    /// A run puts one that sees in its place.
+    /// A run replaces it by a sender with a view of the network.
     fn sender(point: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
         Ok(Box::new(Omniscient::blind(point.checked()?, limits)))
     }

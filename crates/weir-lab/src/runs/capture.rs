@@ -1,4 +1,4 @@
-//! Runs with the packets of some links going to a file.
+//! Runs with the packets of some links captured to a file.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -14,13 +14,13 @@ use weir_measure::metrics::Recorder;
 /// A file that packets are captured into.
 #[derive(Debug)]
 pub struct CaptureFile {
-    /// What is written to.
+    /// The output file.
     pub file: File,
-    /// What it is called if it cannot be written.
+    /// Path of the file, for error messages.
     pub path: PathBuf,
 }
 
-/// Which packets of a run to capture, and where to.
+/// The packets of a run to capture, and the file to write them to.
 #[derive(Clone, Copy, Debug)]
 pub struct Capture<'a> {
     /// The names of the links, in the order of the interfaces in the file.
@@ -29,18 +29,18 @@ pub struct Capture<'a> {
     pub file: &'a CaptureFile,
 }
 
-/// So many links are named where one is not found.
+/// Number of link names listed in the error for an unknown link.
 const MOST_NAMES: usize = 12;
 
 /// Looks for the links of these names.
 ///
 /// # Errors
-/// [`RunError::NoLink`]: there is none of one of the names.
+/// [`RunError::NoLink`]: no link has one of the names.
 pub fn check_links(names: &[String], spec: &RunSpec) -> Result<(), RunError> {
     indices(names, spec).map(drop)
 }
 
-/// The places of the links of these names.
+/// The indices of the links of these names.
 fn indices(names: &[String], spec: &RunSpec) -> Result<Vec<usize>, RunError> {
     let index = |name: &String| {
         spec.links.iter().position(|link| &link.name == name).ok_or_else(|| {
@@ -57,7 +57,7 @@ fn indices(names: &[String], spec: &RunSpec) -> Result<Vec<usize>, RunError> {
 }
 
 impl Capture<'_> {
-    /// Simulates, with the packets going to the file. What a capture that fails has written stays there.
+    /// Simulates with a capture of packets. A capture that fails leaves the packets written so far in the file.
     pub(super) fn simulate(self, spec: RunSpec, recorder: Recorder) -> Result<Recorder, RunError> {
         let links = indices(self.links, &spec)?;
         let fail = |source| RunError::Capture { path: self.file.path.clone(), source };

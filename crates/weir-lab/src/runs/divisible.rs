@@ -1,4 +1,4 @@
-//! Many runs that machines can divide among them.
+//! Many runs that several machines can divide among them.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -8,23 +8,23 @@ use super::shard::Shard;
 use super::store::Store;
 use crate::traces::TraceStore;
 
-/// Runs of which a part can be made and kept, and what comes of all of them together.
+/// Runs that can be made and kept in parts, and combined into one result.
 pub trait Shardable {
-    /// What is kept of a run: by itself, whatever others come to.
+    /// The stored result of a run, independent of all others.
     type Kept: Serialize + DeserializeOwned;
-    /// What comes of all of them.
+    /// The combined result of all runs.
     type Whole;
 
-    /// How many runs `shard` makes.
+    /// Number of runs in `shard`.
     fn runs_of(&self, shard: Shard) -> usize;
 
-    /// How many runs make the whole; at most so many where what some come to asks for others.
+    /// Number of runs of the whole; an upper limit where results of some runs ask for others.
     fn runs(&self) -> usize {
         self.runs_of(Shard::WHOLE)
     }
 
-    /// Makes the runs of `shard` alone on so many threads, those that `store` has not, and puts them there; `done` is called
-    /// after each run, from any thread.
+    /// Makes the runs of `shard` that `store` lacks, on `jobs` threads, and stores them; `done` is called after each run, from
+    /// any thread.
     ///
     /// # Errors
     /// A run cannot be made.
@@ -37,7 +37,7 @@ pub trait Shardable {
         done: &(dyn Fn() + Sync),
     ) -> Result<(), RunError>;
 
-    /// Makes all runs in the same way, and the whole of them.
+    /// Makes all runs in the same way, and combines them.
     ///
     /// # Errors
     /// A run cannot be made.

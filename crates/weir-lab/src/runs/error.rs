@@ -14,15 +14,15 @@ pub enum RunError {
     /// The scenario makes no network.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// The simulator refuses it.
+    /// The simulator refuses the run.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// There is no link of that name to capture packets on.
+    /// No link of that name exists to capture packets on.
     #[error("there is no link `{link}`; there are {known}")]
     NoLink {
         /// The name.
         link: String,
-        /// The names that there are.
+        /// The names of existing links.
         known: String,
     },
     /// A capture cannot be written.
@@ -30,21 +30,21 @@ pub enum RunError {
     Capture {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// The series of a run of hours did not fit on the disk, or cannot be read from there.
     #[error("the series of a long run, in a temporary file: {0}")]
     Series(io::Error),
-    /// A result cannot be kept.
+    /// A result cannot be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// No threads.
+    /// The threads cannot be started.
     #[error("cannot start {jobs} threads: {problem}")]
     Threads {
-        /// How many were wanted.
+        /// Number of requested threads.
         jobs: usize,
-        /// Why they could not be had.
+        /// The cause.
         problem: String,
     },
 }

@@ -2,10 +2,10 @@
 
 use std::fmt::{self, Write};
 
-/// The FNV-1a hash of what `text` comes to.
+/// The FNV-1a hash of the formatted `text`.
 pub(crate) fn fingerprint(text: fmt::Arguments<'_>) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    // It takes whatever it is given; what cannot be shown ends there, as it does each time.
+    // Writing into the hash never fails; text that cannot be formatted ends at the same place each time.
     let _ = hash.write_fmt(text);
     hash.0
 }

@@ -1,10 +1,10 @@
 //! The one place where runs are made.
 //!
-//! A [`Runner`] takes [tasks](Task), makes the runs on as many threads as it is told, and folds each into
-//! what is wanted of it. What comes out has the order of the tasks, whatever the number of threads. A [`Store`] keeps
-//! what was folded under its task's key, which stands for all that the result depends on: what is there already is not run
-//! again, so that an interrupted grid goes on, and what several machines made comes together. Such runs are [`Shardable`] into
-//! [shards](Shard). `weir reproduce`, `weir run --sweep` and `weir suite` keep a [`Log`] in `--out`.
+//! A [`Runner`] takes [tasks](Task), makes the runs on the given number of threads, and folds each into the wanted result.
+//! Results have the order of the tasks, whatever the number of threads. A [`Store`] keeps folded results under their task's key,
+//! which stands for everything that the result depends on. A run with a stored result is not repeated. So an interrupted grid
+//! continues, and results of several machines combine. For that, groups of runs are [`Shardable`] into [shards](Shard). `weir
+//! reproduce`, `weir run --sweep` and `weir suite` keep a [`Log`] in `--out`.
 
 mod capture;
 mod divisible;

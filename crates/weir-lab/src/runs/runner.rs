@@ -29,12 +29,12 @@ impl fmt::Debug for Runner<'_> {
 }
 
 impl Runner<'_> {
-    /// What `fold` makes of the run of each task, which it knows by its place, in the order of the tasks. What `store`
-    /// has under a task's key is taken from there, unless the task captures packets; what is made is put there as soon as it is made, so that it stays
-    /// when another task fails.
+    /// Folds the run of each task by `fold`, which also receives the task's index, and returns the results in the order of the
+    /// tasks. A result that `store` has under a task's key is taken from there, unless the task captures packets. New results are
+    /// stored as soon as they are made, so that they stay when another task fails.
     ///
     /// # Errors
-    /// That of the first task in order that fails, whatever the number of threads; tasks after it may not have been run.
+    /// The error of the first task in order that fails, whatever the number of threads; tasks after it may not have been run.
     pub fn run<T: Send>(
         &self,
         tasks: &[Task<'_>],
@@ -45,10 +45,10 @@ impl Runner<'_> {
         self.each(tasks.len(), |index| tasks[index].make(traces, store, |ran| Ok(fold(index, ran))))
     }
 
-    /// What `make` makes of each place below `count`, in order.
+    /// The results of `make` for each index below `count`, in order.
     ///
     /// # Errors
-    /// That of the first place that fails, as for [`Self::run`].
+    /// The error of the first index that fails, as for [`Self::run`].
     pub fn each<T: Send>(
         &self,
         count: usize,
@@ -69,15 +69,16 @@ impl Runner<'_> {
             Some(outcome)
         };
         if jobs.min(count) <= 1 {
-            // On this thread: others have heaps of their own, of which glibc leaves a fifth unused in a large run.
+            // A single job runs on this thread: glibc gives other threads heaps of their own, a fifth of which stays unused in a
+            // large run.
             return (0..count).filter_map(one).collect();
         }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(jobs)
             .build()
             .map_err(|error| RunError::Threads { jobs, problem: error.to_string() })?;
-        // Collecting keeps the order of the tasks, whatever the order in which they end. One at a time: runs of a thousandth of
-        // a second stand beside runs of ten, and whoever has a part of them would end long after the others.
+        // Collecting keeps the order of the tasks, whatever the order in which they end. Threads take one task at a time, as runs
+        // of a millisecond stand beside runs of ten seconds. A thread with a fixed part of them would end long after the others.
         let outcomes: Vec<_> = pool.install(|| (0..count).into_par_iter().with_max_len(1).map(one).collect());
         outcomes.into_iter().flatten().collect()
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The runs that are this one's of so many shards: every `of`-th, from `index` on.
+/// The runs of one shard out of `of`: every `of`-th, from `index` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     index: usize,
@@ -11,10 +11,10 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// All runs.
+    /// The only shard, with all runs.
     pub const WHOLE: Self = Self { index: 0, of: 1 };
 
-    /// Those of `runs` that are its own.
+    /// The elements of `runs` that belong to this shard.
     pub(crate) fn of<T>(self, runs: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
         runs.skip(self.index).step_by(self.of)
     }

@@ -1,4 +1,4 @@
-//! Where results are kept, so that what was run is not run again.
+//! Stores of results, so that no run is repeated.
 
 #[cfg(test)]
 mod tests;
@@ -16,7 +16,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 /// Keeps results by the keys of their tasks.
 pub trait Store<T>: Sync {
-    /// Whether it keeps anything, so that keys are worth their making.
+    /// Whether it stores results at all, so that keys are needed.
     fn keeps(&self) -> bool {
         true
     }
@@ -24,24 +24,24 @@ pub trait Store<T>: Sync {
     /// The result under `key`, if there is one that is whole.
     fn get(&self, key: &str) -> Option<T>;
 
-    /// Keeps a result.
+    /// Stores a result.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The store cannot be written.
     fn put(&self, key: &str, result: &T) -> Result<(), StoreError>;
 }
 
-/// Results cannot be kept or read.
+/// A store of results cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: cannot be read or written: {source}")]
 pub struct StoreError {
-    /// Where it was to go.
+    /// Path of the store.
     pub path: PathBuf,
-    /// Why it does not.
+    /// The cause.
     pub source: io::Error,
 }
 
-/// Keeps nothing: everything is run.
+/// A store without content: every task is run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoStore;
 
@@ -59,7 +59,7 @@ impl<T> Store<T> for NoStore {
     }
 }
 
-/// Keeps results in two stores, and finds those that either has. The second one is a cache: what it cannot keep is no error.
+/// Stores results in two stores, and finds results that either has. The second one is a cache, whose write errors are ignored.
 #[derive(Clone, Copy, Debug)]
 pub struct Both<'a, A, B>(pub &'a A, pub &'a B);
 
@@ -85,27 +85,26 @@ impl<T, A: Store<T>, B: Store<T>> Store<T> for Both<'_, A, B> {
     }
 }
 
-/// Keeps results in a plain file that grows by a line with each: a checksum, the key, and the result as JSON, in which numbers
-/// have to be finite. A line that is damaged counts as none, so that what is killed loses nothing but the result it was writing.
-/// Results of several kinds stand beside each other; one of another kind than is asked for counts as none, and stays.
-/// One process at a time may put results into it.
+/// Stores results in a plain file that grows by a line with each. A line has a checksum, the key, and the result as JSON, in
+/// which numbers have to be finite. A damaged line counts as absent, so that a killed process loses only the result it was
+/// writing. Results of several kinds stand beside each other; one of another kind than requested counts as absent, and stays.
+/// Only one process at a time may write to it.
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,
     /// The text of each line, by its key.
     kept: Mutex<BTreeMap<String, String>>,
-    /// `None` of a log that is only read.
+    /// The file to append to, or `None` for a log that is only read.
     file: Option<Mutex<File>>,
-    /// How many results were taken from it.
+    /// Number of results taken from it.
     taken: AtomicUsize,
 }
 
 impl Log {
-    /// The log at `path`, which is made if it is not there, with what is in the logs `besides` as well.
+    /// The log at `path`, which is created if necessary, together with the results in the logs `besides`.
     ///
     /// # Errors
-    /// It cannot be made, another process has it open, one of them cannot be read, or one of `besides` holds
-    /// something and no result.
+    /// The log cannot be created or read, another process has it open, or one of `besides` has content but no result.
     pub fn open(path: &Path, besides: &[PathBuf]) -> Result<Self, StoreError> {
         let at = |path: &Path| {
             let path = path.to_owned();
@@ -130,7 +129,7 @@ impl Log {
         let mut own = Vec::new();
         file.read_to_end(&mut own).map_err(at(path))?;
         if own.last().is_some_and(|&last| last != b'\n') {
-            // What was not written to its end ends here.
+            // The incomplete last line ends here.
             file.write_all(b"\n").map_err(at(path))?;
         }
         kept.extend(lines(&own));
@@ -138,25 +137,25 @@ impl Log {
         Ok(Self { path: path.to_owned(), kept, file, taken: AtomicUsize::new(0) })
     }
 
-    /// The log at `path` to be read: what is put into it is not kept.
+    /// The log at `path`, read-only: new results are not stored.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The log cannot be read.
     pub fn read(path: &Path) -> Result<Self, StoreError> {
         let log = std::fs::read(path).map_err(|source| StoreError { path: path.to_owned(), source })?;
         let kept = Mutex::new(lines(&log).collect());
         Ok(Self { path: path.to_owned(), kept, file: None, taken: AtomicUsize::new(0) })
     }
 
-    /// How many results were taken from it so far.
+    /// Number of results taken from it so far.
     pub fn taken(&self) -> usize {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Writes everything anew in the order of the keys, whole or not at all, so that the same results give the same bytes.
+    /// Rewrites the log in the order of the keys, whole or not at all, so that the same results give the same bytes.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The log cannot be written.
     pub fn in_order(&self) -> Result<(), StoreError> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let partial = self.path.with_extension("partial");
@@ -169,7 +168,7 @@ impl Log {
             std::fs::rename(&partial, &self.path)
         };
         write().map_err(|source| {
-            // It may not be there; what is told is why.
+            // The file may not exist; the error to report is the cause.
             let _ = std::fs::remove_file(&partial);
             StoreError { path: self.path.clone(), source }
         })

@@ -1,4 +1,4 @@
-//! One run.
+//! Tasks: single runs with their key in a store.
 
 #[cfg(test)]
 mod tests;
@@ -24,50 +24,50 @@ use weir_measure::metrics::{BlockStorage, MeasurePlan, Measured, Recorder};
 /// A run to be made.
 #[derive(Clone, Debug)]
 pub struct Task<'a> {
-    /// Which run it is.
+    /// Name of the run.
     pub name: String,
-    /// What its result depends on besides the run: what is made of it, where that is not the same for all tasks.
+    /// Further dependency of the result besides the run: how the run is folded, where tasks differ in that.
     pub folding: String,
-    /// What is run.
+    /// The scenario to run.
     pub scenario: &'a Scenario,
-    /// Which of its runs.
+    /// Seed, controller and series of the run.
     pub options: RunOptions<'a>,
-    /// How the run is watched, where that is to be other than the scenario says.
+    /// How the run is measured, where that differs from the scenario.
     pub watched: Option<Watched>,
-    /// Which packets are captured on the way.
+    /// The packets to capture during the run.
     pub capture: Option<Capture<'a>>,
 }
 
-/// How a run is watched.
+/// A changed measurement of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Watched {
     /// Changes the plan of the scenario; the time is [`Self::from`].
     pub plan: fn(&mut MeasurePlan, Time),
-    /// The time from which on the run is about its subject.
+    /// The time from which the run matters for its subject.
     pub from: Time,
 }
 
-/// A run that was made.
+/// A completed run.
 #[derive(Debug)]
 pub struct Ran {
-    /// What was to be measured.
+    /// The plan of the measurement.
     pub plan: MeasurePlan,
-    /// What was measured.
+    /// The measured results.
     pub measured: Measured,
     /// The traces in use.
     pub traces: Vec<TraceUse>,
 }
 
 impl<'a> Task<'a> {
-    /// A run that is watched as `scenario` says and of which no packets are captured.
+    /// A run that is measured as `scenario` says, without a capture.
     pub fn new(name: String, scenario: &'a Scenario, options: RunOptions<'a>) -> Self {
         Self { name, folding: String::new(), scenario, options, watched: None, capture: None }
     }
 
-    /// What `fold` makes of the run: out of `store` if it is there, else made, and put there.
+    /// The result of `fold` on the run: taken from `store` if it is there, else made and stored.
     ///
     /// # Errors
-    /// As for [`Self::run`], and what is made cannot be kept.
+    /// As for [`Self::run`], or the result cannot be stored.
     pub fn make<T>(
         &self,
         traces: &TraceStore,
@@ -79,10 +79,10 @@ impl<'a> Task<'a> {
         kept_or_made(key, store, || self.simulated(run).and_then(fold))
     }
 
-    /// What a store keeps its result under: its name, and a hash of everything that the result depends on. That is the
-    /// scenario with whatever was set, which run of it, the traces as they were read, what is measured, what is made of it,
-    /// and what the command was built from: with a law that does not ship, the command itself. `None` if packets are captured,
-    /// which no store brings back, or that command cannot be read.
+    /// The key of its result in a store: its name, and a hash of everything that the result depends on. The hash covers the
+    /// scenario with its overrides, the run options, the content of the traces, the measurement, and the folding. The sources of
+    /// the build are covered, too. With a controller that does not ship, it covers the executable. The key is `None` if packets
+    /// are captured, which no store restores, or if that executable cannot be read.
     pub(super) fn key(&self, run: &Run) -> Option<String> {
         if self.capture.is_some() {
             return None;
@@ -102,7 +102,7 @@ impl<'a> Task<'a> {
         Some(key(name, format_args!("{folding}\n{options:?}\n{scenario}\n{plan:?}\n{world:?}{own}")))
     }
 
-    /// Whether a law takes part that does not ship.
+    /// Whether a controller takes part that does not ship.
     fn has_own_law(&self) -> bool {
         let Self { scenario, options, .. } = self;
         let media = scenario.flows.iter().filter_map(|(_, flow)| match &flow.carried {
@@ -127,7 +127,7 @@ impl<'a> Task<'a> {
     /// Makes the run.
     ///
     /// # Errors
-    /// The scenario names something that is not there, or makes no sense to the simulator; packets cannot be captured.
+    /// The scenario names something that does not exist, or the simulator refuses it; packets cannot be captured.
     pub fn run(&self, traces: &TraceStore) -> Result<Ran, RunError> {
         self.simulated(self.planned(traces)?)
     }
@@ -148,7 +148,7 @@ fn temporary_file() -> io::Result<Box<dyn BlockStorage>> {
     Ok(Box::new(tempfile::tempfile()?))
 }
 
-/// A hash of the command that runs, which has the laws of its own in it.
+/// A hash of the running executable, which contains the user's own controllers.
 fn command() -> Option<u64> {
     static COMMAND: LazyLock<Option<u64>> = LazyLock::new(|| {
         let mut hasher = DefaultHasher::new();
@@ -161,17 +161,17 @@ fn command() -> Option<u64> {
 /// The version of this crate, and a hash of the sources that it and the crates below it were built from.
 pub const BUILT_FROM: [&str; 2] = [env!("CARGO_PKG_VERSION"), env!("WEIR_SOURCES")];
 
-/// The key of a result: a name, and a hash of what it depends on, of the version of this crate and of the sources that it and
-/// the crates below it were built from.
+/// The key of a result: a name and a hash. The hash covers the dependencies of the result, the version of this crate, and the
+/// sources of it and the crates below it.
 pub fn key(name: &str, depends_on: std::fmt::Arguments<'_>) -> String {
     let [version, sources] = BUILT_FROM;
     format!("{name}/{:016x}", fingerprint(format_args!("{version}\n{sources}\n{depends_on}")))
 }
 
-/// What is kept under `key`, else what `make` makes, which is kept; without a key nothing is.
+/// The stored result under `key`, or else the result of `make`, which is then stored; without a key no result is stored.
 ///
 /// # Errors
-/// Those of `make`, and what is made cannot be kept.
+/// Errors of `make`, or the result cannot be stored.
 pub fn kept_or_made<T>(
     key: Option<String>,
     store: &impl Store<T>,

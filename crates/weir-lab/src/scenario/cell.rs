@@ -1,4 +1,4 @@
-//! Wi-Fi cells: what their links have in common.
+//! Wi-Fi cells: the common properties of their links.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct Cell {
     /// Longest duration of an A-MPDU; 5.484 ms unless given.
     #[serde(default = "longest")]
     pub longest: TimeDelta,
-    /// How often a frame is sent again; 6 unless given.
+    /// Number of retransmissions of a frame; 6 unless given.
     #[serde(default = "retries")]
     #[schemars(range(min = 0, max = 32767))]
     pub retries: u32,

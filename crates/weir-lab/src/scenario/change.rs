@@ -7,7 +7,7 @@ use weir_units::{DataSize, TimeDelta};
 
 use super::loss::Loss;
 
-/// A change of a link, of which nobody is informed. Values that are not given stay as they are.
+/// A change of a link, without notice to the flows. Values that are not given stay as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
@@ -34,7 +34,7 @@ pub struct QueueLimits {
     /// Most bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<DataSize>,
-    /// Most bytes, as what the rate of the moment sends in this time.
+    /// Most bytes, as the data that the rate of the moment sends in this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_rate: Option<TimeDelta>,
     /// Most packets.
@@ -44,7 +44,7 @@ pub struct QueueLimits {
 
 impl Change {
     /// # Errors
-    /// Bursts of losses that cannot be.
+    /// Bursts of losses that are impossible.
     pub(crate) fn config(&self) -> Result<weir_net::LinkChange, ConfigError> {
         let limits = |limits: QueueLimits| {
             let QueueLimits { time, bytes, at_rate, packets } = limits;

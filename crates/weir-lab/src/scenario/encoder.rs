@@ -1,4 +1,4 @@
-//! The words for a video encoder: presets, and what can be different.
+//! The keys of a video encoder: presets, and changes to them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::link::Step;
 
-/// Name of the frame sizes that need no file.
+/// Name of the built-in frame sizes.
 pub const TALKING_HEAD: &str = "talking-head";
 
 /// A video encoder: a preset, or a preset with changes.
@@ -37,13 +37,13 @@ impl Encoder {
         }
     }
 
-    /// The name of the frame sizes that are not built in, if such are wanted.
+    /// The name of the frame sizes from a file, if they are used.
     pub(crate) fn wanted_traces(&self) -> Option<&str> {
         let Self::Changed(changed) = self else { return None };
         changed.traces.as_deref().filter(|&name| name != TALKING_HEAD)
     }
 
-    /// Keys that are given and have no meaning for the preset.
+    /// Given keys that have no meaning for the preset.
     pub(crate) fn meaningless(&self) -> Vec<&'static str> {
         let Self::Changed(changed) = self else { return Vec::new() };
         let model = changed.preset.config().model;
@@ -92,9 +92,9 @@ pub enum EncoderPreset {
     Gcc2016,
     /// The statistical model with the example values of RFC 8593 §5.
     Statistical,
-    /// The same, 100 ms to react: the video of RFC 8867 §4.3.
+    /// The statistical model with a reaction time of 100 ms: the video of RFC 8867 §4.3.
     Rfc8867,
-    /// Equal frames at intervals that scatter (ns3-rmcat).
+    /// Equal frames at intervals with random noise (ns3-rmcat).
     IntervalNoise,
     /// The trace-driven model of RFC 8593 §6.
     TraceDriven,
@@ -128,7 +128,7 @@ impl EncoderPreset {
     }
 }
 
-/// A preset with changes; what is not given stays as in the preset.
+/// A preset with changes; keys that are not given stay as in the preset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangedEncoder {
@@ -153,16 +153,17 @@ pub struct ChangedEncoder {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 0.99))]
     pub size_noise: Option<f64>,
-    /// A new target is taken over at most once in this time.
+    /// Shortest time between two targets that the encoder adopts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reaction: Option<TimeDelta>,
     /// Key frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_frames: Option<KeyFrameChoice>,
-    /// A frame is skipped while what waits for the pacer would take longer than this at the target rate; `never` for none.
+    /// A frame is skipped while the data that waits for the pacer would take longer than this at the target rate; `never` for
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_above: Option<SkipChoice>,
-    /// What becomes of targets within `reaction` of the last that was taken over.
+    /// Treatment of a target that comes within `reaction` of the last adopted one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_requests: Option<LateRequestChoice>,
     /// Scale of the Laplace noise of the intervals, as a share of the interval.
@@ -175,7 +176,7 @@ pub struct ChangedEncoder {
     /// Name of the frame sizes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<String>,
-    /// At the end of the sequence it goes on behind so many of its first frames.
+    /// At the end of the sequence it restarts behind this many of its first frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_frames: Option<u32>,
     /// Payload of a packet.
@@ -184,7 +185,7 @@ pub struct ChangedEncoder {
     /// Rates of the streams, rising; at most four.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ladder: Option<Vec<DataRate>>,
-    /// A stream is switched on at this share more than it needs.
+    /// A stream is switched on at this share above its rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub hysteresis: Option<f64>,
@@ -212,12 +213,12 @@ impl ChangedEncoder {
         }
     }
 
-    /// The highest of `max_rates`.
+    /// The highest rate of `max_rates`.
     fn highest(&self) -> Option<DataRate> {
         self.max_rates.iter().flatten().map(|step| step.rate).max()
     }
 
-    /// `max_rates` by the times of the run; `None` where they are not given, or no steps.
+    /// `max_rates` by the times of the run, or `None` where they are not given, or no steps.
     fn rate_steps(&self) -> Option<RateSteps> {
         let steps = self.max_rates.iter().flatten().map(|step| (step.at, step.rate));
         RateSteps::new(&steps.collect::<Vec<_>>())
@@ -261,13 +262,13 @@ impl ChangedEncoder {
     }
 }
 
-/// When frames are skipped, or that none is.
+/// The threshold for skipping frames, or no skipping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SkipChoice {
     /// A word instead of a time.
     Word(NoSkip),
-    /// While what waits would take longer than this.
+    /// Frames are skipped while waiting data would take longer than this.
     Above(TimeDelta),
 }
 
@@ -284,15 +285,15 @@ impl SkipChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoSkip {
-    /// Every frame is encoded, however much waits.
+    /// Every frame is encoded, however much data waits.
     Never,
 }
 
-/// What becomes of targets that come too soon after another (RFC 8593 §5.1).
+/// Treatment of targets that come too soon after another (RFC 8593 §5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LateRequestChoice {
-    /// The latest is taken over when the time is over.
+    /// The latest is adopted when the time is over.
     Kept,
     /// They are ignored, as in the RFC's text.
     Dropped,
@@ -321,7 +322,7 @@ pub enum BurstChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoBurst {
-    /// All changes alike.
+    /// No bursts: all changes are handled alike.
     None,
 }
 
@@ -358,7 +359,7 @@ pub enum KeyFrameChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoKeyFrames {
-    /// All frames alike.
+    /// No key frames: all frames are handled alike.
     None,
 }
 
@@ -366,7 +367,7 @@ pub enum NoKeyFrames {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KeyFrameSpacing {
-    /// One every so many frames, the first included.
+    /// Every how many frames there is a key frame, the first included.
     #[schemars(range(min = 1))]
     pub every: u32,
     /// Size as a multiple of the nominal frame size.

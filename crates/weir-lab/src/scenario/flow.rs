@@ -1,4 +1,4 @@
-//! Flows: who sends what to whom, and when.
+//! Flows: sender, receiver, traffic and times.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use super::web::Web;
 /// Bytes before the payload of a media packet: RTP 12, its extensions 12, UDP 8, IPv4 20.
 const MEDIA_HEADERS: u64 = 52;
 
-/// One flow, or several copies of one.
+/// A flow, or several copies of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Flow {
@@ -25,27 +25,27 @@ pub struct Flow {
     /// The node that receives; `right` in a dumbbell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Names of the links on the way; the way with the fewest links unless given.
+    /// Names of the links on the path; the path with the fewest links unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Vec<String>>,
-    /// Names of the links on the way back; the way with the fewest links unless given.
+    /// Names of the links on the return path; the path with the fewest links unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_route: Option<Vec<String>>,
-    /// In a dumbbell: the delay of its link at the sender, both ways; that of `access` unless given.
+    /// In a dumbbell: the delay of its link at the sender, in both directions; that of `access` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_delay: Option<TimeDelta>,
-    /// What its way is hashed from under `multipath`, and what it is multiplexed by in a coupling: flows of one five-tuple
-    /// go together. The name of its call or else the flow's own unless given.
+    /// The name of its five-tuple. Under `multipath` its path is hashed from it, and a coupling multiplexes by it: flows of one
+    /// five-tuple go together. The name of its call or else the flow's own unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub five_tuple: Option<String>,
-    /// When it starts.
+    /// Time at which it starts.
     #[serde(default)]
     pub start: TimeDelta,
-    /// When it stops sending; never unless given.
+    /// Time at which it stops sending; never unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<TimeDelta>,
-    /// How many copies there are, named after the flow with `-1`, `-2`, … behind; `#` in `from`, `to` and the routes
-    /// is the number of the copy.
+    /// Number of copies, named after the flow with `-1`, `-2`, … behind; `#` in `from`, `to` and the routes is the number of the
+    /// copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10_000))]
     pub count: Option<u32>,
@@ -65,22 +65,22 @@ pub struct Flow {
     /// Other priorities from certain times on, for its coupling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priorities: Option<Vec<PriorityStep>>,
-    /// In a coupling with `tenants`: whose it is.
+    /// In a coupling with `tenants`: the tenant that the flow belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
-    /// When it pauses; TCP does not.
+    /// Times in which the flow pauses; TCP does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Vec<Pause>>,
-    /// The receiver's clock, where it is to be other than the scenario's `clocks` say.
+    /// The receiver's clock, where it differs from the scenario's `clocks`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver_clock: Option<Clock>,
-    /// What it carries.
+    /// The traffic of the flow.
     #[serde(flatten)]
     pub carried: Carried,
 }
 
 impl Flow {
-    /// Its media, if it has some and is no competitor of the flows that are judged.
+    /// Its media, if it has some and is no competitor of the judged flows.
     pub(crate) fn judged_media_mut(&mut self) -> Option<&mut Media> {
         match &mut self.carried {
             Carried::Media(media) if !media.competitor => Some(media),
@@ -88,7 +88,7 @@ impl Flow {
         }
     }
 
-    /// The highest rate that it can use on the wire; `None` for no limit.
+    /// The highest rate that it can use on the wire, or `None` for no limit.
     pub(crate) fn max_rate(&self) -> Option<DataRate> {
         match &self.carried {
             Carried::Media(media) => Some(most_on_wire(media, media.encoder.config().max_rate)),
@@ -106,7 +106,7 @@ impl Flow {
         steps.iter().map(|(at, rate)| (at, most_on_wire(media, rate))).collect()
     }
 
-    /// What it sends whatever happens, and from when on; empty for a flow that adapts.
+    /// The rates of a flow that does not adapt, each with its start; empty for a flow that adapts.
     pub(crate) fn sends(&self) -> Vec<(Time, DataRate)> {
         match &self.carried {
             Carried::Constant(constant) => constant.source().steps,
@@ -129,7 +129,7 @@ impl Flow {
         }
     }
 
-    /// Bytes on the wire of its packets of full size; `None` for audio, whose packets are small.
+    /// Bytes on the wire of its packets of full size, or `None` for audio, whose packets are small.
     pub(crate) fn full_packet(&self) -> Option<u32> {
         let tcp = |config: TcpConfig| u64::from(config.mss) + u64::from(config.header);
         let bytes = match &self.carried {
@@ -143,7 +143,7 @@ impl Flow {
     }
 }
 
-/// What a media flow can use on the wire where its video has at most `source`.
+/// The highest rate on the wire of a media flow whose video has at most the rate `source`.
 fn most_on_wire(media: &Media, source: DataRate) -> DataRate {
     let audio = media.audio.map(AudioStream::config);
     let audio_rate = audio.map_or(DataRate::ZERO, |audio| audio.rate);
@@ -156,7 +156,7 @@ fn most_on_wire(media: &Media, source: DataRate) -> DataRate {
     audio.map_or(video, |audio| video + on_wire(audio.rate, audio.payload()))
 }
 
-/// What a flow carries.
+/// The traffic of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Carried {
@@ -176,7 +176,7 @@ pub enum Carried {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Clock {
-    /// What it reads at the start of the run; as the scenario's `clocks` say unless given.
+    /// Offset of the clock at the start of the run; as the scenario's `clocks` say unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<TimeDelta>,
     /// How much too fast it runs, in parts per million.
@@ -186,7 +186,7 @@ pub struct Clock {
     /// Readings are multiples of this; whole nanoseconds unless given.
     #[serde(default)]
     pub resolution: TimeDelta,
-    /// A time at which it is set, of which nobody is informed.
+    /// A step of the clock, without notice to the flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<ClockStep>,
 }
@@ -195,8 +195,8 @@ pub struct Clock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClockStep {
-    /// When it happens, from the start of the run.
+    /// Time of the step, from the start of the run.
     pub at: TimeDelta,
-    /// How far the clock is set forward; back if negative.
+    /// Distance by which the clock is set forward; back if negative.
     pub by: TimeDelta,
 }

@@ -9,28 +9,27 @@ use super::change::Change;
 use super::loss::Loss;
 use super::queue::Queue;
 
-/// One directed link between two nodes.
+/// A directed link between two nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Link {
-    /// The node it starts at.
+    /// The node at its begin.
     pub from: String,
-    /// The node it leads to.
+    /// The node at its end.
     pub to: String,
-    /// How many copies there are, named after the link with `-1`, `-2`, … behind; `#` in `from` and `to` is the number
-    /// of the copy.
+    /// Number of copies, named after the link with `-1`, `-2`, … behind; `#` in `from` and `to` is the number of the copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10_000))]
     pub count: Option<u32>,
-    /// Whether there is a link like it in the other direction, called after it with `-back` behind.
+    /// Whether the same link exists in the other direction, named with `-back` behind.
     #[serde(default)]
     pub duplex: bool,
-    /// What it does to packets.
+    /// The model of the link: rate, queue, delay, jitter, loss.
     #[serde(flatten)]
     pub model: LinkModel,
 }
 
-/// What a link does to packets. Its capacity is exactly one of `rate`, `steps`, `trace` and `cell`.
+/// The model of a link: rate, queue, delay, jitter, loss. Its capacity is exactly one of `rate`, `steps`, `trace` and `cell`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkModel {
@@ -49,21 +48,20 @@ pub struct LinkModel {
     /// Name of a delivery-opportunity trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
-    /// Trace to use where the file of `trace` is not to be found.
+    /// Trace to use where the file of `trace` is not found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<String>,
-    /// Where in the trace the run begins; at its start unless given.
+    /// Offset in the trace at the start of the run; at the trace's start unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_offset: Option<TraceOffset>,
-    /// How many of the trace's opportunities there are for each recorded one, 0.001 to 1000: a user's share of the cell.
-    /// 1 unless given.
+    /// Number of opportunities for each recorded one, 0.001 to 1000: a user's share of the cell. 1 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.001, max = 1000.0))]
     pub trace_scale: Option<f64>,
-    /// Whether the trace starts again at its end (the default) or the link is dead from then on.
+    /// Whether the trace starts again at its end (the default) or the link is down from then on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<bool>,
-    /// A token bucket: `rate` or `steps` say how fast tokens come.
+    /// A token bucket: `rate` or `steps` give the token rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bucket: Option<Bucket>,
     /// The queue before the link; drop-tail of 300 ms unless given.
@@ -72,7 +70,7 @@ pub struct LinkModel {
     /// Random delay after the queue; none unless given.
     #[serde(default)]
     pub jitter: Jitter,
-    /// Which packets jitter must not reorder; all on the link unless given.
+    /// Packets that jitter must not reorder; all on the link unless given.
     #[serde(default)]
     pub order: Order,
     /// Random loss after the queue.
@@ -93,7 +91,7 @@ pub struct Step {
     pub rate: DataRate,
 }
 
-/// Where in a trace a run begins.
+/// Offset in a trace at the start of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum TraceOffset {
@@ -103,7 +101,7 @@ pub enum TraceOffset {
     At(TimeDelta),
 }
 
-/// Where in a trace a run begins, in a word.
+/// Offset in a trace at the start of a run, as a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RandomOffset {
@@ -115,7 +113,7 @@ pub enum RandomOffset {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Jitter {
-    /// None.
+    /// No jitter.
     #[default]
     None,
     /// The size of a normal variable, cut off at `max`.
@@ -146,16 +144,16 @@ pub enum Jitter {
     },
 }
 
-/// Which packets come out in the order in which they left the queue.
+/// Packets that leave the link in the order in which they left the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// All on the link.
+    /// All packets on the link.
     #[default]
     Link,
-    /// Those of one flow.
+    /// Packets of the same flow.
     Flow,
-    /// None: jitter reorders.
+    /// No packets: jitter reorders.
     None,
 }
 
@@ -163,15 +161,15 @@ pub enum Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bucket {
-    /// What it holds.
+    /// Size of the bucket.
     pub burst: DataSize,
     /// Rate at which a burst leaves; at once unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak: Option<DataRate>,
 }
 
-/// A dumbbell in short: one bottleneck from `left` to `right`, one way back, and for each flow an access and an
-/// exit link of its own at either end. Stands in place of `[links]`.
+/// A dumbbell in short: one bottleneck from `left` to `right`, and one return path. Each flow has an access and an exit link of
+/// its own at either end. Stands in place of `[links]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dumbbell {
@@ -182,8 +180,8 @@ pub struct Dumbbell {
     /// Each flow's link from the bottleneck to its receiver; like `access` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<LinkModel>,
-    /// The shared way from right to left; as fast as `access`, as long as `bottleneck` and without queue limit
-    /// unless given.
+    /// The shared return path from right to left; as fast as `access`, as long as `bottleneck` and without queue limit unless
+    /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse: Option<LinkModel>,
 }
@@ -192,7 +190,7 @@ impl LinkModel {
     /// The link with its server.
     ///
     /// # Errors
-    /// Bursts of losses that cannot be.
+    /// Bursts of losses that are impossible.
     pub(crate) fn config(&self, service: Service) -> Result<LinkConfig, ConfigError> {
         Ok(LinkConfig {
             queue: self.queue.config(|| service.peak_rate()),

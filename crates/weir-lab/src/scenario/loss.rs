@@ -10,7 +10,7 @@ use weir_net::ConfigError;
 pub enum Loss {
     /// Each packet is lost with this probability, independently.
     Share(#[schemars(range(min = 0.0, max = 1.0))] f64),
-    /// Losses that depend on those before.
+    /// Losses that depend on earlier ones.
     Model(LossModel),
 }
 
@@ -20,7 +20,7 @@ impl Default for Loss {
     }
 }
 
-/// Random loss that depends on the losses before.
+/// Random loss that depends on earlier losses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LossModel {
@@ -58,7 +58,7 @@ const fn certain() -> f64 {
 
 impl Loss {
     /// # Errors
-    /// Bursts of losses that cannot be.
+    /// Bursts of losses that are impossible.
     pub(crate) fn config(&self) -> Result<weir_net::LossModel, ConfigError> {
         match *self {
             Self::Share(0.0) => Ok(weir_net::LossModel::None),

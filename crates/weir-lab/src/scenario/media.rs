@@ -1,4 +1,4 @@
-//! The words for video under a controller.
+//! The keys of video under a controller.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,23 +13,23 @@ use super::unresponsive::AudioStream;
 pub struct Media {
     /// Name of the controller, as in the registry.
     pub controller: String,
-    /// Whether it keeps that controller whoever else is tried, and no suite judges it.
+    /// Whether it keeps that controller when others are compared, and is not judged by suites.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub competitor: bool,
     /// Options of that controller, by the names of its configuration; its defaults unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Options>,
-    /// Its share of a bottleneck against that of others, 1 being the usual one; for controllers that know priorities.
+    /// Its share of a bottleneck relative to others, 1 being the usual one; for controllers that know priorities.
     #[serde(default = "usual_priority")]
     #[schemars(range(min = 0.01, max = 100.0))]
     pub priority: f64,
     /// The video encoder.
     #[serde(default)]
     pub encoder: Encoder,
-    /// Audio in a stream of its own under the same controller; none unless given.
+    /// Audio in a separate stream under the same controller; none unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audio: Option<AudioStream>,
-    /// The receiver asks for a key frame when it has lost video, at most once in this time; never unless given.
+    /// Shortest time between the receiver's requests for key frames after lost video; no requests unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_frame_requests: Option<TimeDelta>,
     /// The call it belongs to: flows of one call share a host at either end, and its clock; hosts of its own unless
@@ -59,7 +59,7 @@ impl Media {
     /// The bounds of the controller's rate.
     ///
     /// # Errors
-    /// Bounds out of order.
+    /// The bounds are out of order.
     pub fn limits(&self) -> Result<RateLimits, LimitsOutOfOrder> {
         RateLimits::new(self.rates.min, self.rates.start, self.max_rate())
     }
@@ -77,7 +77,7 @@ fn default_rtcp_interval() -> TimeDelta {
     TimeDelta::from_secs(1)
 }
 
-/// Options of a controller: a table whose keys the controller knows.
+/// Options of a controller: a table of keys that the controller has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Options(pub serde_json::Map<String, serde_json::Value>);
@@ -93,8 +93,8 @@ pub enum EcnField {
     Ect0,
     /// ECT(1).
     Ect1,
-    /// What the controller can answer for: ECT(1) if it yields by the share of marks (RFC 9331 §4.3), ECT(0) if a mark is
-    /// a loss to it, else not ECN-capable.
+    /// The field that the controller responds to. A controller that responds to the share of marks gets ECT(1) (RFC 9331 §4.3),
+    /// one that responds to a mark as to a loss ECT(0). Others are not ECN-capable.
     ByController,
 }
 

@@ -1,8 +1,8 @@
-//! Scenario files: a network, the flows on it, and what to measure, in TOML with units in the values.
+//! Scenario files: a network, its flows, and the measurements, in TOML with units in the values.
 //!
-//! The format is described by the types of this module alone: the JSON Schema ([`scenario_schema`]) comes from them,
-//! and unknown keys, missing keys and wrong words are found by that schema. [`Scenario::parse`] reads a text and
-//! [`Scenario::build`] makes a run of it; both are the work of [`build`](crate::compile).
+//! The types of this module alone describe the format. The JSON Schema ([`scenario_schema`]) comes from them, and finds unknown
+//! keys, missing keys and wrong words. [`Scenario::parse`] reads a text and [`Scenario::build`] makes a run of it; both are the
+//! work of [`build`](crate::compile).
 
 mod cell;
 mod change;
@@ -54,21 +54,21 @@ pub(crate) use variant::is_one_name;
 pub use variant::{Candidate, Variant};
 pub use web::{DelayRange, Web, WebSizes};
 
-/// A scenario: a network, the flows on it, and what to measure.
+/// A scenario: a network, its flows, and the measurements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Under which name its results go; the name of the shipped scenario or of the file unless given.
+    /// Name of its results; the name of the shipped scenario or of the file unless given.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// What it is, in a line.
+    /// Title of the scenario, one line.
     pub title: String,
-    /// Where it comes from, such as a paper's table.
+    /// Source, such as a paper's table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// How long a run lasts.
+    /// Duration of a run.
     pub duration: TimeDelta,
-    /// How many runs, each with a seed of its own, unless the caller says otherwise.
+    /// Number of runs, each with a seed of its own, unless the caller sets it.
     #[serde(default = "one_run")]
     #[schemars(range(min = 1, max = 100_000))]
     pub runs: u32,
@@ -78,13 +78,13 @@ pub struct Scenario {
     /// Controllers to compare: each takes over all media flows in turn. The flows' own unless given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub controllers: Vec<String>,
-    /// Controllers with options of their own, by the names under which `controllers` knows them.
+    /// Controllers with options, by the names that `controllers` uses.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub variants: Named<Variant>,
-    /// How the receivers' clocks stand to the senders'.
+    /// Offsets of the receivers' clocks to the senders'.
     #[serde(default)]
     pub clocks: Clocks,
-    /// Whether circuit breakers (RFC 8083) may stop media, which then stays away.
+    /// Whether circuit breakers (RFC 8083) may stop media for the rest of the run.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub breakers: bool,
     /// The window in which the metrics are taken; the whole run unless given.
@@ -93,7 +93,7 @@ pub struct Scenario {
     /// A dumbbell, in place of `links`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dumbbell: Option<Dumbbell>,
-    /// Spreads flows over ways of equal length; the first such way in the file unless given.
+    /// Spreads flows over paths of equal length; the first such path in the file unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multipath: Option<Multipath>,
     /// The Wi-Fi cells, by name.
@@ -105,13 +105,13 @@ pub struct Scenario {
     /// The flows, by name.
     #[serde(default)]
     pub flows: Named<Flow>,
-    /// Which flows are coupled, by the name of the coupling.
+    /// Couplings of flows, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub coupling: Named<Coupling>,
-    /// Where it was written.
+    /// Its origin, for messages about its values.
     #[serde(skip)]
     pub(crate) origin: Origin,
-    /// The controllers that it can name.
+    /// The available controllers.
     #[serde(skip)]
     pub(crate) registry: Registry,
 }
@@ -135,7 +135,7 @@ impl Scenario {
         if names.is_empty() { "none".to_owned() } else { names.join("+") }
     }
 
-    /// When its media flows skip frames, as headings of tables say it: `skip_above 100ms`, or several where flows differ.
+    /// Rule by which its media flows skip frames, as in headings of tables: `skip_above 100ms`, or several where flows differ.
     /// Empty without media.
     pub fn skip_rule(&self) -> String {
         skip_rule([self])
@@ -144,7 +144,7 @@ impl Scenario {
     /// The same scenario as TOML, with every default written out.
     ///
     /// # Errors
-    /// A number beyond what TOML can hold; no scenario that was parsed has one.
+    /// A number beyond the range of TOML; no parsed scenario has one.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(&Value::try_from(self)?)
     }
@@ -154,8 +154,8 @@ impl Scenario {
         self.variants.get(name).map_or(name, |variant| &variant.controller)
     }
 
-    /// Puts all media flows but competitors under the controller or variant `name`; options that were meant for another controller are
-    /// dropped, and the keys of a variant take the place of what is left.
+    /// Puts all media flows but competitors under the controller or variant `name`. Options of another controller are dropped,
+    /// and the keys of a variant replace the remaining ones.
     ///
     /// # Errors
     /// An unknown controller.
@@ -184,7 +184,8 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// The same with a TCP flow in place of each media flow but competitors: one like the scenario's first TCP flow, if it has any.
+    /// The same scenario with a TCP flow in place of each media flow but competitors. Each is like the scenario's first TCP flow,
+    /// if it has any.
     pub(crate) fn with_tcp_for_media(mut self) -> Self {
         let tcp = self.flows.iter().find_map(|(_, flow)| match &flow.carried {
             Carried::Tcp(tcp) => Some(tcp.clone()),
@@ -199,7 +200,7 @@ impl Scenario {
         self
     }
 
-    /// The same with each flow for itself.
+    /// The same scenario without couplings.
     pub(crate) fn uncoupled(mut self) -> Self {
         self.coupling = Named::default();
         self
@@ -225,7 +226,7 @@ impl Scenario {
     }
 }
 
-/// [`Scenario::skip_rule`] of several together.
+/// [`Scenario::skip_rule`] of several scenarios together.
 pub fn skip_rule<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> String {
     let mut limits: Vec<String> = Vec::new();
     for (_, flow) in scenarios.into_iter().flat_map(|scenario| scenario.flows.iter()) {
@@ -256,7 +257,7 @@ const fn first_seed() -> u64 {
     1
 }
 
-/// How the receivers' clocks stand to the senders'.
+/// Offsets of the receivers' clocks to the senders'.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Clocks {
@@ -277,7 +278,7 @@ pub struct Measure {
     /// Its end; that of the run unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<TimeDelta>,
-    /// Whether the queues of bottlenecks are watched at each arrival, for how long they get and whether they drain; always
+    /// Whether queue lengths of bottlenecks are measured at each arrival: how long they get and whether they drain. Always on
     /// where flows are coupled.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub queues: bool,

@@ -1,4 +1,4 @@
-//! A map from names to things that keeps the order of the file.
+//! A map from names to values that keeps the order of the file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,32 +8,32 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// Named things in the order in which the file gives them.
+/// Named values in the order of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named<T>(Vec<(String, T)>);
 
 impl<T> Named<T> {
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many there are.
+    /// Number of values.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Names and things, in order.
+    /// Names and values, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
         self.0.iter().map(|(name, thing)| (name.as_str(), thing))
     }
 
-    /// Names and things, in order, the things to be changed.
+    /// Names and mutable values, in order.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut T)> {
         self.0.iter_mut().map(|(name, thing)| (name.as_str(), thing))
     }
 
-    /// The things, in order, to be changed.
+    /// The values, in order, mutable.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut().map(|(_, thing)| thing)
     }
@@ -43,14 +43,14 @@ impl<T> Named<T> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Takes the thing of that name away; whether there was one.
+    /// Removes the value of that name; returns whether there was one.
     pub(crate) fn remove(&mut self, name: &str) -> bool {
         let before = self.0.len();
         self.0.retain(|(own, _)| own != name);
         self.0.len() < before
     }
 
-    /// The thing of that name.
+    /// The value of that name.
     pub fn get(&self, name: &str) -> Option<&T> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, thing)| thing)
     }

@@ -1,12 +1,11 @@
-//! Queues: limits, and what drops, marks and orders within them.
+//! Queues: limits, and the discipline that drops, marks and orders within them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_net::{InService as NetInService, QueueConfig};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-/// A queue: a packet that would violate any of its limits is dropped, or others in its place, as the discipline says.
-/// `queue = {}` has no limit.
+/// A queue. A packet that would violate a limit is dropped, or others in its place, by the discipline. `queue = {}` has no limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Queue {
@@ -16,10 +15,10 @@ pub struct Queue {
     /// Most bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<DataSize>,
-    /// Most bytes, as what the rate of the moment sends in this time.
+    /// Most bytes, as the data that the rate of the moment sends in this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_rate: Option<TimeDelta>,
-    /// Most bytes, as what the link's highest rate sends in this time.
+    /// Most bytes, as the data that the link's highest rate sends in this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_peak_rate: Option<TimeDelta>,
     /// Most packets.
@@ -31,7 +30,7 @@ pub struct Queue {
     /// Packets that waited longer are marked CE if ECN-capable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark_above: Option<TimeDelta>,
-    /// What drops, marks and orders within the limits; drop-tail unless given.
+    /// The discipline that drops, marks and orders within the limits; drop-tail unless given.
     #[serde(default)]
     pub discipline: Discipline,
 }
@@ -98,13 +97,13 @@ pub enum InService {
     /// Its unserved part counts.
     #[default]
     Counted,
-    /// It counts with all its bytes until it is served.
+    /// All its bytes count until it is served.
     Whole,
-    /// It does not count.
+    /// Its bytes do not count.
     Free,
 }
 
-/// What drops, marks and orders the packets of a queue: a word, or a table with its parameters.
+/// The discipline that drops, marks and orders the packets of a queue: a word, or a table with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Discipline {
@@ -120,14 +119,14 @@ impl Default for Discipline {
     }
 }
 
-/// A discipline in a word.
+/// A discipline as a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DisciplineWord {
-    /// A packet for which there is no room is dropped.
+    /// A packet that does not fit is dropped.
     #[default]
     DropTail,
-    /// The oldest packets make room for the arriving one.
+    /// The oldest packets are dropped for the arriving one.
     DropHead,
     /// CoDel (RFC 8289).
     #[serde(rename = "codel")]
@@ -144,13 +143,13 @@ pub enum DisciplineWord {
     DualPi2,
 }
 
-/// A discipline and its parameters; those that are not given are those of its RFC or paper.
+/// A discipline and its parameters; parameters that are not given are those of its RFC or paper.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DisciplineTable {
-    /// A packet for which there is no room is dropped.
+    /// A packet that does not fit is dropped.
     DropTail {},
-    /// The oldest packets make room for the arriving one.
+    /// The oldest packets are dropped for the arriving one.
     DropHead {},
     /// CoDel (RFC 8289).
     #[serde(rename = "codel")]
@@ -177,7 +176,7 @@ pub enum DisciplineTable {
         raise_target: Option<bool>,
         /// Bytes per round; 1514 B.
         quantum: Option<DataSize>,
-        /// How many queues flows are hashed to; one per flow unless given.
+        /// Number of queues that flows are hashed to; one per flow unless given.
         #[schemars(range(min = 1, max = 65_536))]
         queues: Option<u32>,
     },
@@ -197,7 +196,7 @@ pub enum DisciplineTable {
         max_burst: Option<TimeDelta>,
         /// Whether ECN-capable packets are marked; they are.
         ecn: Option<bool>,
-        /// Below which drop probability they are; 0.1.
+        /// Drop probability below which they are; 0.1.
         #[schemars(range(min = 0.0, max = 1.0))]
         ecn_below: Option<f64>,
         /// Whether drops are spaced and steps bounded; they are.
@@ -238,7 +237,7 @@ pub enum DisciplineTable {
         coupling: Option<f64>,
         /// minTh, from which L4S packets are marked; 800 µs.
         ramp_from: Option<TimeDelta>,
-        /// Over how much more delay marking rises to all; 400 µs.
+        /// Delay range over which marking rises to all packets; 400 µs.
         ramp_range: Option<TimeDelta>,
         /// Share of the Classic queue in weighted round robin; 1/16.
         #[schemars(range(min = 0.0, max = 1.0))]
@@ -250,7 +249,7 @@ pub enum DisciplineTable {
     },
 }
 
-/// Sets what is given.
+/// Sets the given parameters.
 macro_rules! set {
     ($config:ident: $($field:ident = $value:expr),* $(,)?) => {
         $(if let Some(value) = $value { $config.$field = value; })*

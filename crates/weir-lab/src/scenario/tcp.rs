@@ -1,4 +1,4 @@
-//! The words for TCP.
+//! The keys of TCP flows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,16 +15,16 @@ pub struct Tcp {
     /// The stack.
     #[serde(default)]
     pub profile: TcpProfile,
-    /// Name of the window law; that of the profile, or `cubic`, unless given.
+    /// Name of the congestion control algorithm; that of the profile, or `cubic`, unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub law: Option<String>,
-    /// How much to transfer; without end unless given.
+    /// Size of the transfer; without end unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<DataSize>,
     /// Downloads with idle times between them, in place of one transfer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub downloads: Option<Downloads>,
-    /// Its share of a bottleneck against that of others, 1 being the usual one; a coupling heeds it, TCP itself does not.
+    /// Its share of a bottleneck relative to others, 1 being the usual one; a coupling uses it, TCP itself does not.
     #[serde(default = "usual_priority")]
     #[schemars(range(min = 0.01, max = 100.0))]
     pub priority: f64,
@@ -37,17 +37,17 @@ pub struct Tcp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Downloads {
-    /// What the size of each is drawn from, uniformly.
+    /// Range of the sizes, drawn uniformly.
     pub size: SizeRange,
     /// Mean of the exponentially distributed idle time after each.
     #[serde(default = "default_idle")]
     pub idle: TimeDelta,
-    /// What it begins with.
+    /// First phase: a download, or an idle time.
     #[serde(default)]
     pub begin: OnOrOff,
 }
 
-/// Sizes from one to another.
+/// A range of sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SizeRange {
@@ -57,7 +57,7 @@ pub struct SizeRange {
     pub max: DataSize,
 }
 
-/// Whether a flow that takes turns begins with sending.
+/// First phase of a flow that alternates between sending and silence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnOrOff {
@@ -77,12 +77,12 @@ pub(super) fn default_law() -> String {
 }
 
 impl Tcp {
-    /// Name of the window law.
+    /// Name of the congestion control algorithm.
     pub fn law(&self) -> &str {
         self.law.as_deref().unwrap_or_else(|| self.profile.law())
     }
 
-    /// The endpoints.
+    /// The configuration of the endpoints.
     pub fn config(&self) -> TcpConfig {
         self.options.unwrap_or_default().config(self.profile, self.law())
     }

@@ -7,7 +7,7 @@ use weir_world::tcp::{EcnMode, TcpConfig};
 
 use crate::registry::{self, TcpProfile};
 
-/// Options of TCP endpoints; what is not given is as the profile has it, or the simulator's default.
+/// Options of TCP endpoints; options that are not given follow the profile, or the simulator's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TcpOptions {
@@ -18,7 +18,7 @@ pub struct TcpOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 40, max = 80), extend("multipleOf" = 4))]
     pub header: Option<u16>,
-    /// Window to begin with, in segments.
+    /// Initial congestion window, in segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub initial_window: Option<u32>,
@@ -38,7 +38,7 @@ pub struct TcpOptions {
     /// Lower bound of the deviation term of the retransmission timeout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_deviation: Option<TimeDelta>,
-    /// Every so many segments that arrive in order are acknowledged.
+    /// Number of segments in order per acknowledgement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub ack_every: Option<u32>,
@@ -48,7 +48,7 @@ pub struct TcpOptions {
     /// Selective acknowledgements (RFC 2018, RFC 6675).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
-    /// Whether the first duplicate acknowledgements let new segments out (RFC 3042).
+    /// Whether the first duplicate acknowledgements allow new segments to be sent (RFC 3042).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
     /// Explicit congestion notification.
@@ -57,18 +57,18 @@ pub struct TcpOptions {
     /// Proportional rate reduction in recovery (RFC 6937); only with SACK.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prr: Option<bool>,
-    /// Whether segments are paced, at 2 or 1.2 times the window per round trip.
+    /// Whether segments are paced, at 2 or 1.2 times the congestion window per round trip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
-    /// So many segments at the beginning are acknowledged one by one.
+    /// Number of segments at the beginning that are acknowledged one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1000))]
     pub quick_acks: Option<u32>,
-    /// So many acknowledgements after each segment that arrives again leave one by one, too.
+    /// Number of acknowledgements after each duplicate segment that are sent one by one, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1000))]
     pub quick_acks_again: Option<u32>,
-    /// Whether segments leave in bursts, each of which is pushed, and the receiver acknowledges at once what is pushed; only with
+    /// Whether segments are sent in bursts, each of which is pushed, and the receiver acknowledges pushed data at once; only with
     /// `rack`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offload: Option<bool>,
@@ -81,14 +81,14 @@ pub struct TcpOptions {
     /// Whether the tail is probed (RFC 8985 §7); only with `rack`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tlp: Option<bool>,
-    /// Whether a reduction is undone once what was taken for lost proves to have been late only (RFC 3522, RFC 3708, RFC 5682);
-    /// only with `rack`.
+    /// Whether a reduction is undone once the loss or timeout behind it proves spurious (RFC 3522, RFC 3708, RFC 5682); only with
+    /// `rack`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<bool>,
-    /// Whether the receiver tells of segments that arrive again (RFC 2883).
+    /// Whether the receiver reports duplicate segments (RFC 2883).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dsack: Option<bool>,
-    /// Receive window to begin with, in segments; it grows to twice what is read per round trip, up to `receive_window`.
+    /// Initial receive window, in segments; it grows to twice the data read per round trip, up to `receive_window`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16_777_216))]
     pub initial_receive_window: Option<u32>,
@@ -116,11 +116,12 @@ impl From<TcpEcn> for EcnMode {
     }
 }
 
-/// The window law that goes by exact counts of marks.
+/// The congestion control algorithm that needs exact counts of marks.
 pub(crate) const NEEDS_COUNTS: &str = "dctcp";
 
 impl TcpOptions {
-    /// The endpoints with these options laid over `profile`, for connections under `law`.
+    /// The configuration of the endpoints with these options laid over `profile`, for connections under the congestion control
+    /// `law`.
     pub fn config(&self, profile: TcpProfile, law: &str) -> TcpConfig {
         let mss = self.mss.and_then(|mss| u16::try_from(mss.bytes()).ok());
         let usual = registry::tcp_config(profile, mss);
@@ -138,7 +139,7 @@ impl TcpOptions {
             sack: self.sack.unwrap_or(usual.sack),
             limited_transmit: self.limited_transmit.unwrap_or(usual.limited_transmit),
             ecn: match self.ecn {
-                // Without exact counts of marks the law has nothing to go by.
+                // The algorithm has no input without exact counts of marks.
                 None if law == NEEDS_COUNTS => EcnMode::Accurate,
                 ecn => ecn.map_or(usual.ecn, EcnMode::from),
             },
@@ -159,7 +160,7 @@ impl TcpOptions {
         }
     }
 
-    /// The options that are times longer than none, by their keys.
+    /// The durations among the options that have to be above 0, by their keys.
     pub(crate) fn times(&self) -> [(&'static str, Option<TimeDelta>); 5] {
         [
             ("initial_rto", self.initial_rto),

@@ -1,4 +1,4 @@
-//! Traffic that no controller steers: packets at a given rate, and audio.
+//! Traffic without a controller: packets at a given rate, and audio.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ const UDP_HEADERS: u32 = 28;
 /// Bytes of the header of RTP without extensions (RFC 3550 §5.1).
 const RTP_HEADER: u32 = 12;
 
-/// A time in which a flow says nothing.
+/// A time in which a flow is silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
@@ -36,10 +36,10 @@ pub struct Constant {
     /// Size of a packet on the wire.
     #[serde(default = "default_packet_size")]
     pub packet_size: DataSize,
-    /// It sends for so long, is silent for `off`, and again, from its start on.
+    /// Length of a period of sending, followed by a silence of `off`, repeated from its start on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<TimeDelta>,
-    /// How long it is silent in between.
+    /// Length of the silences in between.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub off: Option<TimeDelta>,
 }
@@ -49,7 +49,7 @@ fn default_packet_size() -> DataSize {
 }
 
 impl Constant {
-    /// The rates and from when on each holds.
+    /// The rates, each with its start.
     fn rates(&self) -> Vec<(Time, DataRate)> {
         match &self.steps {
             Some(steps) => steps.iter().map(|step| (Time::ZERO + step.at, step.rate)).collect(),
@@ -62,7 +62,7 @@ impl Constant {
         self.rates().into_iter().map(|(_, rate)| rate).max().unwrap_or_default()
     }
 
-    /// What the simulator is to send.
+    /// The source for the simulator.
     pub(crate) fn source(&self) -> Unresponsive {
         Unresponsive { steps: self.rates(), packet_size: self.packet_size, headers: UDP_HEADERS }
     }
@@ -80,7 +80,7 @@ impl Constant {
     }
 }
 
-/// Audio: RTP packets of one size at one distance.
+/// Audio: RTP packets of one size at a constant interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Audio {
     /// Rate of the payload.
@@ -122,7 +122,7 @@ impl Audio {
         AudioConfig { rate: self.rate, interval: self.interval }
     }
 
-    /// What the simulator is to send: RTP over UDP over IPv4.
+    /// The source for the simulator: RTP over UDP over IPv4.
     pub(crate) fn source(self) -> Unresponsive {
         let headers = UDP_HEADERS + RTP_HEADER;
         let packet_size = self.config().payload() + DataSize::from_bytes(u64::from(headers));

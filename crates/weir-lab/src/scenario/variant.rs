@@ -1,4 +1,4 @@
-//! Controllers with options of their own, side by side over the same network.
+//! Controllers with options, side by side over the same network.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,32 +6,33 @@ use toml::{Table, Value};
 
 use super::media::Options;
 
-/// A controller with options of its own, which stands among others under its name.
+/// A controller with options, which has a name among other controllers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
     /// Name of the controller, as in the registry.
     pub controller: String,
-    /// Its options; their keys take the place of those of a flow that has this controller anyway.
+    /// Its options; their keys replace those of a flow that already has this controller.
     #[serde(default)]
     pub options: Options,
 }
 
-/// Who is to take over the media flows, as the command line says it: `gcc`, or `gcc{trendline.window=40}`.
+/// A controller for the media flows as on the command line: `gcc`, or `gcc{trendline.window=40}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// Its name among the controllers of a scenario: that of a controller or of a variant.
     pub name: String,
-    /// What has to be laid over a scenario so that it knows the variant: a `path=value`. Nothing of a plain name.
+    /// The `path=value` that defines the variant when it is laid over a scenario. A plain name has no definition.
     pub definition: Option<String>,
 }
 
 impl Candidate {
-    /// The contestants in `list`, which stand between commas, each once. Between braces are the options of a variant, as in a
-    /// table of TOML: `gcc, gcc{trendline.window=40, "over-use".gain=2}`.
+    /// The candidates in `list`, separated by commas, each once. The options of a variant stand between braces, as in a table of
+    /// TOML: `gcc, gcc{trendline.window=40, "over-use".gain=2}`.
     ///
     /// # Errors
-    /// In words, with the piece: braces or quotes that stay open, nothing between commas, options that are no TOML.
+    /// A sentence with the faulty piece: braces or quotes that stay open, an empty place between commas, options that are no
+    /// TOML.
     pub fn list(list: &str) -> Result<Vec<Self>, String> {
         let mut all: Vec<Self> = Vec::new();
         for part in parts(list)? {
@@ -43,7 +44,7 @@ impl Candidate {
         Ok(all)
     }
 
-    /// What stands in `list` more than once, each once; nothing where [`Self::list`] has an error.
+    /// The repeated candidates of `list`, each once; empty where [`Self::list`] has an error.
     pub fn repeated(list: &str) -> Vec<String> {
         let all: Vec<&str> = parts(list).unwrap_or_default().into_iter().map(str::trim).collect();
         let mut repeated: Vec<String> = Vec::new();
@@ -87,15 +88,15 @@ impl Candidate {
     }
 }
 
-/// How options in braces are written.
+/// Example of options in braces.
 const EXAMPLE: &str = "`gcc{trendline.window=40}`";
 
-/// Whether [`Candidate::list`] takes `name` as one.
+/// Whether `name` is a list of one candidate for [`Candidate::list`].
 pub(crate) fn is_one_name(name: &str) -> bool {
     parts(name).is_ok_and(|parts| parts.len() == 1)
 }
 
-/// What stands between the commas outside of braces. Between braces a quote hides what stands in it, as in TOML.
+/// The parts of `list` between commas outside of braces. Between braces, quoted commas and braces do not count, as in TOML.
 fn parts(list: &str) -> Result<Vec<&str>, String> {
     let mut parts = Vec::new();
     let (mut depth, mut begin) = (0_usize, 0);

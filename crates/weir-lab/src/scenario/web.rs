@@ -1,4 +1,4 @@
-//! The words for web-like traffic.
+//! The keys of web-like traffic.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,12 +12,12 @@ use crate::registry::TcpProfile;
 /// Web-like traffic: requests from the receiver's end, answered over TCP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Web {
-    /// Rate of the responses that is offered on average, on the wire.
+    /// Mean rate of the responses that is offered, on the wire.
     pub load: DataRate,
     /// The stack of both ends.
     #[serde(default)]
     pub profile: TcpProfile,
-    /// Name of the window law of the connections.
+    /// Name of the congestion control algorithm of the connections.
     #[serde(default = "default_law")]
     pub law: String,
     /// Mean number of requests in a session.
@@ -27,7 +27,7 @@ pub struct Web {
     /// Mean time from a response to the session's next request.
     #[serde(default = "default_think")]
     pub think: TimeDelta,
-    /// What each session's round-trip time has more than the path's is drawn from this, uniformly.
+    /// Range of the extra round-trip time of each session beyond the path's, drawn uniformly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra_delay: Option<DelayRange>,
     /// Sizes of the responses.
@@ -46,7 +46,7 @@ const fn default_think() -> TimeDelta {
     TimeDelta::from_secs(1)
 }
 
-/// Times from one to another.
+/// A range of times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DelayRange {
@@ -66,7 +66,7 @@ pub struct WebSizes {
     /// Standard deviation of the body's logarithm.
     #[schemars(range(min = 0.0, max = 5.0))]
     pub sigma: f64,
-    /// The part of the responses that is of the tail.
+    /// The share of the responses that belongs to the tail.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub tail: f64,
     /// The tail's smallest size.
@@ -74,7 +74,7 @@ pub struct WebSizes {
     /// The tail's exponent.
     #[schemars(range(min = 1.01, max = 10.0))]
     pub tail_exponent: f64,
-    /// Larger ones are cut to this.
+    /// Largest size; larger ones are cut to it.
     pub largest: DataSize,
 }
 
@@ -93,12 +93,12 @@ impl Default for WebSizes {
 }
 
 impl Web {
-    /// The endpoints.
+    /// The configuration of the endpoints.
     pub fn config(&self) -> TcpConfig {
         self.options.unwrap_or_default().config(self.profile, &self.law)
     }
 
-    /// What the simulator is to do.
+    /// The traffic for the simulator.
     pub(crate) fn traffic(&self) -> weir_world::Web {
         let extra = self.extra_delay.unwrap_or_default();
         weir_world::Web {

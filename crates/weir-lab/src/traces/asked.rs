@@ -1,4 +1,4 @@
-//! How a file is to be read, and what an import states of it.
+//! Options for reading a file, and findings of an import about it.
 
 use super::units::{RateUnit, TimeUnit};
 
@@ -17,7 +17,7 @@ pub enum ImportForm {
     Pcap,
 }
 
-/// How a file is to be read.
+/// Options for reading a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {
     /// The name of the column with the times; else `seconds`.
@@ -32,10 +32,10 @@ pub struct Asked {
     pub flow: Option<usize>,
 }
 
-/// Something that an import states of a file.
+/// A finding of an import about a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Its subject, in a word or two.
+    /// Subject of the finding, in a word or two.
     pub what: &'static str,
     /// The statement.
     pub is: String,

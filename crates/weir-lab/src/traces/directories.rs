@@ -1,4 +1,4 @@
-//! Where data lies: a list of directories, the nearer before the farther.
+//! Data directories: a list, the nearer before the farther.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 /// The environment variable that names data directories, separated as those of `PATH` are.
 pub const DATA_VARIABLE: &str = "WEIR_DATA";
 
-/// Data directories in the order in which they are searched: what an earlier one has hides what a later one has under the
+/// Data directories in the order in which they are searched: an entry of an earlier one hides entries of later ones under the
 /// same name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Directories(Vec<PathBuf>);
 
 impl Directories {
-    /// These and no others.
+    /// The given directories and no others.
     pub(super) fn of(directories: impl IntoIterator<Item = PathBuf>) -> Self {
         let mut once: Vec<PathBuf> = Vec::new();
         for directory in directories {
@@ -23,9 +23,9 @@ impl Directories {
         Self(once)
     }
 
-    /// Those that are `given`, then those that the environment names, then `data/` in the present directory or the nearest
-    /// above it that has one, then what ships with the command: `data/` beside it, or `share/weir/data` beside its
-    /// directory; then the `last` one.
+    /// Directories that are `given`, then those that the environment names. Next is `data/` in the present directory or the
+    /// nearest above it that has one. Then come the directories that ship with the command: `data/` beside it, or
+    /// `share/weir/data` beside its directory; then the `last` one.
     pub(super) fn find(given: &[PathBuf], last: Option<PathBuf>) -> Self {
         let named = std::env::var_os(DATA_VARIABLE).unwrap_or_default();
         let named = std::env::split_paths(&named).filter(|dir| !dir.as_os_str().is_empty());
@@ -50,7 +50,7 @@ impl Directories {
         self.iter().rev().flat_map(files).filter_map(named).collect()
     }
 
-    /// What was looked through, in words.
+    /// The searched places, as text.
     pub(super) fn place(&self, room: &str) -> String {
         if self.0.is_empty() {
             return "in any data directory: there is none".to_owned();

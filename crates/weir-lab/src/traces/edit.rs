@@ -1,36 +1,36 @@
-//! Making a trace from another one.
+//! Edits of traces: a part of one, or one with another rate.
 
 use weir_net::{Time, Trace};
 use weir_units::TimeDelta;
 
 use super::rates::MOST_OPPORTUNITIES;
 
-/// Why nothing comes of it.
+/// Why an edit yields no trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// Nothing is left.
+    /// No opportunity is left.
     #[error("no opportunity is left between {from} and {to}; the trace lasts {duration}")]
     Empty {
-        /// Where the part begins.
+        /// Begin of the part.
         from: TimeDelta,
-        /// Where it ends.
+        /// End of the part.
         to: TimeDelta,
-        /// How long the whole is.
+        /// Duration of the whole trace.
         duration: TimeDelta,
     },
-    /// Not a factor.
+    /// The factor is out of range.
     #[error("the factor must lie between 0.001 and 1000")]
     Factor,
-    /// Nothing is left.
+    /// No opportunity is left.
     #[error("the factor leaves no opportunity")]
     TooLow,
-    /// Too much for the memory.
+    /// The scaled trace has too many opportunities for the memory.
     #[error("the factor makes more than {MOST_OPPORTUNITIES} opportunities")]
     TooHigh,
 }
 
-/// The part of a trace after `from` up to and including `to` or its end, as a trace that begins at 0 and is as long as
-/// that. From 0 on, an opportunity at 0 is of it, too.
+/// The part of a trace after `from` up to and including `to` or its end, as a trace of that length that begins at 0. A part from
+/// 0 on includes an opportunity at 0.
 ///
 /// # Errors
 /// No opportunity lies there.
@@ -49,11 +49,10 @@ fn millis(time: TimeDelta) -> u32 {
     (time.nanos().max(0) / 1_000_000) as u32
 }
 
-/// The same trace with `factor` times the rate: of two opportunities one is left by 0.5, and by 1.5 each second one comes
-/// twice.
+/// The same trace with `factor` times the rate: 0.5 keeps one of two opportunities, and 1.5 doubles each second one.
 ///
 /// # Errors
-/// A factor out of range, or one that leaves nothing.
+/// A factor out of range, or one that leaves no opportunity.
 pub fn scale(trace: &Trace, factor: f64) -> Result<Trace, EditError> {
     if !(0.001..=1000.0).contains(&factor) {
         return Err(EditError::Factor);
@@ -63,7 +62,7 @@ pub fn scale(trace: &Trace, factor: f64) -> Result<Trace, EditError> {
     }
     let mut whole = 0;
     let times = trace.opportunities().enumerate().flat_map(|(index, at)| {
-        // Computed anew each time: no error adds up.
+        // Computed anew each time, so that no error adds up.
         let until = (factor * (index + 1) as f64 + 1e-9).floor() as u64;
         let copies = until - whole;
         whole = until;

@@ -1,12 +1,12 @@
-//! Why something is no trace, and where.
+//! Errors of trace files, with their places.
 
 use weir_net::TraceError;
 use weir_units::TimeDelta;
 
-/// Most bins over which rates are told, and most rates of a file.
+/// Most bins of rates, and most rates of a file.
 pub(super) const MOST_BINS: u64 = 10_000_000;
 
-/// Why a file is no trace in its form, and where.
+/// Why a file is no trace in its form, with the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormError {
     /// Mahimahi's form.
@@ -19,34 +19,34 @@ pub enum FormError {
         line: usize,
         /// Column, counted from 1.
         column: usize,
-        /// What is wrong there, and what would be right.
+        /// The problem, and a valid alternative.
         problem: String,
     },
     /// JSON whose values are wrong.
     #[error("entry {number} of `{list}`: {problem}")]
     Entry {
-        /// Of which array.
+        /// Name of the array.
         list: &'static str,
-        /// Which of its entries, counted from 1.
+        /// Number of the entry, counted from 1.
         number: usize,
-        /// What is wrong with it, and what would be right.
+        /// The problem, and a valid alternative.
         problem: String,
     },
     /// A capture of packets.
     #[error("packet {number}: {problem}")]
     Packet {
-        /// Which, counted from 1.
+        /// Number of the packet, counted from 1.
         number: u64,
-        /// What is wrong there, and what would be right.
+        /// The problem, and a valid alternative.
         problem: String,
     },
     /// The whole of it.
     #[error("{problem}")]
     Whole {
-        /// What is wrong, and what would be right.
+        /// The problem, and a valid alternative.
         problem: String,
     },
-    /// An option decides how it is read.
+    /// The file can be read in several ways, and an option has to choose one.
     #[error("{problem}")]
     Undecided {
         /// The open choice.
@@ -74,31 +74,31 @@ impl FormError {
         form.to_owned()
     }
 
-    /// The whole is wrong.
+    /// A problem of the whole file.
     pub(super) fn whole(problem: impl Into<String>) -> Self {
         Self::Whole { problem: problem.into() }
     }
 
-    /// An option decides how it is read.
+    /// A choice between readings that is left to an option.
     pub(super) fn undecided(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Undecided { problem: problem.into(), remedy: remedy.into() }
     }
 }
 
-/// Why the rates of a trace cannot be told in bins.
+/// Why a trace has no rates in bins of this length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BinError {
-    /// Opportunities are told to the millisecond.
+    /// A bin is not a number of whole milliseconds.
     #[error("a bin must be a whole number of milliseconds, 1 ms at least")]
     Length,
-    /// There would be too many.
+    /// There would be too many bins.
     #[error(
         "a trace of {duration} has {bins} bins of this length, and {MOST_BINS} is the most; take longer ones"
     )]
     TooMany {
-        /// How long the trace is.
+        /// Duration of the trace.
         duration: TimeDelta,
-        /// How many there would be.
+        /// Number of bins.
         bins: u64,
     },
 }

@@ -43,7 +43,7 @@ impl TraceForm {
         }
     }
 
-    /// The form by the end of a file's name that is to be written; none where it is that of another kind of file.
+    /// The form by the end of a file's name for writing, or `None` where that is of another kind of file.
     pub fn to_write(path: &Path) -> Option<Self> {
         let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
         match end.as_deref() {
@@ -101,7 +101,7 @@ impl TraceForm {
     /// The text of rates, which Mahimahi's form does not have.
     pub(super) fn write_rates(self, rates: Vec<RateFrom>) -> String {
         if self == Self::Json {
-            // Numbers and names are JSON for certain.
+            // Serialisation of numbers and names does not fail.
             let mut text = serde_json::to_string_pretty(&Rates { rates }).unwrap_or_default();
             text.push('\n');
             return text;
@@ -152,7 +152,7 @@ pub fn rates_over_time(trace: &Trace, bin: TimeDelta) -> Result<Vec<f64>, BinErr
     Ok(rates)
 }
 
-/// The shortest multiple of `least`, whole milliseconds, of which the trace has no more bins than are told.
+/// The shortest multiple of `least`, whole milliseconds, that gives no more bins than the limit.
 pub fn bin_from(trace: &Trace, least: TimeDelta) -> TimeDelta {
     let span = least.nanos().max(1).unsigned_abs().saturating_mul(MOST_BINS);
     least * trace.duration().nanos().unsigned_abs().div_ceil(span).max(1) as i64
@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn trace() -> Trace {
-        // 1.2 Mbit/s are an opportunity each 10 ms; then 0.3 s of nothing; then 2.4 Mbit/s.
+        // 1.2 Mbit/s are an opportunity each 10 ms; then 0.3 s without any; then 2.4 Mbit/s.
         let times = (1..=20).map(|n| 10 * n).chain((0..=40).map(|n| 500 + 5 * n));
         Trace::from_millis(times).unwrap()
     }

@@ -10,12 +10,12 @@ use weir_units::DataRate;
 use super::{DATA_VARIABLE, TraceStore, TraceStoreError};
 use crate::form::{MOST_PRINTED, text_of};
 
-/// What has been read, for as long as the process lasts: encoders refer to it.
+/// The frame sizes read so far, for as long as the process lasts, as encoders refer to them.
 static READ: Mutex<BTreeMap<PathBuf, &'static FrameTraces>> = Mutex::new(BTreeMap::new());
 
 impl TraceStore {
-    /// The frame sizes `name`, from the file `video/NAME.txt` of a data directory, or from files
-    /// `video/NAME_RATE.txt` in the form of syncodecs, one for each rate in kbit/s; read once and kept.
+    /// The frame sizes `name`, read once and kept. Their source is the file `video/NAME.txt` of a data directory, or files
+    /// `video/NAME_RATE.txt` in the form of syncodecs, one for each rate in kbit/s.
     ///
     /// # Errors
     /// No such file, or it cannot be read or holds no frame sizes.

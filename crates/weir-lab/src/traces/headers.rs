@@ -15,9 +15,9 @@ use super::packet::{FlowKey, Identity, Part};
 
 /// The type of links with Ethernet headers.
 const ETHERNET: i32 = 1;
-/// Bytes of a payload that set packets apart: what has a sequence number has it there.
+/// Bytes of a payload that distinguish packets: sequence numbers are among them.
 const HASHED: usize = 128;
-/// Most fragmented packets whose first fragment is remembered, twice.
+/// Number of fragmented packets whose first fragment is remembered, in each of two generations.
 const MOST_DATAGRAMS: usize = 50_000;
 
 /// The contents of a packet's headers.
@@ -47,24 +47,24 @@ struct Firsts {
 /// The interface, and the fields that the fragments of a packet share (RFC 791 §3.2, RFC 8200 §4.5).
 type Datagram = (usize, IpAddr, IpAddr, IpNumber, u32);
 
-/// Of the sender and of the receiver.
+/// The ports of the sender and of the receiver.
 type Ports = (u16, u16);
 
-/// The IP header of a packet, and what is behind it.
+/// The IP header of a packet, and its payload.
 struct Ip<'a> {
     from: IpAddr,
     to: IpAddr,
     protocol: IpNumber,
-    /// Of the whole.
+    /// Length of the whole packet.
     bytes: u32,
-    /// 0 where there is none.
+    /// Identification of the packet, 0 without one.
     identification: u32,
-    /// Of a fragment: how many bytes of the packet's payload are before it.
+    /// For a fragment: number of bytes of the packet's payload before it.
     offset: Option<u32>,
     payload: &'a [u8],
 }
 
-/// Where the IP header stands in packets of a link of this type; none where it is not known. Ethernet has its own.
+/// The position of the IP header in packets of a link of this type, or `None` where it is not known. Ethernet has its own.
 pub(super) fn ip_header(link: Linktype) -> Option<usize> {
     match link.0 {
         ETHERNET | 12 | 14 | 101 | 228 | 229 => Some(0),
@@ -77,7 +77,7 @@ pub(super) fn ip_header(link: Linktype) -> Option<usize> {
 
 impl Headers {
     /// The headers of a packet of `whole` bytes, of which `data` was captured, whose IP header is `header` bytes behind its
-    /// begin; none where it is none of TCP or UDP over IP.
+    /// begin. The result is `None` for packets other than TCP or UDP over IP.
     pub(super) fn read(
         &mut self,
         interface: usize,
@@ -131,7 +131,7 @@ impl Firsts {
 
 impl<'a> Ip<'a> {
     fn of(packet: &LaxSlicedPacket<'a>, whole: u32) -> Option<Self> {
-        // A card that cuts segments itself is given one without a length.
+        // A network card that segments by itself gets packets without a length.
         let bytes = |length: u32| if length == 0 { whole } else { length };
         match packet.net.as_ref()? {
             LaxNetSlice::Ipv4(ip) => {
@@ -186,7 +186,7 @@ impl<'a> Ip<'a> {
         let mut hasher = DefaultHasher::new();
         (self.identification, self.offset, self.bytes).hash(&mut hasher);
         let payload = &self.payload[..self.payload.len().min(HASHED)];
-        // Cards fill in checksums behind the first place of a capture.
+        // Network cards fill in checksums after the first place of a capture.
         let checksum = match (self.protocol, self.offset) {
             (IpNumber::TCP, None | Some(0)) => 16..18,
             (IpNumber::UDP, None | Some(0)) => 6..8,

@@ -1,4 +1,4 @@
-//! Traces from files of one's own: of which form a file is, and the trace that it holds.
+//! Traces from a user's own files: the form of a file, and the trace that it holds.
 
 use std::fs::File;
 use std::io::Read;
@@ -30,26 +30,26 @@ const CAPTURES: [[u8; 4]; 7] = [
     [0x34, 0xcd, 0xb2, 0xa1],
 ];
 
-/// A trace from a file of another form, and what is stated of it.
+/// A trace from a file of another form, with findings about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
     /// The form of the file.
     pub form: ImportForm,
     /// The trace.
     pub trace: Trace,
-    /// The rates that it was made of, the last of which is 0; opportunities have none.
+    /// The rates that it was made of, the last of which is 0; opportunities have no rates.
     pub rates: Option<Vec<RateFrom>>,
-    /// Statements on the file.
+    /// Findings about the file.
     pub findings: Vec<Finding>,
-    /// Half of the least round trip that iperf3's sender measured.
+    /// Half of the least round-trip time that iperf3's sender measured.
     pub one_way: Option<TimeDelta>,
 }
 
 impl Imported {
-    /// The text of the trace in one of the project's own forms: its rates as they are, of opportunities means over `bin`.
+    /// The text of the trace in one of the project's own forms: its rates unchanged, or means over `bin` of its opportunities.
     ///
     /// # Errors
-    /// A bin that cannot be.
+    /// A bin that is not possible.
     pub fn write(&self, form: TraceForm, bin: TimeDelta) -> Result<String, BinError> {
         match &self.rates {
             Some(rates) if form != TraceForm::Mahimahi => Ok(form.write_rates(rates.clone())),
@@ -58,7 +58,7 @@ impl Imported {
     }
 }
 
-/// Reads the file `path` as it is `asked`.
+/// Reads the file `path` by the options `asked`.
 ///
 /// # Errors
 /// The file cannot be read or has none of the forms; an option is missing or does not apply.
@@ -79,7 +79,7 @@ pub fn import(path: &Path, asked: &Asked) -> Result<Imported, FormError> {
         }
         ImportForm::Iperf3 => {
             let report = iperf::read(&text, asked, &mut findings)?;
-            // To the tenth of a millisecond: it goes into a scenario.
+            // To the tenth of a millisecond, as it goes into a scenario.
             let half = |seconds: f64| TimeDelta::from_micros((seconds * 1e4 / 2.0).round() as i64 * 100);
             one_way = report.round_trip.map(half);
             (Some(report.rates), report.trace)
@@ -110,7 +110,7 @@ pub(super) fn read_own(path: &Path) -> Result<Trace, FormError> {
     form.read(&text).map(|(_, trace)| trace)
 }
 
-/// A form in words.
+/// The name of a form in messages.
 fn name(form: ImportForm) -> &'static str {
     match form {
         ImportForm::Mahimahi => "Mahimahi's form",
@@ -121,7 +121,7 @@ fn name(form: ImportForm) -> &'static str {
     }
 }
 
-/// The form of a file and its text, which a capture has not.
+/// The form of a file and its text, which a capture does not have.
 struct Content {
     form: ImportForm,
     text: String,
@@ -132,11 +132,12 @@ struct Keys {
     rates: Option<IgnoredAny>,
     intervals: Option<IgnoredAny>,
     error: Option<IgnoredAny>,
-    /// Of a line of `iperf3 --json-stream`.
+    /// Event of a line of `iperf3 --json-stream`.
     event: Option<IgnoredAny>,
 }
 
-/// Reads the file `path`. Captures are known by their first bytes, JSON by its keys, CSV by its name; all else is Mahimahi's.
+/// Reads the file `path`. Captures are known by their first bytes, JSON by its keys, CSV by its name; any other file is
+/// Mahimahi's.
 fn content(path: &Path) -> Result<Content, FormError> {
     let begin = begin(path)?;
     if begin.starts_with(&[0x1f, 0x8b]) || begin.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
@@ -162,7 +163,7 @@ fn content(path: &Path) -> Result<Content, FormError> {
 }
 
 fn json_form(text: &str) -> Result<ImportForm, FormError> {
-    // Of a stream of events the first one tells.
+    // In a stream of events the first one identifies the form.
     let Some(keys) = serde_json::Deserializer::from_str(text).into_iter::<Keys>().next() else {
         return Err(FormError::whole("the file is empty"));
     };

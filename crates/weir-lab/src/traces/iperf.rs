@@ -8,7 +8,7 @@ use super::error::FormError;
 use super::rates::{RateFrom, close, trace_of};
 use weir_net::Trace;
 
-/// A report: what of it counts.
+/// The parts of a report that are read.
 #[derive(Debug, Default, Deserialize)]
 struct Report {
     #[serde(default)]
@@ -27,7 +27,7 @@ struct Interval {
     streams: Vec<Stream>,
 }
 
-/// A stream of an interval; of the end, where both sides stand below it.
+/// A stream of an interval; in the end section, both sides stand below it.
 #[derive(Debug, Default, Deserialize)]
 struct Stream {
     #[serde(default)]
@@ -118,7 +118,7 @@ impl Report {
 /// Reads a report.
 ///
 /// # Errors
-/// The place of what is wrong, or what of it can be read in more than one way.
+/// The place of the problem, or a choice between several readings.
 pub(super) fn read(text: &str, asked: &Asked, findings: &mut Vec<Finding>) -> Result<Reported, FormError> {
     let report = Report::of(text)?;
     if let Some(error) = &report.error {
@@ -140,7 +140,7 @@ pub(super) fn read(text: &str, asked: &Asked, findings: &mut Vec<Finding>) -> Re
         ));
     }
     let (mut spans, mut entries): (Vec<Span>, Vec<usize>) = (Vec::new(), Vec::new());
-    // Of intervals before the first that counts.
+    // Bits of intervals before the first that counts.
     let mut bits_before = 0.0;
     for (number, sum) in &sums {
         let span = Span::of(sum).map_err(|problem| wrong(*number, problem.to_owned()))?;
@@ -176,7 +176,7 @@ pub(super) fn read(text: &str, asked: &Asked, findings: &mut Vec<Finding>) -> Re
     Ok(Reported { rates, trace, round_trip: round_trip(&report, reverse) })
 }
 
-/// Whether the rates are those of the way back of `--bidir`.
+/// Whether the rates are those of the return direction of `--bidir`.
 fn direction(report: &Report, asked: &Asked, findings: &mut Vec<Finding>) -> Result<bool, FormError> {
     let both = report.intervals.iter().any(|interval| interval.sum_bidir_reverse.is_some());
     let reverse = match asked.rate.as_deref() {
@@ -204,11 +204,11 @@ fn direction(report: &Report, asked: &Asked, findings: &mut Vec<Finding>) -> Res
 /// An interval.
 #[derive(Clone, Copy, Debug)]
 struct Span {
-    /// When it begins and ends, in s.
+    /// Begin and end of the interval, in s.
     from: f64,
     to: f64,
     bits: f64,
-    /// In bit/s.
+    /// Rate in bit/s.
     rate: f64,
 }
 
@@ -224,12 +224,12 @@ impl Span {
         Ok(Self { from, to, bits: bits.unwrap_or(by_rate), rate })
     }
 
-    /// Whether it says nothing of a rate: iperf3 closes a test with an interval of what is left of the time.
+    /// Whether it is too short for a rate: iperf3 closes a test with an interval of the remaining time.
     fn is_short(&self) -> bool {
         (0.0..SHORTEST).contains(&(self.to - self.from))
     }
 
-    /// Adds what passed until `to`.
+    /// Adds the bits transferred until `to`.
     fn extend(&mut self, to: f64, bits: f64) {
         if (to, bits) != (self.to, 0.0) {
             self.bits += bits;
@@ -243,7 +243,7 @@ fn micros(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-/// The least round trip in s that TCP's sender tells.
+/// The least round-trip time in s that TCP's sender reports.
 fn round_trip(report: &Report, reverse: bool) -> Option<f64> {
     if reverse {
         return None;

@@ -1,4 +1,4 @@
-//! Where link traces come from: files below data directories, files of one's own, and one that is made here.
+//! Sources of link traces: files below data directories, a user's own files, and generated drives.
 
 mod asked;
 mod directories;
@@ -38,7 +38,7 @@ pub use rates::RateFrom;
 pub use statistics::TraceStatistics;
 pub use units::{NoUnit, RateUnit, TimeUnit};
 
-/// Generated drives that are kept: as many as a comparison has, but not those of thousands of seeds.
+/// Number of generated drives that are kept: enough for a comparison, but not those of thousands of seeds.
 const MOST_DRIVES: usize = 64;
 
 /// Finds traces by name or path and reads each once. A trace file lies in `traces/` of a data directory; its name there,
@@ -49,7 +49,7 @@ pub struct TraceStore {
     read: Mutex<BTreeMap<Source, Arc<Trace>>>,
 }
 
-/// What a trace was read from.
+/// The source of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     Name(String),
@@ -63,11 +63,11 @@ enum Source {
 pub struct Listed {
     /// The name.
     pub name: String,
-    /// The file; none for one that is generated.
+    /// The file, or `None` for a generated trace.
     pub file: Option<PathBuf>,
 }
 
-/// Why there is no trace.
+/// Why a trace cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceStoreError {
     /// No file of that name.
@@ -75,9 +75,9 @@ pub enum TraceStoreError {
     NotFound {
         /// The name.
         name: String,
-        /// Where it was looked for.
+        /// The places that were searched.
         place: String,
-        /// What to do.
+        /// Advice to the user.
         advice: String,
     },
     /// A generated drive has the name, and so has a file.
@@ -87,7 +87,7 @@ pub enum TraceStoreError {
         name: String,
         /// The file.
         file: String,
-        /// What to do.
+        /// Advice to the user.
         advice: String,
     },
     /// The file cannot be read.
@@ -103,7 +103,7 @@ pub enum TraceStoreError {
     Malformed {
         /// The file.
         path: String,
-        /// What is wrong, and where.
+        /// The problem, and its place.
         error: FormError,
     },
     /// The file holds no frame sizes.
@@ -111,24 +111,24 @@ pub enum TraceStoreError {
     NoFrameSizes {
         /// The file.
         path: String,
-        /// What is wrong, and where.
+        /// The problem, and its place.
         error: weir_media::TraceError,
     },
 }
 
 impl TraceStore {
-    /// The store of the data directories that are `given`, then of those that the environment names, then of `data/` in the
-    /// present directory or the nearest above it that has one, then of what ships with the command.
+    /// The store of the data directories that are `given`, then of those that the environment names. Next is `data/` in the
+    /// present directory or the nearest above it that has one. Last are the directories that ship with the command.
     pub fn find(given: &[PathBuf]) -> Self {
         Self::find_besides(given, None)
     }
 
-    /// The same, and then that of the directory `last`.
+    /// The same store, with the directory `last` behind.
     pub fn find_besides(given: &[PathBuf], last: Option<PathBuf>) -> Self {
         Self { directories: Directories::find(given, last), read: Mutex::default() }
     }
 
-    /// The store of these data directories; without any it has only those that are generated.
+    /// The store of these data directories; without any it has only generated traces.
     pub fn at(directories: impl IntoIterator<Item = PathBuf>) -> Self {
         Self { directories: Directories::of(directories), read: Mutex::default() }
     }
@@ -154,7 +154,7 @@ impl TraceStore {
         self.directories.iter().next()
     }
 
-    /// The trace `name`; of those that are generated the first, unless the name has a number.
+    /// The trace `name`; for a generated kind the first one, unless the name has a number.
     ///
     /// # Errors
     /// No such trace, or its file cannot be read or is no trace; a generated drive and a file have the name.
@@ -169,12 +169,13 @@ impl TraceStore {
         })
     }
 
-    /// The trace `name`, or that of a file in any of the [forms]: with a `/` in it `name` is the path of one, otherwise
-    /// it may be that of a file where no trace has this name. Paths that are not absolute begin in the directory
-    /// `beside`, in that of the process where it is empty.
+    /// The trace `name`, or that of a file in any of the [forms]. With a `/` in it, `name` is the path of a file. Otherwise it
+    /// may be the path of a file where no trace has this name. Paths that are not absolute begin in the directory `beside`, in
+    /// that of the process where it is empty.
     ///
     /// # Errors
-    /// Neither a trace nor a file has this name, or the file cannot be read or is no trace; a generated drive and a file have it.
+    /// Neither a trace nor a file has this name. The file cannot be read or is no trace. A generated drive and a file both have
+    /// the name.
     pub fn load_beside(&self, name: &str, beside: &Path) -> Result<Arc<Trace>, TraceStoreError> {
         if synthetic::named(name, FIRST).is_some() {
             self.unambiguous(name, Some(beside))?;
@@ -188,7 +189,7 @@ impl TraceStore {
     /// [`Self::load_beside`] in a run of this seed, whose generated drives are its own.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Self::load_beside`].
     pub fn load_in_run(&self, name: &str, beside: &Path, seed: u64) -> Result<Arc<Trace>, TraceStoreError> {
         match synthetic::named(name, seed) {
             Some((model, number)) => {
@@ -226,7 +227,7 @@ impl TraceStore {
         trace
     }
 
-    /// The file that [`Self::load_beside`] takes for `name`, where it is none of a data directory.
+    /// The file that [`Self::load_beside`] takes for `name`, where that is not in a data directory.
     pub fn file_beside(&self, name: &str, beside: &Path) -> Option<PathBuf> {
         let known = || synthetic::named(name, FIRST).is_some() || self.directories.files().contains_key(name);
         let file = beside.join(name);
@@ -236,12 +237,12 @@ impl TraceStore {
     /// [`Self::load_beside`] the present directory.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Self::load_beside`].
     pub fn open(&self, name: &str) -> Result<Arc<Trace>, TraceStoreError> {
         self.load_beside(name, Path::new(""))
     }
 
-    /// What was read from `source`, else what `read` reads, which is kept.
+    /// The stored trace of `source`, or else the result of `read`, which is then stored.
     fn keep(
         &self,
         source: Source,
@@ -271,7 +272,7 @@ pub fn is_path(name: &str) -> bool {
     name.contains(['/', MAIN_SEPARATOR])
 }
 
-/// What stands between a file and what is wrong with it: a place of it follows, or not.
+/// The punctuation between a file and its problem, by whether a place follows.
 fn between(error: &FormError) -> &'static str {
     if matches!(error, FormError::Whole { .. } | FormError::Undecided { .. }) { ":" } else { "," }
 }
@@ -283,7 +284,7 @@ fn read(file: &Path) -> Result<Trace, TraceStoreError> {
     import::read_own(file).map_err(|error| TraceStoreError::Malformed { path: path(), error })
 }
 
-/// Where the file `name` was looked for, and what is there instead.
+/// The error for a missing file `name`, with the searched place and the files there.
 fn no_such_file(name: &str, beside: &Path) -> TraceStoreError {
     let file = beside.join(name);
     let whole = std::path::absolute(&file).unwrap_or(file);

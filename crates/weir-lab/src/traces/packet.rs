@@ -7,14 +7,14 @@ use std::net::IpAddr;
 pub(super) struct Packet {
     /// Its number in the file, from 1.
     pub(super) number: u64,
-    /// When it passed, in ns from whenever.
+    /// Time at which it was captured, in ns since any fixed time.
     pub(super) nanos: i64,
     pub(super) flow: FlowKey,
-    /// Of the IP packet, headers included.
+    /// Length of the IP packet, headers included.
     pub(super) bytes: u32,
-    /// The part of an IP packet that it is.
+    /// The part of an IP packet that it carries.
     pub(super) part: Part,
-    /// A value that its copies share and other packets of its flow do not.
+    /// A value that all copies of the packet share, and other packets of its flow do not.
     pub(super) identity: Identity,
 }
 
@@ -41,7 +41,7 @@ pub(super) enum Part {
 /// A value that copies of a packet share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
-    /// A hash of identification, place in a fragmented packet, length and what was captured behind the IP header, without checksums.
+    /// A hash of identification, fragment offset, length and the captured bytes behind the IP header, without checksums.
     pub(super) hash: u64,
     /// Whether the IP header has an identification, which is not 0.
     pub(super) numbered: bool,

@@ -1,4 +1,4 @@
-//! Packets of a capture, pcap or pcapng: when they passed, of which flow they are, how long they are.
+//! Packets of a capture, pcap or pcapng: time, flow and length of each.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,7 +10,7 @@ use super::error::FormError;
 use super::headers::{Headers, Told, ip_header};
 use super::packet::Packet;
 
-/// Bytes that are read at a time, and the longest block that can be.
+/// Bytes that are read at a time, and the greatest length of a block.
 const BUFFER: usize = 1 << 16;
 const LONGEST_BLOCK: usize = 1 << 24;
 /// The first bytes of pcap in the modified format of Linux' old libpcap, big-endian: records have the interface, too.
@@ -27,19 +27,19 @@ struct Interface {
     offset: i64,
 }
 
-/// Facts of a capture besides its packets of TCP or UDP.
+/// Facts about a capture besides its packets of TCP or UDP.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
-    /// Interfaces.
+    /// Number of interfaces.
     pub(super) interfaces: usize,
-    /// Fragments of IP packets whose first fragment, which has the ports, was not there before them.
+    /// Fragments of IP packets whose first fragment, which has the ports, was not captured before them.
     pub(super) orphans: u64,
 }
 
-/// Shows each packet of TCP or UDP to `visit`, in the order of the file.
+/// Passes each packet of TCP or UDP to `visit`, in the order of the file.
 ///
 /// # Errors
-/// The file cannot be read or is none, with the number of the packet; what `visit` finds wrong.
+/// The file cannot be read or is no capture, with the number of the packet; errors of `visit`.
 pub(super) fn each(
     path: &Path,
     mut visit: impl FnMut(&Packet) -> Result<(), FormError>,
@@ -154,7 +154,7 @@ fn block_packet(
     let found =
         interfaces.get(interface).ok_or_else(|| wrong("its interface is not described".to_owned()))?;
     let nanos = ticks as i128 * NANOS / i128::from(found.resolution) + i128::from(found.offset) * NANOS;
-    // Half of what there is, so that differences of times are times.
+    // Half of the range, so that differences of times do not overflow.
     let range = i128::from(i64::MIN / 2)..=i128::from(i64::MAX / 2);
     if !range.contains(&nanos) {
         return Err(wrong("its time is out of range".to_owned()));

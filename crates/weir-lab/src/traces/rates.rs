@@ -1,28 +1,28 @@
-//! Rates over time, and the opportunities that they amount to.
+//! Rates over time, and the equivalent opportunities.
 
 use serde::{Deserialize, Serialize};
 use weir_net::Trace;
 
 use super::error::FormError;
 
-/// Longest trace in seconds that milliseconds in 32 bits can tell.
+/// Longest trace in seconds, by milliseconds in 32 bits.
 pub(super) const LONGEST: f64 = u32::MAX as f64 / 1e3;
 /// Highest rate.
 const FASTEST: f64 = 1e11;
-/// Most opportunities of a trace that is not written out as opportunities: each takes four bytes of memory.
+/// Most opportunities of a trace that is not given as opportunities: each takes four bytes of memory.
 pub(super) const MOST_OPPORTUNITIES: f64 = 1e8;
 
-/// From a time on, a rate.
+/// A rate that holds from a time on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateFrom {
-    /// When it begins, in s.
+    /// Begin of the rate, in s.
     pub seconds: f64,
     /// The rate.
     pub bits_per_second: f64,
 }
 
-/// Lets the trace end: after a last rate that is not 0 as long as the one before lasted.
+/// Closes the trace: a last rate that is not 0 lasts as long as the one before.
 pub(super) fn close(rates: &mut Vec<RateFrom>) {
     if let [.., before, last] = rates.as_slice()
         && last.bits_per_second > 0.0
@@ -33,7 +33,8 @@ pub(super) fn close(rates: &mut Vec<RateFrom>) {
 }
 
 /// The trace of rates that end with 0: opportunity n comes when their integral reaches n · 12 000 bits, rounded up to a
-/// millisecond. `wrong` tells the place of one of them. Takes time by rates and opportunities, however long the trace is.
+/// millisecond. `wrong` describes the place of one of them. The time grows with rates and opportunities, not with the length of
+/// the trace.
 pub(super) fn trace_of(
     rates: &[RateFrom],
     wrong: impl Fn(usize, String) -> FormError,
@@ -92,6 +93,7 @@ fn add_opportunities(rates: &[RateFrom], opportunities: &mut Vec<u32>) {
         let (from, to) = (begin(pair[0]), begin(pair[1]));
         let rate = u128::from(pair[0].bits_per_second.round() as u64);
         let after = unspent + rate * u128::from(to - from);
+        // Bits left over from earlier rates count towards the first opportunity of this one.
         for number in 1..=after / opportunity {
             let millis = (number * opportunity - unspent).div_ceil(rate);
             opportunities.push(from as u32 + millis as u32);
@@ -122,7 +124,7 @@ mod tests {
         assert_eq!(made(&rates), Ok(by_millisecond(&rates)));
     }
 
-    /// What the rate of each millisecond amounts to, one after the other.
+    /// The trace by the rate of each millisecond, one after the other.
     fn by_millisecond(rates: &[RateFrom]) -> Trace {
         let mut current = 0;
         let end = TimeDelta::from_nanos(nanos(rates[rates.len() - 1].seconds) as i64);
@@ -141,7 +143,7 @@ mod tests {
         fn whatever_the_rates_are_opportunities_are_those_of_each_millisecond(
             steps in prop::collection::vec((1..2_000_000_u64, prop_oneof![Just(0.0), 1.0..1e6, 1e6..1e8]), 1..12),
         ) {
-            // Steps of up to 2 s, told to the microsecond.
+            // Steps of up to 2 s, to the microsecond.
             let mut micros = 0;
             let mut rates = Vec::new();
             for (step, bits_per_second) in steps {
@@ -171,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_long_trace_costs_no_more_than_its_opportunities() {
-        // By the millisecond it would be minutes.
+        // Millisecond by millisecond this would take minutes.
         assert_eq!(made(&rates(&[(0.0, 1.0), (4_294_967.0, 0.0)])).unwrap().len(), 357);
         assert!(
             made(&rates(&[(0.0, 1.0), (1e18, 0.0)]))

@@ -1,4 +1,4 @@
-//! What the capacity of a link is like over time: rate, how it varies and for how long, fades and outages.
+//! Statistics of the capacity of a link over time: rate, its variation and correlation, fades and outages.
 
 use serde::Serialize;
 use weir_net::Trace;
@@ -7,7 +7,7 @@ use weir_net::Trace;
 const BIN_MS: u64 = 100;
 /// A bin with less than this share of the mean rate is in a fade.
 const FADE: f64 = 0.25;
-/// Without an opportunity for so many milliseconds the link is out.
+/// Shortest outage: so many milliseconds without an opportunity.
 const OUTAGE_MS: u64 = 200;
 /// Bits of an opportunity.
 const PACKET_BITS: f64 = 12_000.0;
@@ -36,7 +36,7 @@ pub struct TraceStatistics {
 }
 
 impl TraceStatistics {
-    /// Those of `trace`; NaN where there is nothing to take a mean of.
+    /// The statistics of `trace`; NaN for a mean over no values.
     pub fn of(trace: &Trace) -> Self {
         let times: Vec<u64> = trace.opportunities().map(|at| at.nanos() / 1_000_000).collect();
         let length_ms = trace.duration().nanos() as u64 / 1_000_000;
@@ -63,7 +63,7 @@ impl TraceStatistics {
         }
     }
 
-    /// Each of them with its name.
+    /// Each statistic with its name.
     pub fn named(&self) -> [(&'static str, f64); 11] {
         let [short, middle, long] = self.autocorrelation;
         [
@@ -82,7 +82,7 @@ impl TraceStatistics {
     }
 }
 
-/// Mbit/s in each whole bin of so many milliseconds.
+/// Rate in Mbit/s in each whole bin of `bin_ms` milliseconds.
 fn rates(times: &[u64], length_ms: u64, bin_ms: u64) -> Vec<f64> {
     let mut counts = vec![0_u32; (length_ms / bin_ms) as usize];
     for time in times {
@@ -104,7 +104,7 @@ fn moments(values: &[f64]) -> (f64, f64) {
     (mean, mean_of(values.iter().map(|value| (value - mean) * (value - mean))).sqrt())
 }
 
-/// Of the values with those `lag` places later.
+/// Autocorrelation of the values at a lag of `lag` places.
 fn autocorrelation(values: &[f64], lag: usize) -> f64 {
     let (mean, deviation) = moments(values);
     let later = values.get(lag..).unwrap_or_default();
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn statistics_of_a_made_up_link_are_those_that_it_was_made_with() {
-        // 2.4 Mbit/s for a second, nothing for a second, over and over: 20 packets in each bin of 100 ms, or none.
+        // 2.4 Mbit/s and 0 alternate every second: 20 packets in each bin of 100 ms, or none.
         let trace = Trace::from_rate(TimeDelta::from_secs(60), |at| {
             let on = (at - Time::ZERO).nanos() / 1_000_000_000 % 2 == 0;
             if on { DataRate::from_kbps(2400) } else { DataRate::ZERO }

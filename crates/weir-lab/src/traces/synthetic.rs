@@ -1,8 +1,9 @@
-//! Cellular links that were never measured: drives with the statistics of recorded ones.
+//! Synthetic cellular links: generated drives with the statistics of recorded ones.
 //!
-//! The logarithm of the rate is the sum of a slow and a fast process, each of which forgets exponentially (Ornstein and Uhlenbeck).
-//! Outages begin at random and last exponentially long. What the link can carry goes out in grants of several packets, at random
-//! times. The constants of a [`Model`] are fitted to the [statistics](super::statistics) of a recording by `tools/fit-drives.sh`.
+//! The logarithm of the rate is the sum of a slow and a fast process, each with an exponential autocorrelation (Ornstein and
+//! Uhlenbeck). Outages begin at random, and their lengths are exponentially distributed. The link's capacity is granted in groups
+//! of several packets, at random times. The constants of a [`Model`] are fitted to the [statistics](super::statistics) of a
+//! recording by `tools/fit-drives.sh`.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -14,9 +15,9 @@ use weir_world::stream;
 pub struct Model {
     /// The name in scenarios.
     pub name: &'static str,
-    /// The recording whose statistics it has, by its name in scenarios.
+    /// The recording that its statistics follow, by its name in scenarios.
     pub like: &'static str,
-    /// How it is generated.
+    /// The constants of the generation.
     pub constants: Constants,
 }
 
@@ -25,23 +26,23 @@ pub struct Model {
 pub struct Constants {
     /// Median rate outside outages, in Mbit/s.
     pub median_mbps: f64,
-    /// The rate is never higher, in Mbit/s.
+    /// Upper limit of the rate, in Mbit/s.
     pub highest_mbps: f64,
     /// Standard deviation of the logarithm of the rate.
     pub spread: f64,
-    /// The part of its variance that is slow.
+    /// The slow process's share of its variance.
     pub slow_part: f64,
-    /// After so many seconds the slow process has kept 1/e of itself.
+    /// Time constant of the slow process, in seconds.
     pub slow_seconds: f64,
-    /// The same of the fast one.
+    /// Time constant of the fast process, in seconds.
     pub fast_seconds: f64,
-    /// Fades per second of a link that is in none.
+    /// Fades per second outside of fades.
     pub fades_per_second: f64,
     /// Mean length of a fade in seconds.
     pub fade_seconds: f64,
-    /// What is left of the rate in a fade.
+    /// The remaining share of the rate in a fade.
     pub fade_depth: f64,
-    /// Outages per second of a link that is up.
+    /// Outages per second outside of outages.
     pub outages_per_second: f64,
     /// Mean length of an outage in seconds.
     pub outage_seconds: f64,
@@ -49,7 +50,7 @@ pub struct Constants {
     pub grant_packets: f64,
 }
 
-/// The kinds of drives that there are.
+/// The kinds of drives.
 pub const MODELS: [Model; 2] = [
     Model {
         name: "synthetic-lte",
@@ -89,18 +90,18 @@ pub const MODELS: [Model; 2] = [
     },
 ];
 
-/// The drive that a name without a number is, outside runs.
+/// Number of the drive that a name without a number stands for, outside runs.
 pub(super) const FIRST: u64 = 1;
 
-/// Length of a drive in milliseconds; then it begins again.
+/// Length of a drive in milliseconds, after which it repeats.
 const LENGTH_MS: u32 = 120_000;
-/// The rate changes so often, in milliseconds.
+/// Interval between changes of the rate, in milliseconds.
 const STEP_MS: u32 = 10;
 /// Bits of an opportunity.
 const PACKET_BITS: f64 = 12_000.0;
 
-/// The model and the number of the drive that a trace of this name is: `synthetic-lte` is the drive of the `seed`, `synthetic-lte-7` the
-/// seventh whatever the seed. `None` for another name.
+/// The model and the number of the drive for a trace of this name. `synthetic-lte` is the drive of the `seed`, `synthetic-lte-7`
+/// the seventh whatever the seed; other names give `None`.
 pub(super) fn named(name: &str, seed: u64) -> Option<(&'static Model, u64)> {
     let of = |model: &'static Model| {
         let number = match name.strip_prefix(model.name)? {
@@ -112,7 +113,7 @@ pub(super) fn named(name: &str, seed: u64) -> Option<(&'static Model, u64)> {
     MODELS.iter().find_map(of)
 }
 
-/// The number of these digits; `None` where a number is written otherwise, as `+7` or `007`.
+/// The number of these digits, or `None` for another notation, such as `+7` or `007`.
 fn numbered(digits: &str) -> Option<u64> {
     digits.parse().ok().filter(|number: &u64| number.to_string() == digits)
 }
@@ -132,7 +133,7 @@ impl Constants {
         for begin in (0..LENGTH_MS).step_by(STEP_MS as usize) {
             walk.step(begin, &mut opportunities);
         }
-        // A trace has at least one opportunity; one that is out for two minutes ends with it.
+        // A trace has at least one opportunity; a link with two minutes of outage has one at its end.
         if opportunities.is_empty() {
             opportunities.push(LENGTH_MS);
         }
@@ -142,7 +143,7 @@ impl Constants {
     }
 }
 
-/// A drive step by step. What each part does at random does not depend on the constants of the others.
+/// The state of a drive, step by step. The random draws of each part are independent of the constants of the others.
 struct Walk<'a> {
     constants: &'a Constants,
     slow: Process,
@@ -150,7 +151,7 @@ struct Walk<'a> {
     fades: Holes,
     outages: Holes,
     grants: Random,
-    /// The next grant comes when so many more are expected, a number drawn from 0 to 2.
+    /// Number of expected grants until the next one, a number drawn from 0 to 2.
     waiting: f64,
 }
 
@@ -175,12 +176,13 @@ impl<'a> Walk<'a> {
         let span = f64::from(STEP_MS);
         let Constants { median_mbps, highest_mbps, spread, slow_part, .. } = *self.constants;
         let Constants { fade_depth, grant_packets, .. } = *self.constants;
+        // The variances of both processes add up to 1.
         let level = slow_part.sqrt() * self.slow.step() + (1.0 - slow_part).sqrt() * self.fast.step();
         let passes = 1.0 - (1.0 - fade_depth) * self.fades.step(span) / span;
         let mbps = (median_mbps * libm::exp(spread * level)).min(highest_mbps) * passes;
         let up_ms = span - self.outages.step(span);
         let grants_per_ms = mbps * 1e3 / (PACKET_BITS * grant_packets);
-        // Each grant waits until so many were expected since the one before: none, two, or anything between.
+        // Each grant waits for a random number of expected grants since the one before, from none to two.
         let (mut expected, all) = (0.0, up_ms * grants_per_ms);
         while self.waiting <= all - expected {
             expected += self.waiting;
@@ -192,11 +194,11 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A process of variance 1 that forgets exponentially.
+/// A random process of variance 1 with an exponential autocorrelation.
 struct Process {
     random: Random,
     value: f64,
-    /// What a step keeps of it.
+    /// Share of its value that a step keeps.
     kept: f64,
 }
 
@@ -208,17 +210,18 @@ impl Process {
 
     fn step(&mut self) -> f64 {
         let Self { random, value, kept } = self;
+        // The exact step of an Ornstein-Uhlenbeck process: the variance stays 1.
         *value = *value * *kept + (1.0 - *kept * *kept).sqrt() * random.normal();
         *value
     }
 }
 
-/// Stretches that begin at random and last exponentially long.
+/// Stretches with random begins and exponentially distributed lengths.
 struct Holes {
     random: Random,
     per_second: f64,
     seconds: f64,
-    /// Milliseconds of the present one that are left.
+    /// Remaining milliseconds of the present stretch.
     left_ms: f64,
 }
 
@@ -227,7 +230,7 @@ impl Holes {
         Self { random, per_second, seconds, left_ms: 0.0 }
     }
 
-    /// How much of the next `span` milliseconds is in one.
+    /// The part of the next `span` milliseconds that lies in a stretch.
     fn step(&mut self, span: f64) -> f64 {
         let begins = self.random.unit() < self.per_second * span / 1e3;
         if begins && self.left_ms <= 0.0 {
@@ -272,7 +275,7 @@ impl Random {
         radius * cosine
     }
 
-    /// The whole number below `mean` or the one above it, so that it is the mean.
+    /// The whole number below `mean` or the one above it, drawn so that the mean is `mean`.
     fn near(&mut self, mean: f64) -> usize {
         let below = mean.floor();
         below as usize + usize::from(self.unit() < mean - below)

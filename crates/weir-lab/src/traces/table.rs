@@ -11,7 +11,7 @@ use weir_net::Trace;
 const TIME: &str = "seconds";
 const RATE: &str = "bits_per_second";
 
-/// A row as it stands in the table, in the table's units.
+/// A row of the table, in the table's units.
 struct Row {
     line: usize,
     time: f64,
@@ -21,7 +21,7 @@ struct Row {
 /// Reads a table: its rates, of which the last is 0, and the trace.
 ///
 /// # Errors
-/// The place of what is wrong, or a column that does not exist.
+/// The place of the problem, or a column that does not exist.
 pub(super) fn read(
     text: &str,
     asked: &Asked,
@@ -54,7 +54,7 @@ pub(super) fn read(
         findings.push(Finding::new("beginning", format!("the first time, {first} {time_unit}, is 0 s")));
     }
     let in_units = |row: &Row| RateFrom {
-        // To the microsecond: differences of times since 1970 are no finer.
+        // To the microsecond, as differences of times since 1970 are no finer.
         seconds: ((row.time - first) * time_unit.seconds * 1e6).round() / 1e6,
         bits_per_second: row.rate * rate_unit.bits_per_second,
     };

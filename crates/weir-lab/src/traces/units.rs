@@ -1,4 +1,4 @@
-//! Units of columns, as options name them.
+//! Units of columns, by their names in options.
 
 use core::fmt;
 use core::str::FromStr;
@@ -38,14 +38,14 @@ const RATE_UNITS: [RateUnit; 7] = [
 ];
 
 impl TimeUnit {
-    /// The names of all.
+    /// The names of all units.
     pub fn names() -> impl Iterator<Item = &'static str> {
         TIME_UNITS.iter().map(|unit| unit.name)
     }
 }
 
 impl RateUnit {
-    /// The names of all.
+    /// The names of all units.
     pub fn names() -> impl Iterator<Item = &'static str> {
         RATE_UNITS.iter().map(|unit| unit.name)
     }
@@ -65,7 +65,7 @@ impl Default for RateUnit {
     }
 }
 
-/// A word that is no unit.
+/// A word that names no unit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it must be one of {0}")]
 pub struct NoUnit(String);

@@ -1,10 +1,10 @@
-//! What docs/security.md promises: of three laws, and of all where `WEIR_LONG` is set.
+//! The statements of docs/security.md: for some controllers, and for all where `WEIR_LONG` is set.
 
 use weir_lab::attack::{ATTACKS, Aim, Attack, AttackRequest, Outcome, Role};
 use weir_lab::registry::Registry;
 use weir_units::TimeDelta;
 
-/// One of each kind: by single packets in both forms, by a report of its own, by a ceiling.
+/// A controller of each kind of feedback: single packets in both forms, a report of its own, a ceiling.
 const SHORT: [&str; 4] = ["gcc", "scream-v2", "nada", "gcc-2016"];
 
 /// Attacks of `role` that begin when the rate of a call has settled.
@@ -60,7 +60,7 @@ fn a_reader_brings_no_law_that_hears_of_packets_beyond_its_rate_and_most_recover
     }
 }
 
-/// Own reports that tell of another path than the receiver's, for as long as they do.
+/// Reports in the controller's own form that describe another path than the receiver's, for as long as they do.
 #[test]
 fn lasting_reports_in_a_laws_own_form_beside_the_receivers_raise_the_alarm() {
     let registry = Registry::standard();

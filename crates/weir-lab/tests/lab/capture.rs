@@ -30,7 +30,7 @@ fn what_comes_out_of_the_link_is_there_at_its_time_and_nothing_else() {
     let scenario = network("{ packets = 10 }", &flow("load", traffic));
     let (measured, file) = capture_to(Vec::new(), &scenario, &["forward"]).unwrap();
     let packets = read(&file).packets;
-    // 2 Mbit/s are 250 packets a second, 4 ms each; the first comes out after 4 ms and 25 ms on the way.
+    // 2 Mbit/s are 250 packets a second, 4 ms each; the first comes out after 4 ms of serialisation and 25 ms of propagation.
     assert_eq!(packets[0].nanos, 29_000_000);
     assert!(packets.windows(2).all(|pair| pair[1].nanos - pair[0].nanos == 4_000_000));
     assert_eq!(packets.len() as u64, (10_000_000_000 - 29_000_000) / 4_000_000 + 1);
@@ -47,7 +47,7 @@ fn a_capture_changes_nothing_of_what_is_measured() {
     assert_eq!(measured(&[]), measured(&["forward", "backward"]));
 }
 
-/// Takes so many bytes.
+/// A writer that fails after this many bytes.
 struct Full(usize);
 
 impl Write for Full {

@@ -1,4 +1,4 @@
-//! From runs to tables, sentences and the report's panels, mostly on metrics made by hand.
+//! Tables, sentences and the report's panels from runs, mostly from metrics made by hand.
 
 mod hand_made;
 mod mounts;

@@ -1,4 +1,5 @@
-//! The scenarios of coupled flows that ship: each runs, its coupler takes every word, and flows get what their weights ask for.
+//! The shipped scenarios of coupled flows: each runs, its coupler receives every message, and flows get the shares of their
+//! weights.
 
 use weir_lab::compile::{Run, RunOptions};
 use weir_lab::metrics::{Measured, Recorder};
@@ -19,7 +20,7 @@ fn measured(name: &str, overrides: &[&str]) -> Measured {
 #[test]
 fn every_scenario_of_coupled_flows_runs_and_no_word_is_refused() {
     let all = shipped::SCENARIOS.iter().filter(|scenario| {
-        // In the one of two laws nobody couples unless told to.
+        // The scenario of two controllers is uncoupled unless an override couples it.
         scenario.name.starts_with("coupling/") && scenario.name != "coupling/pair"
     });
     let mut ran = 0;
@@ -40,7 +41,7 @@ fn every_scenario_of_coupled_flows_runs_and_no_word_is_refused() {
     assert!(ran >= 7, "{ran}");
 }
 
-/// Rates in kbit/s of the two connections over two ways of equal cost, coupled or not.
+/// Rates in kbit/s of the two connections over two paths of equal cost, coupled or not.
 fn over_two_ways(five_tuple: &str, algorithm: &str) -> [f64; 2] {
     let (tuple, by) =
         (format!("flows.second.five_tuple={five_tuple}"), format!("coupling.host.algorithm={algorithm}"));
@@ -50,12 +51,12 @@ fn over_two_ways(five_tuple: &str, algorithm: &str) -> [f64; 2] {
 
 #[test]
 fn coupled_without_one_five_tuple_a_flow_is_held_to_a_bottleneck_that_is_not_its_own() {
-    // The ways have 10 and 2 Mbit/s. Apart, each connection has a way for itself.
+    // The paths have 10 and 2 Mbit/s. Apart, each connection has a path of its own.
     let [wide, narrow] = over_two_ways("apart", "none");
     assert!(wide > 9000.0 && (1800.0..2000.0).contains(&narrow), "{wide}, {narrow}");
     let [held, _] = over_two_ways("apart", "ctrltcp");
     assert!(held < 0.5 * wide, "{held}: the narrow way's losses were the wide way's");
-    // Inside one pair of UDP ports both take the same way, and coupling costs nothing.
+    // Inside one pair of UDP ports both take the same path, and coupling costs no rate.
     let [first, second] = over_two_ways("tunnel", "ctrltcp");
     assert!(first + second > 9500.0 && (0.95..1.05).contains(&(first / second)), "{first}, {second}");
 }
@@ -93,7 +94,7 @@ fn a_lone_flow_under_a_flow_state_exchange_goes_as_if_it_were_not_coupled() {
             let told = coupled.series.clone().is_some_and(|series| {
                 series.whole().unwrap().couplings[0].aggregate.iter().any(|sum| *sum > 0.0)
             });
-            // A law of rates is answered each time; a window that stands alone is ordered nothing.
+            // A rate-based controller is answered each time; a single window gets no allocation.
             assert!(told || flow.contains("tcp"), "{flow}, {}: it was not coupled", exchange.name);
             let same = coupled.delays == uncoupled.delays && coupled.receipts == uncoupled.receipts;
             assert!(same, "{flow}, {}", exchange.name);

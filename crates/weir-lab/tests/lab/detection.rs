@@ -1,4 +1,4 @@
-//! Coupling by measured bottlenecks, from the scenario file to what is reported of it.
+//! Coupling by measured bottlenecks, from the scenario file to the reported groups.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ fn bursts(seed: u64, rate: f64) -> String {
     text
 }
 
-/// Two flows, `second` from the nodes of the first or from its own; others send so much in bursts.
+/// Two flows, `second` from the nodes of the first or from its own; background traffic of this rate is sent in bursts.
 fn scenario(flow: &str, apart: bool, others_mbps: f64, coupling: &str, queue: &str) -> String {
     let mut text = format!("title = \"Two flows\"\nduration = \"{SECONDS}s\"\nmeasure.from = \"0s\"\n");
     for (link, from, to) in [("one", "a", "b"), ("two", "c", "d")] {
@@ -82,14 +82,14 @@ fn series(text: &str) -> Series {
     series.expect("they were wanted").whole().unwrap()
 }
 
-/// The number of groups after so many seconds.
+/// The number of groups after `seconds`.
 fn groups(series: &Series, seconds: usize) -> f64 {
     series.couplings[0].groups[10 * seconds]
 }
 
-/// Others offer 0.8 of the capacity. This is one of four such courses, and the one in which all pairs are coupled at the end
-/// of the minute: NADA's are in each, GCC's were not in one by what the sender, and not in another by what the receiver
-/// measured, where the queue was empty for too long.
+/// The background traffic offers 0.8 of the capacity. Of four such runs, this is the one in which all pairs are coupled at the
+/// end of the minute. NADA's pairs are coupled in each. GCC's were not in one run by the sender's measurements, and not in
+/// another by the receiver's, where the queue was empty for too long.
 #[test]
 fn calls_of_one_bottleneck_end_coupled_and_those_of_two_do_not() {
     for controller in ["gcc", "nada"] {
@@ -105,14 +105,14 @@ fn calls_of_one_bottleneck_end_coupled_and_those_of_two_do_not() {
     }
 }
 
-/// Whether a window was ordered by the end.
+/// Whether a window was allocated by the end.
 fn is_ordered(series: &Series, flow: &str) -> bool {
     let flow = series.flows.iter().find(|of| of.name == flow).expect("it is there");
     let Some(Share::Rate(share) | Share::Window(share)) = &flow.share else { return false };
     share.last().is_some_and(|share| share.is_finite())
 }
 
-/// A connection that stands alone is ordered nothing.
+/// A single connection gets no allocation.
 #[test]
 fn tcp_flows_of_one_bottleneck_end_coupled_and_those_of_two_do_not() {
     for law in ["newreno", "cubic"] {
@@ -125,8 +125,8 @@ fn tcp_flows_of_one_bottleneck_end_coupled_and_those_of_two_do_not() {
     }
 }
 
-/// What active queue management keeps short is not found, or found as it comes: it is only seen that such a course runs and
-/// that words are understood.
+/// Bottlenecks whose queue active queue management keeps short are not found reliably. The test only checks that such a run
+/// completes and that messages are understood.
 #[test]
 fn calls_and_tcp_flows_behind_codel_run_and_are_never_coupled_across_two_bottlenecks() {
     let flows = [call("gcc"), call("nada"), "kind = \"tcp\"\nlaw = \"cubic\"".to_owned()];

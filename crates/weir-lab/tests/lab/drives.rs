@@ -1,12 +1,12 @@
-//! Generated drives have the statistics of the recordings that they are to be like.
+//! Generated drives have the statistics of the recordings that they imitate.
 
 use weir_lab::traces::synthetic::MODELS;
 use weir_lab::traces::{TraceStatistics, TraceStore};
 
-/// What of the statistics is near, and how near: the mean, the deviation and the short autocorrelation.
+/// The statistics that are closest, and their tolerance: the mean, the deviation and the short autocorrelation.
 const CLOSE: ([&str; 3], f64) =
     (["mean rate (Mbit/s)", "deviation (Mbit/s)", "autocorrelation at 0.1 s"], 0.15);
-/// How near the others are.
+/// Tolerance of the other statistics.
 const NEAR: f64 = 0.3;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Every encoder that a scenario can name: its words, and that a call works with it.
+//! Every encoder that a scenario can name: its keys, and a call with it.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn call(encoder: &str, controller: &str, store: &TraceStore) -> FlowMeasures<Val
 #[test]
 fn a_call_over_one_megabit_works_with_every_encoder() {
     let none = TraceStore::at(None);
-    // How much of the link each can use; the ladder's second stream of three fits, and content sharing has 5 frames a second.
+    // Share of the link that each can use; the ladder's second stream of three fits, and content sharing has 5 frames a second.
     let uses = [
         ("papers", 0.7),
         ("gcc-2016", 0.6),
@@ -46,7 +46,7 @@ fn a_call_over_one_megabit_works_with_every_encoder() {
         ("simulcast", 0.4),
     ];
     for (preset, least) in uses {
-        // A law that goes by what it receives never comes to the second stream; one that probes does.
+        // A controller that follows its received rate never reaches the second stream; one that probes does.
         let controller = if preset == "simulcast" { "gcc" } else { "nada" };
         let flow = call(&format!("\"{preset}\""), controller, &none);
         let rate = flow.payload_rate_bps.unwrap();
@@ -124,7 +124,7 @@ fn frame_sizes_come_from_files_of_syncodecs_one_for_each_rate() {
     assert!(error("clip").contains("`clip` was not found"));
 }
 
-/// With a queue that holds little, the picture breaks often. What repairs it are key frames.
+/// Over a short queue the video often breaks. Key frames repair it.
 #[test]
 fn key_frames_on_request_repair_what_loss_broke() {
     let flow = |requests: &str| {
@@ -152,7 +152,7 @@ fn frames_that_would_wait_long_are_skipped_and_not_lost() {
     let (patient, skipping) = (flow(""), flow(", skip_above = \"100ms\""));
     assert_eq!((patient.frames_sent, patient.frames_skipped), (Some(600.0), Some(0.0)));
     let (sent, skipped) = (skipping.frames_sent.unwrap(), skipping.frames_skipped.unwrap());
-    // In 20 s 600 frames come due. Those that are sent have 6250 bytes each.
+    // In 20 s 600 frames come due. Frames that are sent have 6250 bytes each.
     assert_eq!(sent + skipped, 600.0);
     let rate = skipping.payload_rate_bps.unwrap();
     assert!((sent * 6250.0 * 8.0 / 20.0 - rate).abs() < 0.03 * rate, "{sent} frames at {rate}");
@@ -176,7 +176,7 @@ fn a_source_that_offers_more_later_is_used_when_it_does_and_its_share_follows() 
     let measured = Simulation::new(built.spec, Recorder::new(built.plan)).unwrap().run().finish();
     let rate = |window: &str| mbps(measured.metrics.windows[window].flows[0].payload_rate_bps.unwrap());
     assert_eq!((rate("early"), rate("late")), (0.2, 0.6));
-    // The times are those of the run: who starts at 15 s has them 15 s nearer.
+    // The times are times of the run: a flow that starts at 15 s has them 15 s nearer.
     let Traffic::Media(MediaSpec { config, .. }) = &run(&scenario("start = \"15s\"\n")).spec.flows[0].traffic
     else {
         panic!("media")

@@ -1,4 +1,4 @@
-//! What every controller of the registry must manage, and the bars of `gcc`, through the whole of the endpoints:
+//! Requirements on every controller of the registry, and stricter ones on `gcc`. The runs use all parts of the endpoints:
 //! encoder, packetiser, pacer, RTCP as bytes on the reverse path.
 
 use weir_cc::{ChangeReason, LimitingFactor};
@@ -11,8 +11,8 @@ use weir_lab::traces::TraceStore;
 
 use crate::every_law::NEEDS_SYNCHRONISED_CLOCKS;
 
-/// At a capacity of a tenth of its highest rate this law rests at ten times the propagation delay, and loses what no
-/// queue holds: frames in which nothing is missing are rare then.
+/// At a capacity of a tenth of its highest rate this controller rests at ten times the propagation delay. A shorter queue
+/// overflows, so that complete frames are rare.
 const OVERFLOWS_SHORT_QUEUES: &[&str] = &["nada-dccc"];
 
 struct Run {
@@ -56,7 +56,7 @@ impl Run {
         defined(self.metrics.media.packet_loss_ratio)
     }
 
-    /// When the rate received over one second first reached `rate`, in seconds.
+    /// Time at which the rate received over one second first reached `rate`, in seconds.
     fn reached(&self, rate: f64) -> Option<f64> {
         let received = &self.series.flows[0].receive_rate_bps;
         let second = received.windows(10).position(|bins| bins.iter().sum::<f64>() / 10.0 >= rate)?;
@@ -75,8 +75,8 @@ const RISE: f64 = 1.05;
 /// The bin of 100 ms from which a controller alone on a link of constant capacity is at rest.
 const AT_REST: usize = 150;
 
-/// How many whole seconds there are in which the target rises by more than 5 % and most bins are limited by delay or loss, and how often the limiting factor changes from
-/// `from` (in bins) on.
+/// Number of whole seconds in which the target rises by more than 5 % and most bins are limited by delay or loss. The second
+/// number counts changes of the limiting factor from `from` (in bins) on.
 fn mislabelled(series: &Series, from: usize) -> (usize, usize) {
     let (rates, factors) = (&series.flows[0].target_rate_bps, &series.flows[0].limiting_factor);
     let limited = |factor: &&Option<LimitingFactor>| {
@@ -117,7 +117,7 @@ fn what_limits_the_rate_is_what_keeps_it_from_rising() {
             factors.len()
         );
         assert!(changes <= 4, "{controller}: {changes} changes at rest");
-        // LEDBAT fills this link with a third of a minute's climb.
+        // LEDBAT takes a third of a minute to climb to the capacity of this link.
         assert!(
             controller == "ledbat" || 2 * delay > factors.len(),
             "{controller}: {delay} of {} bins at rest",
@@ -126,7 +126,7 @@ fn what_limits_the_rate_is_what_keeps_it_from_rising() {
     }
 }
 
-/// Of the recorded decisions that delay or loss caused, those that name no signal they went by; there must be some that do.
+/// Number of recorded decisions caused by delay or loss that name no signal; at least one has to name a signal.
 fn decisions_without_signals(decisions: &Decisions) -> usize {
     let (mut without, mut with) = (0, 0);
     decisions
@@ -193,12 +193,12 @@ fn gcc_probes_for_what_a_camera_that_comes_on_can_use() {
     let asked = run.series.time_s[bin];
     let reached = run.reached(0.9 * most).expect("90 % at some time");
     println!("gcc, late-camera: 90 % asked for at {asked:.1} s, received over a second by {reached:.1} s");
-    // The larger frames pass for over-use then, and growth by 8 % a second does the rest.
+    // The larger frames then count as over-use, and growth by 8 % a second takes the rest of the time.
     assert!((20.0..=22.0).contains(&asked), "{asked} s");
     assert!(reached <= 28.0, "{reached} s");
 }
 
-/// Either joins packets into bursts, and that is what keeps this queue short: with neither, it fills in six runs of ten.
+/// Either method joins packets into bursts, which keeps this queue short: with neither, it fills in six runs of ten.
 #[test]
 fn gcc_keeps_a_long_queue_short_by_whole_milliseconds_and_by_bursts() {
     let long_queue = [
@@ -231,8 +231,8 @@ fn gcc_recovers_within_5_s_from_a_start_at_four_times_the_capacity() {
         assert!(shares.iter().all(|&share| share < most), "{burst}: {shares:?}");
         shares.iter().sum::<f64>() / 5.0
     });
-    // What bursts add are the peaks at which over-use is noticed, of whole frames that leave at once; goog_cc has 7.3 % in the
-    // oracle's call.
+    // Bursts add delay peaks at which over-use is detected, of whole frames that leave at once; goog_cc has 7.3 % in the oracle's
+    // call.
     assert!(long[1] < 0.1, "{long:?}");
 }
 

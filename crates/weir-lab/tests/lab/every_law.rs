@@ -1,5 +1,5 @@
-//! What must hold of every law of the registry over a whole path: two hours alone, clocks that drift apart or are set, paths
-//! that change, lost reports, a range of rates far above the path, short round trips.
+//! Requirements on every controller of the registry over a whole path. The cases are two hours alone, clocks that drift apart or
+//! are set, and changing paths. Others are lost reports, a range of rates far above the path, and short round trips.
 //!
 //! `make test` runs a short form, `make test-long` (`WEIR_LONG=1`) the bounds' own times and every path.
 
@@ -20,10 +20,10 @@ use weir_lab::runs::{NoStore, Runner, Task};
 use weir_lab::scenario::{Clocks, Scenario};
 use weir_lab::traces::TraceStore;
 
-/// Ratios of one-way delays mean nothing between clocks that are hours apart; the law says so.
+/// Ratios of one-way delays mean nothing between clocks that are hours apart; this controller reports so.
 pub(crate) const NEEDS_SYNCHRONISED_CLOCKS: &[&str] = &["nada-dccc"];
 
-/// One flow alone on 3 Mbit/s, 25 ms each way; the long runs are of the same path with a longer queue.
+/// A flow alone on 3 Mbit/s, 25 ms each way; the long runs use the same path with a longer queue.
 const ALONE: &str = r#"
 title = "One flow alone"
 duration = "120s"
@@ -59,13 +59,13 @@ pub(super) fn long() -> bool {
     std::env::var_os("WEIR_LONG").is_some_and(|value| value == "1")
 }
 
-/// The runs of a law, one for each variant of the path.
+/// The runs of a controller, one for each variant of the path.
 struct Runs {
     law: &'static str,
     metrics: Vec<RunMetrics>,
 }
 
-/// [`ALONE`] under every law, with what each variant sets.
+/// [`ALONE`] under every controller, with the settings of each variant.
 fn of_every_law(variants: &[Vec<String>]) -> Vec<Runs> {
     static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::standard);
     let laws: Vec<&str> = REGISTRY.controller_names().collect();
@@ -73,7 +73,7 @@ fn of_every_law(variants: &[Vec<String>]) -> Vec<Runs> {
     laws.iter().map(|&law| Runs { law, metrics: metrics.by_ref().take(variants.len()).collect() }).collect()
 }
 
-/// Law by law, the run of each variant.
+/// Controller by controller, the run of each variant.
 fn simulate(laws: &[&str], variants: &[Vec<String>]) -> Vec<RunMetrics> {
     let parsed = |sets: &Vec<String>| Scenario::parse("alone", ALONE, sets).unwrap_or_else(|e| panic!("{e}"));
     let apart: Vec<Scenario> = variants.iter().map(parsed).collect();
@@ -101,12 +101,12 @@ fn set(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-/// Rate received on the wire, in bit/s; 0 where nothing was.
+/// Rate received on the wire, in bit/s; 0 without any data.
 fn rate(run: &RunMetrics) -> f64 {
     run.flows[0].rate_bps.unwrap_or(0.0)
 }
 
-/// The median wait in the bottleneck's queue, in ms.
+/// The median queuing delay at the bottleneck, in ms.
 fn median_queue(run: &RunMetrics) -> f64 {
     let FlowMeasures { queue_wait_ms, .. }: &FlowMeasures<Value> = &run.flows[0];
     queue_wait_ms.p50.unwrap_or(f64::INFINITY)

@@ -1,4 +1,4 @@
-//! Packets against the fluid model: one DCCC flow, from its start to its rest.
+//! Packets against the fluid model: one DCCC flow, from its start to its equilibrium.
 
 use weir_lab::compile::RunOptions;
 use weir_lab::fluid::{FluidFlow, FluidLink, Integration, integrate};
@@ -10,16 +10,16 @@ use weir_sim::Simulation;
 const STEP: f64 = 0.5e-3;
 const SECONDS: usize = 60;
 
-/// Bins of the series and of what was received, per second.
+/// Bins of the series and of the received data, per second.
 const PER_SECOND: usize = 10;
 
-/// One flow of dccc-2017 on 1.5 Mbit/s, 50 ms there and back, as a video of 30 frames a second.
+/// A flow of dccc-2017 on 1.5 Mbit/s, 50 ms there and back, as a video of 30 frames a second.
 struct Packets {
-    /// What is received in each second on the wire, bit/s.
+    /// Rate received in each second on the wire, bit/s.
     rates: Vec<f64>,
     /// Mean queuing delay of the last 20 s, ms.
     wait: f64,
-    /// The law's rate (bit/s) and round-trip time (ms) at the end of each bin.
+    /// The controller's rate (bit/s) and round-trip time (ms) at the end of each bin.
     x: Vec<f64>,
     rtt: Vec<f64>,
 }
@@ -79,7 +79,7 @@ fn fluid(serialisation: f64) -> Integration {
 fn one_flow_rests_where_the_fluid_does_within_five_per_cent() {
     let (fluid, packets) = (fluid(0.0), packets());
     let per_second = (1.0 / STEP) as usize;
-    // What a second receives was sent 25 ms before.
+    // The data received in a second was sent 25 ms before.
     let sent = |second: usize| {
         let from = second * per_second - (0.025 / STEP) as usize;
         fluid.rates[0][from..from + per_second].iter().sum::<f64>() / per_second as f64
@@ -95,8 +95,8 @@ fn one_flow_rests_where_the_fluid_does_within_five_per_cent() {
     assert!((wait - rest).abs() <= 0.05 * rest, "{wait:.1} ms, and the fluid {rest:.1}");
 }
 
-/// The law's rate grows by η·h per round trip as long as the gradient is zero. That of packets, measured report by report,
-/// is above it on average: `docs/simulator.md`.
+/// The controller's rate grows by η·h per round trip as long as the gradient is zero. The gradient of packets, measured report by
+/// report, is above zero on average: `docs/simulator.md`.
 #[test]
 fn one_flow_climbs_at_nine_tenths_of_the_fluids_pace() {
     let packets = packets();

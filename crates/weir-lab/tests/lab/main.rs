@@ -1,4 +1,4 @@
-//! The laboratory as its users meet it: scenarios, comparisons, captures, and what every controller must manage.
+//! Tests of the laboratory as its users see it: scenarios, comparisons, captures, and requirements on every controller.
 
 mod attack;
 mod capture;

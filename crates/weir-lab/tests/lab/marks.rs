@@ -1,4 +1,4 @@
-//! Marks by ECN reach every law that says it yields to them.
+//! ECN marks reach every controller that is declared to respond to them.
 
 use weir_lab::registry::{MarkResponse, Registry};
 use weir_lab::scenario::Scenario;

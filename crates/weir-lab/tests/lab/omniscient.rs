@@ -1,7 +1,8 @@
-//! The omniscient sender is what controllers are measured against, so it is measured itself: none of them may give viewers
-//! more at no more delay, or keep to a limit that it cannot keep to.
+//! The omniscient sender is the reference for controllers, so it is tested itself. No controller may give viewers more at no more
+//! delay, or keep to a limit that it cannot keep to.
 //!
-//! `make test` asks some laws in some cases, `make test-long` (`WEIR_LONG=1`) every law in every case of every suite.
+//! `make test` checks some controllers in some cases, `make test-long` (`WEIR_LONG=1`) every controller in every case of every
+//! suite.
 
 use weir_lab::registry::{Registry, references};
 use weir_lab::results::stats::mean;
@@ -10,22 +11,23 @@ use weir_lab::scenario::Candidate;
 use weir_lab::suite::{CaseResult, ControllerResult, SUITES, SuiteRequest, Void, find};
 use weir_lab::traces::TraceStore;
 
-/// By so much a law may be ahead: what chance and the shape of frames make.
+/// Lead that a controller may have, by chance and by the shape of frames.
 const AHEAD: f64 = 1.05;
 
 fn is_long() -> bool {
     std::env::var_os("WEIR_LONG").is_some_and(|value| value == "1")
 }
 
-/// Useful rate in bit/s and frame delay in ms, means over the runs; `None` if a run has no complete frame.
+/// Useful rate in bit/s and frame delay in ms, means over the runs, or `None` if a run has no complete frame.
 fn viewed(own: &ControllerResult) -> Option<(f64, f64)> {
     let useful: Vec<f64> = own.viewed.iter().filter_map(|run| run.useful_bps).collect();
     let delays: Option<Vec<f64>> = own.viewed.iter().map(|run| run.frame_delay_ms).collect();
     mean(&useful).zip(mean(&delays?))
 }
 
-/// Who is ahead of the omniscient sender in a case: by what it gives where the case asks for that, or by a check that the omniscient
-/// sender keeps to at none of its points.
+/// The controllers that are ahead of the omniscient sender in a case. Where the case judges the useful rate, a controller is
+/// ahead that gives more at no more delay. A controller is also ahead if it passes a check that the omniscient sender passes at
+/// none of its points.
 fn ahead(case: &CaseResult) -> Vec<String> {
     let omniscient = case.omniscient.as_ref().expect("it runs in every case");
     let mut ahead = Vec::new();
@@ -55,7 +57,8 @@ fn ahead(case: &CaseResult) -> Vec<String> {
     ahead
 }
 
-/// The controllers that are ahead in cases with a known bound, and, where all take part, the cases without one in which none is ahead.
+/// The controllers that are ahead in cases with a known bound. Where all take part, also the cases without a known bound in which
+/// none is ahead.
 fn unexpected(suite: &str, cases: &[&str], controllers: &[&str], seeds: &[u64]) -> Vec<String> {
     let suite = find(suite).expect("it ships");
     let registry = &Registry::standard();

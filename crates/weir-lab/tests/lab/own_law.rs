@@ -1,4 +1,4 @@
-//! A law of one's own in the registry: the very law that `weir new controller` writes.
+//! A user's own controller in the registry: the very controller that `weir new controller` writes.
 
 use weir_lab::comparison::{ComparisonRequest, tables};
 use weir_lab::detection::{self, DetectionRequest};

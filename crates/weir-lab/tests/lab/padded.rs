@@ -1,6 +1,6 @@
-//! A suite is not to be won by a trick: padding fills a link and carries nothing to a viewer.
+//! Padding wins no suite: it fills a link without any use for the viewer.
 //!
-//! `make test` asks in some cases, `make test-long` (`WEIR_LONG=1`) in every case of every suite in which calls are judged.
+//! `make test` checks some cases, `make test-long` (`WEIR_LONG=1`) every case of every suite in which calls are judged.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const LOAD: f64 = 1.25;
 const PAIRS: [(&str, &str); 3] =
     [("gcc", "padded-gcc"), ("nada", "padded-nada"), ("scream-v2", "padded-scream-v2")];
 
-/// A controller that asks for padding beyond its target, and is like `0` else.
+/// A controller that adds padding beyond its target, and otherwise behaves like `0`.
 #[derive(Debug)]
 struct Padded(Box<dyn Controller>);
 
@@ -87,7 +87,7 @@ impl Controller for Padded {
 
 macro_rules! padded {
     ($type:ident, $own:literal, $name:literal) => {
-        /// Of the controller of this name.
+        /// The padded form of a controller, for the registry.
         struct $type;
 
         impl ControllerKind for $type {
@@ -122,14 +122,14 @@ fn useful(own: &ControllerResult) -> Vec<f64> {
     own.viewed.iter().filter_map(|run| run.useful_bps).collect()
 }
 
-/// Whether viewers get more by more than the 95 % interval of the differences, run by run.
+/// Whether viewers get significantly more: by more than the 95 % interval of the differences, run by run.
 fn gives_more(padded: &ControllerResult, alone: &ControllerResult) -> bool {
     let less: Vec<f64> = useful(padded).iter().zip(useful(alone)).map(|(padded, own)| padded - own).collect();
     let estimate = weir_lab::results::stats::Estimate::of(&less);
     estimate.is_some_and(|own| own.mean - own.half_width.unwrap_or(0.0) > 0.0)
 }
 
-/// The cases that a padded controller passes and the same alone misses, without more for viewers.
+/// The cases that a padded controller passes and the same controller without padding fails, with no more useful rate.
 fn won_by_padding(suite: &Suite, cases: &[&str], seeds: &[u64]) -> Vec<String> {
     let registry = Registry::standard().with::<PaddedGcc>().with::<PaddedNada>().with::<PaddedScream>();
     let names = PAIRS.iter().flat_map(|&(own, padded)| [own, padded]);

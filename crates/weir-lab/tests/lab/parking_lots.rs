@@ -1,8 +1,7 @@
-//! DCCC on random parking lots: packets rest where the law's equations do.
+//! DCCC on random parking lots: packet runs rest at the equilibrium of the controller's equations.
 //!
-//! With queues that lose nothing, the rates of all flows and the queues of all links solve `h/x = β·(e − T)/RTT` for each
-//! flow, where a link has a queue only if it is full. The delay price is no sum over links, so that this is not
-//! proportional fairness.
+//! Queues lose no packets here. So the rates of all flows and the queues of all links solve `h/x = β·(e − T)/RTT` for each flow.
+//! A link has a queue only if it is full. The delay price is no sum over links, so that this is not proportional fairness.
 
 use std::fmt::Write as _;
 
@@ -19,20 +18,20 @@ use super::every_law::long;
 
 const SECONDS: u32 = 400;
 const MEASURED: u32 = 150;
-/// `h` in bit/s, at the upper end of table I: a lot is at rest after 400 s, and a packet's time, by which what one flow
-/// waits differs from what another does, weighs less. `T` is in seconds.
+/// `h` in bit/s, at the upper end of table I, for two reasons. A lot is at rest after 400 s, and the serialisation time of
+/// packets, by which the waits of flows differ, weighs less. `T` is in seconds.
 const UTILITY_WEIGHT: f64 = 50e3;
 const BETA: f64 = 0.1;
 const T: f64 = 0.1;
 
 struct Link {
-    /// In bit/s.
+    /// Capacity in bit/s.
     capacity: f64,
-    /// In seconds, the same both ways.
+    /// Delay in seconds, the same in both directions.
     delay: f64,
 }
 
-/// From the node before the first link to the one behind the last.
+/// A flow from the node before its first link to the one behind its last.
 struct Flow {
     links: std::ops::Range<usize>,
     weight: f64,
@@ -44,7 +43,7 @@ struct Lot {
 }
 
 impl Lot {
-    /// 2 to 4 links, 3 to 8 flows; where no flow crosses a link it is not there for anything.
+    /// 2 to 4 links, 3 to 8 flows; a link without any flow is left out.
     fn random(seed: u64) -> Self {
         let mut dice = Pcg64Mcg::seed_from_u64(seed);
         let links: Vec<Link> = (0..dice.random_range(2..=4))
@@ -105,7 +104,7 @@ impl Lot {
             rest::User {
                 route: flow.links.clone().collect(),
                 forward: propagation + serialisation,
-                // The way back takes no time to send.
+                // The return path has no serialisation time.
                 back: propagation,
                 threshold: T,
                 utility_weight: UTILITY_WEIGHT * flow.weight,

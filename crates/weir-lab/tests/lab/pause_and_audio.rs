@@ -1,4 +1,4 @@
-//! Flows that pause, audio, and unresponsive traffic whose rate changes: from the words to what is measured.
+//! Flows that pause, audio, and unresponsive traffic whose rate changes: from the scenario's keys to the measurements.
 
 use weir_lab::compile::RunOptions;
 use weir_lab::metrics::Recorder;
@@ -64,11 +64,11 @@ fn while_one_flow_pauses_the_others_take_its_share_and_give_it_back() {
     let under_a_cause: f64 =
         weir_cc::LimitingFactor::ALL.iter().filter_map(|&factor| *factors.get(factor)).sum();
     near(Some(under_a_cause), 100.0, 0.1);
-    // The shares change when the second flow leaves, and when it is back: each flow is judged after each.
+    // The shares change when the second flow leaves, and when it is back: each flow is judged after each change.
     let changes: Vec<f64> = metrics.flows[0].convergence.iter().filter_map(|c| c.at_seconds).collect();
     assert_eq!(changes, [0.0, 40.0, 60.0]);
     let share = |at: usize| metrics.flows[0].convergence[at].share_bps.unwrap();
-    // A third of the link; what 1.5 Mbit/s of payload are on the wire, two of which fit; a third.
+    // A third of the link; the wire rate of 1.5 Mbit/s of payload, two of which fit; a third.
     assert!((share(0) - 3.5e6 / 3.0).abs() < 2e3 && (share(1) - 1.565e6).abs() < 1e3, "{}", share(1));
     let own: Vec<f64> = second.convergence.iter().filter_map(|c| c.at_seconds).collect();
     assert_eq!(own, [0.0, 60.0]);

@@ -1,4 +1,4 @@
-//! Priorities of media flows: which laws heed them, and what is fair then.
+//! Priorities of media flows: the controllers that apply them, and the resulting fair shares.
 
 use weir_lab::compile::{Run, RunOptions};
 use weir_lab::metrics::{Recorder, max_min_shares};

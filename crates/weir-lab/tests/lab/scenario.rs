@@ -1,4 +1,4 @@
-//! Scenarios: their words, their errors, and what they become.
+//! Scenarios: their keys, their errors, and the resulting runs.
 
 mod build;
 mod cells;

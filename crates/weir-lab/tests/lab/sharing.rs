@@ -1,4 +1,4 @@
-//! How flows of one law share a link.
+//! Sharing of a link among flows of the same controller.
 
 use weir_lab::comparison::ComparisonRequest;
 use weir_lab::scenario::Scenario;

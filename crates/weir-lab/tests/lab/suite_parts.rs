@@ -1,4 +1,4 @@
-//! What is found in the runs of a suite is found in each by itself, so that machines can divide them.
+//! Findings in the runs of a suite are computed for each run by itself, so that machines can divide them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,7 +15,7 @@ fn what_shards_keep_comes_to_what_one_machine_makes_of_all() {
     let controllers = &["nada", "omniscient"].map(Candidate::named);
     let request = SuiteRequest { suite, registry, controllers, seeds: &[3, 4], cases: &["5.1", "5.6"] };
     let plan = request.plan().unwrap();
-    // The omniscient sender at four points, and `nada`; as a controller the former is not run again.
+    // The omniscient sender at four points, and `nada`; as a controller the omniscient sender is not run again.
     assert_eq!(plan.runs(), 2 * 2 * (4 + 1));
 
     let traces = TraceStore::at(None);

@@ -1,4 +1,4 @@
-//! TCP flows of a scenario: what they are made of and what is recorded of them.
+//! TCP flows of a scenario: their configuration, and their recorded signals.
 
 use weir_lab::compile::RunOptions;
 use weir_lab::metrics::{Recorder, Recording};
@@ -42,7 +42,7 @@ fn series_show_window_threshold_round_trip_time_and_progress_of_tcp() {
     }
     let flow = series.flows.iter().find(|flow| flow.name == "bulk").unwrap();
     let max = |signal: &str| &flow.signals.iter().find(|s| s.name == signal).unwrap().max;
-    // The path holds 50 segments and its queue 83: the window stays below that, and above what the video leaves.
+    // The path holds 50 segments and its queue 83: the window stays below that, and above the rest left by the video.
     let window = max("cwnd").iter().skip(50).copied().filter(|w| w.is_finite());
     assert!(window.clone().all(|w| w < 145.0), "{:?}", window.fold(0.0, f64::max));
     // Round trips last from 60 ms with an empty queue to 160 ms with a full one.
@@ -185,7 +185,7 @@ fn web_traffic_under_dctcp_hears_exact_counts_of_marks_too() {
     assert!(error.contains("`dctcp` goes by exact counts of marks"), "{error}");
 }
 
-/// Its own buffers would hold the window below what the path takes, and it would never see a loss.
+/// The profile's own buffers would hold the window below the path's capacity, so that no loss would occur.
 const NS3_WITHOUT_LIMIT: &str =
     "profile = \"ns3-3.26\"\noptions = { mss = \"1460B\", receive_window = 1000000 }";
 

@@ -1,4 +1,4 @@
-//! Transfers over TCP that come to an end: how long they took.
+//! TCP transfers of limited size: their durations.
 
 use weir_lab::compile::RunOptions;
 use weir_lab::metrics::Recorder;
@@ -35,7 +35,7 @@ fn every_download_takes_as_long_as_the_same_transfer_alone() {
     let many =
         of_one_flow(600, 1, "downloads = { size = { min = \"300kB\", max = \"300kB\" }, idle = \"1s\" }");
     let transfers = &many.transfers;
-    // A new connection each time: the window begins small again, so that mean and maximum are the same.
+    // A new connection each time: the congestion window starts small again, so that mean and maximum are the same.
     let near = |value: Value| (value.unwrap() - once).abs() < 1e-6;
     assert!(near(transfers.mean_seconds) && near(transfers.max_seconds), "{transfers:?} instead of {once}");
     assert_eq!((many.kind, transfers.mean_bytes), (FlowKind::Downloads, Some(300e3)));
@@ -94,7 +94,7 @@ fn web(words: &str) -> String {
     format!("[flows.web]\nkind = \"web\"\nfrom = \"left\"\nto = \"right\"\n{words}\n")
 }
 
-/// The load is what is offered, whatever the sizes, the number of requests and the distance of the clients.
+/// The load is the offered one, whatever the sizes, the number of requests and the distance of the clients.
 #[test]
 fn web_like_traffic_offers_the_load_it_is_asked_for() {
     // Cut at the usual 10 MB a response is of 68 kB on average with a standard deviation of 5.4 times that, a session of
@@ -119,7 +119,7 @@ fn web_like_traffic_offers_the_load_it_is_asked_for() {
         let transfers = flow.transfers;
         let payload = transfers.completed.unwrap() * transfers.mean_bytes.unwrap();
         let sent = flow.sent.payload_bytes.unwrap();
-        // What is not complete at the end is under way.
+        // Incomplete data at the end is in flight.
         assert!((0.0..0.01).contains(&(1.0 - payload / sent)), "{payload} of {sent}");
     }
 }

@@ -1,4 +1,4 @@
-//! A part of what `weir reproduce` judges, small enough for every change: what theory says, and three tables with three seeds.
+//! A part of the claims of `weir reproduce`, small enough for every change: the analyses, and three tables with three seeds.
 //! `make reproduce-check` has the rest.
 
 use std::path::Path;
@@ -47,7 +47,7 @@ const TABLES: [&str; 3] = ["gcc-2016/table2", "nada-vs-gcc-2016/table1", "nada-v
 #[test]
 fn three_tables_have_the_figures_they_had() {
     let claims = reproduced(|experiment| TABLES.contains(&experiment.name.as_str()), 3);
-    // Of three runs two may stand apart, and too few show an order; the mean has to lie in its range and on its side.
+    // Of three runs two may be outliers, and too few show an order; the mean has to lie in its range and on its side.
     let lost = verdicts().lost(|row| TABLES.contains(&row), &claims);
     let outside = |lost: &&Lost| lost.is.is_none_or(|is| is == Verdict::NotReproduced);
     let lost: Vec<_> = lost.iter().filter(outside).collect();

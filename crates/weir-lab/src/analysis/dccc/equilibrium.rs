@@ -1,4 +1,4 @@
-//! Where flows rest, on any routes, and the closed form of one link.
+//! The equilibrium of flows on any routes, and the closed form for one link.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,9 +33,9 @@ pub(in crate::analysis) struct Results {
     least_share: f64,
     /// The greatest rate over the mean rate.
     greatest_share: f64,
-    /// By which share of its capacity a link with a queue is off its balance, at most: how well it was solved.
+    /// Solution error: the imbalance of a link with a queue over its capacity, at most.
     residual: f64,
-    /// Closed form of one link that equal flows share; null elsewhere, and where both delay and loss have a price.
+    /// Closed form of one link that equal flows share, or null elsewhere, and where both delay and loss have a price.
     closed_form: Option<ClosedForm>,
 }
 
@@ -45,7 +45,7 @@ struct Users {
     rate_bps: Vec<f64>,
     /// `e`, one-way delay, in ms.
     owd_ms: Vec<f64>,
-    /// What of it the queues are, in ms.
+    /// Queuing delay, the part of `e` above the base delay, in ms.
     queuing_ms: Vec<f64>,
     /// `v(e)`, the price of delay.
     delay_price: Vec<f64>,
@@ -53,7 +53,7 @@ struct Users {
     loss_price: Vec<f64>,
     /// `π` of the route.
     loss_ratio: Vec<f64>,
-    /// `h/β`, below which delay alone takes no flow, in bit/s. Eq. (19).
+    /// `h/β`, the rate that the delay price alone never goes below, in bit/s. Eq. (19).
     least_rate_bps: Vec<f64>,
 }
 
@@ -63,16 +63,16 @@ struct Links {
     queue_ms: Vec<f64>,
     /// `π`.
     loss_ratio: Vec<f64>,
-    /// What is carried over the capacity.
+    /// The carried rate over the capacity.
     utilisation: Vec<f64>,
 }
 
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 struct ClosedForm {
-    /// One-way delay by eq. (18), or with a full queue, in ms.
+    /// The one-way delay by eq. (18), or with a full queue, in ms.
     owd_ms: f64,
-    /// The rate of each flow: its part of the capacity, or the root of `N·x² + (u − c)·x − h·c` where the price is loss
-    /// alone; in bit/s.
+    /// The rate of each flow, in bit/s: its share of the capacity. Where the price is loss alone, it is the root of `N·x² + (u −
+    /// c)·x − h·c`.
     rate_bps: f64,
 }
 

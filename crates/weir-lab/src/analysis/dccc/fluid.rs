@@ -1,4 +1,4 @@
-//! The fluid with delays, integrated: does it come to rest, and where?
+//! Integration of the fluid model with delays: its stability and its final state.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,17 +26,17 @@ pub(in crate::analysis) struct Parameters {
     /// `η = k_r·RTT`.
     #[schemars(range(min = 0.001, max = 10.0))]
     gain: f64,
-    /// So many times `k_r`.
+    /// Multiple of `k_r`.
     #[schemars(range(min = 0.001, max = 1000.0))]
     gain_factor: f64,
-    /// The rates begin at so many times those of rest; queues begin empty.
+    /// Initial rates as a multiple of the rates at rest; queues begin empty.
     #[schemars(range(min = 0.01, max = 100.0))]
     start: f64,
-    /// How long it is integrated: from ten of the longest round trips at rest to an hour; the last tenth is judged.
+    /// Duration of the integration: from ten of the longest round trips at rest to an hour. The last tenth is judged.
     duration: TimeDelta,
     /// Step of the integration, at most 0.5 ms and a tenth of the shortest round trip, over `η` where that is above 1.
     step: TimeDelta,
-    /// Stable is what swings by less than so much of its mean.
+    /// Largest swing of a stable rate, as a share of its mean.
     #[schemars(range(min = 1e-9, max = 1.0))]
     tolerance: f64,
     /// Points of the series.
@@ -50,7 +50,7 @@ pub(in crate::analysis) struct Results {
     stable: u8,
     /// The greatest swing in the last tenth: largest less least rate over the mean.
     swing: f64,
-    /// The same in the tenth before: it decays where it is greater.
+    /// The same in the tenth before; the swing decays where this one is greater.
     swing_before: f64,
     /// Mean rates of the last tenth, in bit/s.
     rate_bps: Vec<f64>,
@@ -58,7 +58,7 @@ pub(in crate::analysis) struct Results {
     queue_ms: Vec<f64>,
     /// Rates at rest by the equations, in bit/s.
     rest_bps: Vec<f64>,
-    /// The greatest distance of a mean rate from that of rest, over that.
+    /// The greatest distance of a mean rate from the rate at rest, over the rate at rest.
     distance: f64,
     /// The most links that a flow crosses.
     links_on_route: usize,
@@ -132,12 +132,12 @@ impl Analysis for Fluid {
     }
 }
 
-/// What limits no flow.
+/// Capacity of a link that limits no flow.
 const WIDE: f64 = 1e30;
-/// More steps of all links and of all flows at each of theirs are not integrated: they take some seconds, and what is remembered
-/// of them half a gigabyte.
+/// Upper limit of the integration's steps, each counted for all links and flows. At the limit it takes some seconds, and its
+/// history half a gigabyte.
 const MOST_STEPS: f64 = 2e7;
-/// More points of all flows are not shown.
+/// Upper limit of the points of all flows.
 const MOST_SHOWN: f64 = 2e6;
 
 impl Parameters {
@@ -171,7 +171,7 @@ impl Parameters {
         )
     }
 
-    /// The way of each user to its first link is a link of its own, which nothing waits for.
+    /// The path of each user to its first link is a link of its own, without a queue.
     fn integrate(&self, at_rest: &Rest) -> Result<Integration, Problem> {
         let link = |link: &Link| FluidLink {
             capacity: link.capacity.bps_f64(),

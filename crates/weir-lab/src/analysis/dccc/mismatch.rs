@@ -1,4 +1,4 @@
-//! What the merged interarrival term reads of a queue that grows and of losses: eqs. (20) to (24).
+//! The merged interarrival term as measured with a growing queue and with losses: eqs. (20) to (24).
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -12,15 +12,15 @@ use crate::analysis::entry::Analysis;
 use crate::analysis::range::{FASTER, NO_SHORTER, affordable, check, moving, refused, span};
 use crate::form::Problem;
 
-/// The law's own observer on a path whose queue grows at a known pace, or that loses a known share.
+/// The controller's own observer on a path whose queue grows at a known pace, or that loses a known share.
 pub(in crate::analysis) struct Mismatch;
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::analysis) struct Parameters {
-    /// `x`, what is sent, and stamped on the packets.
+    /// `x`, the sending rate, also stamped on the packets.
     rate: DataRate,
-    /// Round-trip time, by which reports are made.
+    /// Round-trip time, which sets the interval of reports.
     rtt: TimeDelta,
     /// Payload of a packet.
     packet: DataSize,
@@ -28,13 +28,13 @@ pub(in crate::analysis) struct Parameters {
     slopes: Vec<f64>,
     /// `π`, loss ratios.
     loss_ratios: Vec<f64>,
-    /// How long each is watched, at most a day; the first two reports are left out.
+    /// Duration of each measurement, at most a day; the first two reports are left out.
     duration: TimeDelta,
     /// Resolution of the time stamps; 0 for exact ones.
     resolution: TimeDelta,
     /// Whether losses are drawn at random; else they are evenly spaced.
     random_losses: bool,
-    /// What is drawn at random begins here.
+    /// Seed of the random draws.
     seed: u64,
 }
 
@@ -42,21 +42,21 @@ pub(in crate::analysis) struct Parameters {
 pub(in crate::analysis) struct Results {
     /// The slopes of the delay.
     slope: Vec<f64>,
-    /// What is read of each in the mean.
+    /// Mean measured term for each slope.
     slope_read: Vec<f64>,
-    /// The greatest distance of what is read from the slope, over the slope.
+    /// The greatest distance of a measured term from its slope, over the slope.
     slope_error: f64,
     /// The loss ratios.
     loss: Vec<f64>,
-    /// What is read of each in the mean.
+    /// Mean measured term for each loss ratio.
     loss_read: Vec<f64>,
     /// `π/(1 − π)` of each. Eq. (23).
     loss_odds: Vec<f64>,
-    /// The greatest distance of what is read from `π/(1 − π)`, over that.
+    /// The greatest distance of a measured term from `π/(1 − π)`, over that.
     loss_odds_error: f64,
-    /// The greatest distance of what is read from `π`, over that.
+    /// The greatest distance of a measured term from `π`, over that.
     loss_error: f64,
-    /// What is read of a delay that stands, without losses.
+    /// Measured term with a constant delay and no losses.
     at_rest: f64,
 }
 
@@ -76,10 +76,10 @@ impl Default for Parameters {
     }
 }
 
-/// More packets are not shown: they take some seconds.
+/// Upper limit of the packets: at the limit they take some seconds.
 const MOST_PACKETS: f64 = 2e7;
 
-/// What the path does to packets.
+/// The effect of the path on packets: the slope of its delay, and its loss ratio.
 #[derive(Clone, Copy, Debug, Default)]
 struct Path {
     slope: f64,
@@ -156,7 +156,7 @@ impl Parameters {
         self.packet.bits_f64() / self.rate.bps_f64()
     }
 
-    /// The mean of what the law reads of `path`.
+    /// The mean of the term that the controller measures on `path`.
     fn read(&self, path: Path) -> Result<f64, Problem> {
         let config = Config {
             clock_resolution: Some(self.resolution).filter(|&tick| span(tick)),
@@ -173,7 +173,7 @@ impl Parameters {
         Ok(sum / count as f64)
     }
 
-    /// The term by each report of `observer`.
+    /// The measured term of each report of `observer`.
     fn reports(&self, path: Path, observer: &mut DcccObserver) -> Vec<f64> {
         let interval = self.interval();
         let packets = (self.duration.secs_f64() / interval) as u64;
@@ -204,7 +204,7 @@ impl Parameters {
     }
 }
 
-/// The term by each report that is due before `now`.
+/// The measured term of each report that is due before `now`.
 fn reports_before(observer: &mut DcccObserver, now: ArrivalTime) -> Vec<f64> {
     let mut read = Vec::new();
     while let Some(due) = observer.next_report().filter(|&due| due < now) {

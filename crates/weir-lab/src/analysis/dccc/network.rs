@@ -1,4 +1,4 @@
-//! Links and users as they are written.
+//! Links and users in the form of their parameters.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub(super) struct Link {
     /// `q_max`, the longest queue; unlimited unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) buffer: Option<TimeDelta>,
-    /// `u`, traffic that does not respond; none unless given.
+    /// `u`, traffic that does not respond to congestion; none unless given.
     #[serde(default)]
     pub(super) constant_traffic: DataRate,
 }
@@ -32,13 +32,13 @@ pub(super) struct Link {
 pub(super) struct User {
     /// Its links in order, by index from 0.
     pub(super) route: Vec<u32>,
-    /// Delay of the way to the first link; 0 unless given.
+    /// Delay of the path to the first link; 0 unless given.
     #[serde(default)]
     pub(super) access: TimeDelta,
-    /// `e_b`, delay of the way back; that of the way there without queues unless given.
+    /// `e_b`, delay of the return path; that of the forward path without queues unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) return_delay: Option<TimeDelta>,
-    /// `T`, delay up to which delay is free.
+    /// `T`, the delay up to which there is no delay price.
     #[serde(default = "threshold")]
     pub(super) threshold: TimeDelta,
     /// `h`, weight of its utility.
@@ -97,22 +97,22 @@ impl User {
         Self { access: TimeDelta::from_millis(access_ms), ..self }
     }
 
-    /// One-way delay there without any queue.
+    /// The base one-way delay of the forward path.
     pub(super) fn forward(&self, links: &[Link]) -> TimeDelta {
         self.access + self.route.iter().map(|&link| links[link as usize].propagation).sum()
     }
 
-    /// One-way delay back.
+    /// The one-way delay of the return path.
     pub(super) fn back(&self, links: &[Link]) -> TimeDelta {
         self.return_delay.unwrap_or_else(|| self.forward(links))
     }
 }
 
-/// No time of a network is longer, in s.
+/// Longest time in a network, in s.
 const LONGEST: i64 = 1000;
 const WITHIN: &str = "a time from 0 to 1000 s";
 
-/// Whether `links` and `users` make a network; paths are those of `links` and `users`.
+/// Checks that `links` and `users` make a network; paths in problems are those of `links` and `users`.
 pub(super) fn check_network(links: &[Link], users: &[User]) -> Result<(), Problem> {
     check([
         ("links", (1..=20).contains(&links.len()), "from one link to 20"),
@@ -154,7 +154,7 @@ pub(super) fn check_network(links: &[Link], users: &[User]) -> Result<(), Proble
     Ok(())
 }
 
-/// The same in bit/s and s.
+/// The links and users in bit/s and s.
 pub(super) fn numbers(links: &[Link], users: &[User]) -> (Vec<rest::Link>, Vec<rest::User>) {
     let link = |link: &Link| rest::Link {
         capacity: link.capacity.bps_f64(),

@@ -1,9 +1,9 @@
-//! The equilibrium as the optimum of a convex problem, by a solver that knows nothing of the law.
+//! The equilibrium as the optimum of a convex problem, by a solver that is independent of the controller.
 //!
-//! Where nothing is lost, a flow that sends `x` stands the queues `q(x) = T − p + b·(e_b + T)/(x − b)` on its way, with
-//! `b = h/β`; that is the derivative of `(T − p)·x + b·(e_b + T)·ln(x − b)`. The rates at rest are those that maximise the sum of
-//! that over all flows within the capacities, eq. (11), and the queues are the multipliers, eq. (14). Where nothing but loss
-//! has a price, they maximise `Σ h·ln x` less a penalty of `(y − c)²/(2·c)` for each link, eq. (12).
+//! Let `b = h/β`. Without loss, a flow that sends `x` bears the queues `q(x) = T − p + b·(e_b + T)/(x − b)` on its path. That is
+//! the derivative of `(T − p)·x + b·(e_b + T)·ln(x − b)`. The rates at rest maximise the sum of that over all flows within the
+//! capacities, eq. (11), and the queues are the multipliers, eq. (14). Where loss alone has a price, they maximise `Σ h·ln x`
+//! less a penalty of `(y − c)²/(2·c)` for each link, eq. (12).
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
@@ -27,21 +27,21 @@ pub(in crate::analysis) struct Results {
     networks: u32,
     /// Problems that the convex solver did not solve.
     unsolved: u32,
-    /// Queues without limit: delay alone has a price. Eqs (11) and (14).
+    /// Unlimited queues: delay alone has a price. Eqs (11) and (14).
     delay: Compared,
-    /// Queues without room: loss alone has a price. Eq. (12).
+    /// No queues: loss alone has a price. Eq. (12).
     loss: Compared,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "they are keys of the results")]
 struct Compared {
-    /// The greatest difference of a rate at the optimum and at rest, over that at rest.
+    /// The greatest difference of a rate at the optimum from that at rest, over that at rest.
     largest_rate_difference: f64,
-    /// The greatest difference of a multiplier from the price of the link at rest: its queue in s, or what it loses over
-    /// what it carries.
+    /// The greatest difference of a multiplier from the price of the link at rest: its queue in s, or its lost over its carried
+    /// rate.
     largest_price_difference: f64,
-    /// The greatest difference of a rate, of each network.
+    /// The greatest difference of a rate, for each network.
     rate_difference: Vec<f64>,
 }
 
@@ -75,10 +75,10 @@ impl Analysis for Optimum {
     }
 }
 
-/// A network is solved as if so many states of it were looked at.
+/// Cost of solving a network, in states of it.
 const PROBLEMS: f64 = 2000.0;
 
-/// Differences of rates and of prices, at most.
+/// The greatest differences of rates and of prices.
 type Difference = (f64, f64);
 
 impl Compared {
@@ -92,7 +92,7 @@ impl Compared {
     }
 }
 
-/// The same where no queue has room, and no delay has a price.
+/// The same network without queues, where no delay has a price.
 fn without_room(network: Network) -> Network {
     let links = network.links.into_iter().map(|link| Link { buffer: 1e-9, ..link });
     let users = network.users.into_iter().map(|user| User { threshold: 1e3, ..user });
@@ -108,9 +108,9 @@ fn compared(network: &Network, found: &Rest, solve: fn(&Network) -> Option<Optim
     Some((rates.fold(0.0, f64::max), prices.fold(0.0, f64::max)))
 }
 
-/// What the solver found.
+/// The solver's solution.
 struct Optimal {
-    /// In bit/s.
+    /// Rates of the users, in bit/s.
     rates: Vec<f64>,
     /// The multiplier of each link's constraint.
     prices: Vec<f64>,
@@ -129,7 +129,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Whose slack is `right − Σ value·v[column]`.
+    /// Adds a row whose slack is `right − Σ value·v[column]`.
     fn add(&mut self, terms: &[(usize, f64)], right: f64) {
         for &(column, value) in terms {
             self.row.push(self.right.len());
@@ -153,6 +153,7 @@ fn by_delay(network: &Network) -> Option<Optimal> {
     logarithms(&mut rows, users, |user| user.least_rate() / UNIT);
     let weight = |user: &User| user.least_rate() / UNIT * (user.back + user.threshold);
     let linear = users.iter().map(|user| user.forward - user.threshold);
+    // The solver minimises, so that the objective has the opposite sign.
     let costs: Vec<f64> = linear.chain(users.iter().map(|user| -weight(user))).collect();
     solve(&CscMatrix::zeros((2 * count, 2 * count)), &costs, &rows, links.len(), count)
 }
@@ -169,6 +170,7 @@ fn by_loss(network: &Network) -> Option<Optimal> {
         rows.add(&terms.collect::<Vec<_>>(), link.capacity / UNIT);
     }
     for index in 0..links.len() {
+        // `s ≥ 0`: only an overload is penalised.
         rows.add(&[(slack(index), -1.0)], 0.0);
     }
     logarithms(&mut rows, users, |_| 0.0);
@@ -222,6 +224,7 @@ fn solve(
     let solved = matches!(solver.solution.status, SolverStatus::Solved | SolverStatus::AlmostSolved);
     solved.then(|| Optimal {
         rates: solver.solution.x[..users].iter().map(|rate| UNIT * rate).collect(),
+        // The duals of the capacity constraints are the prices of the links.
         prices: solver.solution.z[..bounds].to_vec(),
     })
 }

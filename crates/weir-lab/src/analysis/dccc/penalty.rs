@@ -15,9 +15,9 @@ pub(in crate::analysis) struct Penalty;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::analysis) struct Parameters {
-    /// `p`, delays of the way back, one curve each.
+    /// `p`, delays of the return path, one curve each.
     return_delays: Vec<TimeDelta>,
-    /// `T`, delay up to which delay is free.
+    /// `T`, the delay up to which there is no delay price.
     threshold: TimeDelta,
     /// `β`, scale of the price, by which curves are divided.
     #[schemars(range(min = 0.001, max = 1.0))]
@@ -33,13 +33,13 @@ pub(in crate::analysis) struct Parameters {
 pub(in crate::analysis) struct Results {
     /// `e`, the one-way delays of all curves, in ms.
     owd_ms: Vec<f64>,
-    /// A curve for each delay of the way back.
+    /// A curve for each delay of the return path.
     curves: Vec<Curve>,
     /// Points at or below the threshold at which a curve has a price.
     priced_below_threshold: usize,
     /// Steps above the threshold at which a curve does not rise.
     not_rising: usize,
-    /// Pairs of steps above the threshold of which the second rises by no less: the curve is not concave there.
+    /// Pairs of steps above the threshold of which the second rises by no less: there the curve is not concave.
     not_concave: usize,
     /// The greatest distance between two curves at the longest delay.
     spread_at_longest: f64,
@@ -68,7 +68,7 @@ impl Default for Parameters {
     }
 }
 
-/// More points of all curves are not computed.
+/// Upper limit of the points of all curves.
 const MOST_VALUES: f64 = 2e6;
 
 impl Analysis for Penalty {
@@ -129,7 +129,7 @@ impl Parameters {
         Curve { name: back.to_string(), price: delays.iter().map(|&e| self.price(e, back)).collect() }
     }
 
-    /// `v/β` at a one-way delay, by the law's own equation.
+    /// `v/β` at a one-way delay, by the controller's own equation.
     fn price(&self, e: TimeDelta, back: TimeDelta) -> f64 {
         let law = Config { price_scale: self.price_scale, ..Config::default() };
         law.delay_price(e - self.threshold, e + back) / self.price_scale

@@ -1,4 +1,4 @@
-//! Networks at random that rest without loss.
+//! Random networks that rest without loss.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -9,10 +9,10 @@ use super::rest::{Link, Rest, User, rest};
 use crate::analysis::range::{affordable, refused};
 use crate::form::Problem;
 
-/// Which networks are drawn.
+/// The random networks to draw.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub(in crate::analysis) struct Random {
-    /// Networks.
+    /// Number of networks.
     #[schemars(range(min = 1, max = 10_000))]
     pub(super) networks: u32,
     /// The most links of a network.
@@ -21,7 +21,7 @@ pub(in crate::analysis) struct Random {
     /// The most flows of a network.
     #[schemars(range(min = 1, max = 50))]
     pub(super) users: u32,
-    /// What is drawn at random begins here.
+    /// Seed of the random draws.
     pub(super) seed: u64,
 }
 
@@ -31,11 +31,12 @@ impl Default for Random {
     }
 }
 
-/// More states of a flow over a link are not computed: they take some ten seconds.
+/// Upper limit of the states of a flow over a link: at the limit they take some ten seconds.
 const MOST_STATES: f64 = 3e8;
 
 impl Random {
-    /// Whether so many states of each network, which are of `less` and of the networks, can be waited for.
+    /// Checks that this many states per network are affordable; `named` describes the states, and `less` names the parameter to
+    /// reduce besides the networks.
     pub(super) fn check(&self, states: f64, named: &str, less: &str) -> Result<(), Problem> {
         let all = states * f64::from(self.networks) * f64::from(self.links) * f64::from(self.users);
         let less = format!("{less}`networks`, `links` or `users`");
@@ -46,7 +47,7 @@ impl Random {
         Pcg64Mcg::seed_from_u64(self.seed)
     }
 
-    /// The next network, and where it rests.
+    /// The next network, and its equilibrium.
     pub(super) fn resting(&self, dice: &mut impl Rng) -> Result<(Network, Rest), Problem> {
         let network = Network::draw(dice, self.links, self.users);
         let found = network.rest()?;
@@ -62,8 +63,8 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Up to so many links and flows. A flow crosses any of the links; what all keep whatever the delay fits each link, with
-    /// between a fifth and three times as much beside.
+    /// Draws up to `links` links and `users` flows. A flow crosses any of the links. Each link has more capacity than its flows
+    /// keep at any delay, by between a fifth and three times as much.
     pub(super) fn draw(dice: &mut impl Rng, links: u32, users: u32) -> Self {
         let count = dice.random_range(1..=links) as usize;
         let propagation: Vec<f64> = (0..count).map(|_| dice.random_range(5..=40_u32)).map(ms).collect();

@@ -1,15 +1,15 @@
-//! Where DCCC's flows rest: eqs (2), (4), (15) and (16) with all derivatives zero, on any routes.
+//! The equilibrium of DCCC's flows: eqs (2), (4), (15) and (16) with all derivatives zero, on any routes.
 //!
-//! A link is described by one number: how long its queue is, and once it is full how much more arrives than leaves. With
-//! all else given, what arrives falls in that number, so that bisection finds it; the links take turns. Without loss this
-//! is coordinate descent on a convex function, as what a flow sends falls with the sum of the queues on its way.
+//! A link is described by one number: its queue, and once that is full, the excess of arriving over leaving data. With all else
+//! given, the arriving rate falls in that number, so that bisection finds it; the links take turns. Without loss this is
+//! coordinate descent on a convex function, as a flow's rate falls with the sum of the queues on its path.
 
 /// A link in bit/s and s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
     /// `c`, above 0.
     pub capacity: f64,
-    /// `u`, traffic that does not respond.
+    /// `u`, traffic that does not respond to congestion.
     pub constant_traffic: f64,
     /// `q_max`, the longest queue; infinite for none.
     pub buffer: f64,
@@ -20,9 +20,9 @@ pub struct Link {
 pub struct User {
     /// Its links, by index.
     pub route: Vec<usize>,
-    /// One-way delay there without any queue.
+    /// The base one-way delay of the forward path.
     pub forward: f64,
-    /// `e_b`, one-way delay back.
+    /// `e_b`, one-way delay of the return path.
     pub back: f64,
     /// `T`.
     pub threshold: f64,
@@ -32,32 +32,32 @@ pub struct User {
     pub price_scale: f64,
 }
 
-/// The state in which nothing changes.
+/// An equilibrium: the state in which all derivatives are zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rest {
     /// `x`, of each flow, in bit/s.
     pub rates: Vec<f64>,
     /// `q`, of each link, in s.
     pub queues: Vec<f64>,
-    /// `π/(1 − π)` of each link: what is lost over what is carried.
+    /// `π/(1 − π)` of each link: the lost over the carried rate.
     pub losses: Vec<f64>,
-    /// By which share of its capacity a link with a queue is off the balance of what arrives and what leaves, at most.
+    /// The greatest imbalance of arriving and leaving rate at a link with a queue, over its capacity.
     pub residual: f64,
 }
 
-/// No queue is longer where there is no limit, in s: beyond it there is no rest.
+/// Longest queue without a limit, in s: beyond it there is no equilibrium.
 const LONGEST: f64 = 1e4;
-/// No link loses so many times what it carries.
+/// Highest ratio of the lost to the carried rate of a link.
 const MOST_LOST: f64 = 1e6;
 const TURNS: usize = 20_000;
-/// So many turns of a flow over a link, each link with a turn of its own: some seconds.
+/// Upper limit of the evaluations, each of a flow over a link in a link's turn: some seconds.
 const WORK: usize = 20_000_000;
 const HALVINGS: usize = 80;
-/// A turn that moves no link by more than this, in s, is the last.
+/// Convergence limit: a turn that moves no link by more than this, in s, is the last.
 const MOVED: f64 = 1e-13;
 
 impl User {
-    /// `e` where the links have these queues.
+    /// `e` with these queues of the links.
     pub fn delay(&self, queues: &[f64]) -> f64 {
         self.forward + self.route.iter().map(|&link| queues[link]).sum::<f64>()
     }
@@ -67,12 +67,12 @@ impl User {
         self.price_scale * (delay - self.threshold).max(0.0) / (delay + self.back)
     }
 
-    /// `h/β`, below which the delay alone never takes it. Eq. (19).
+    /// `h/β`, the rate that the delay price alone never goes below. Eq. (19).
     pub fn least_rate(&self) -> f64 {
         self.utility_weight / self.price_scale
     }
 
-    /// The rate at which its utility is the price.
+    /// The rate at which the marginal utility equals the price.
     fn rate(&self, pressures: &[Pressure]) -> f64 {
         let of = |value: fn(&Pressure) -> f64| self.route.iter().map(|&link| value(&pressures[link])).sum();
         let (queued, lost): (f64, f64) = (of(|own| own.queue), of(|own| own.loss));
@@ -80,7 +80,7 @@ impl User {
     }
 }
 
-/// What a link does to those who cross it.
+/// The queue and the loss that a link imposes on its flows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pressure {
     queue: f64,
@@ -89,18 +89,20 @@ struct Pressure {
 
 impl Link {
     fn pressure(&self, level: f64) -> Pressure {
+        // One level describes both: a queue up to `q_max`, and beyond it the loss `π/(1 − π)`.
         Pressure { queue: level.min(self.buffer), loss: (level - self.buffer).max(0.0) }
     }
 }
 
-/// Where `users` over `links` rest; `None` where a queue without limit grows for ever, as what flows keep whatever the delay
-/// is more than there is room for.
+/// The equilibrium of `users` over `links`. The result is `None` where an unlimited queue grows for ever, because the rates that
+/// flows keep at any delay exceed the capacity.
 pub fn rest(links: &[Link], users: &[User]) -> Option<Rest> {
     let mut pressures = vec![Pressure::default(); links.len()];
     let mut levels = vec![0.0; links.len()];
     let most_turns = TURNS.min(WORK / (links.len() * links.len() * users.len()).max(1)).max(1);
     for _ in 0..most_turns {
         let mut moved: f64 = 0.0;
+        // Coordinate descent: each link in turn is balanced, with all others as they are.
         for (index, link) in links.iter().enumerate() {
             let level = balance(index, link, users, &mut pressures)?;
             moved = moved.max((level - levels[index]).abs());
@@ -121,14 +123,14 @@ pub fn rest(links: &[Link], users: &[User]) -> Option<Rest> {
     })
 }
 
-/// How much more arrives at a link than it carries and loses, in bit/s.
+/// The rate that arrives at a link less the rates that it carries and loses, in bit/s.
 fn excess(index: usize, link: &Link, users: &[User], pressures: &[Pressure]) -> f64 {
     let crossing = users.iter().filter(|user| user.route.contains(&index));
     let arriving = crossing.map(|user| user.rate(pressures)).sum::<f64>() + link.constant_traffic;
     arriving - link.capacity * (1.0 + pressures[index].loss)
 }
 
-/// The level of the link at which it is in balance with the others as they are; left in `pressures`.
+/// The level at which the link is in balance with the others as they are; it is also set in `pressures`.
 fn balance(index: usize, link: &Link, users: &[User], pressures: &mut [Pressure]) -> Option<f64> {
     let overfull = |level: f64, pressures: &mut [Pressure]| {
         pressures[index] = link.pressure(level);
@@ -138,6 +140,7 @@ fn balance(index: usize, link: &Link, users: &[User], pressures: &mut [Pressure]
         return Some(0.0);
     }
     let most = if link.buffer.is_finite() { link.buffer + MOST_LOST } else { LONGEST };
+    // The excess falls in the level, so that doubling finds an upper bound and bisection the root.
     let mut high = 1e-3_f64.min(most);
     while overfull(high, pressures) {
         if high >= most {
@@ -196,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_short_queue_is_shared_by_loss() {
-        // N·x² + (u − c)·x − h·c = 0: 1523.0 and 1022.8 kbit/s of 3500 beside 500; x/h of what is carried is lost.
+        // N·x² + (u − c)·x − h·c = 0: 1523.0 and 1022.8 kbit/s of 3500 beside 500; x/h of the carried rate is lost.
         for (flows, rate) in [(1, 3023.2e3), (2, 1523.0e3), (3, 1022.8e3)] {
             let users = vec![user(&[0], 0.025, 0.1); flows];
             let found = rest(&[link(3.5e6, 500e3, 0.0625)], &users).unwrap();

@@ -19,12 +19,12 @@ pub(in crate::analysis) struct Parameters {
     capacity: DataRate,
     /// `q_M/C`, the longest queue; ten packets at least, and an hour at most.
     buffer: TimeDelta,
-    /// Size of the packets on the wire; at most 65 kB, and what the link takes a microsecond for at least.
+    /// Size of the packets on the wire: at most 65 kB, and at least the bytes that the link sends in a microsecond.
     packet: DataSize,
     /// `r/C` of the phase that fills the queue.
     #[schemars(range(min = 1.01, max = 10.0))]
     overload: f64,
-    /// `r/C` of the phases that do not.
+    /// `r/C` of the phases that do not fill it.
     #[schemars(range(min = 0.01, max = 0.99))]
     underload: f64,
 }
@@ -39,7 +39,7 @@ pub(in crate::analysis) struct Results {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Phase {
-    /// What the phase is.
+    /// Name of the phase.
     name: &'static str,
     /// `r`, in bit/s.
     rate_bps: f64,
@@ -63,7 +63,7 @@ impl Default for Parameters {
     }
 }
 
-/// More packets are not sent: they take a second or two.
+/// Upper limit of the packets: at the limit they take a second or two.
 const MOST_PACKETS: f64 = 5e6;
 
 impl Analysis for Gradient {
@@ -108,7 +108,7 @@ impl Parameters {
         )
     }
 
-    /// Name, load, duration in s and predicted slope of all phases; what has no name is not looked at.
+    /// Name, load, duration in s and predicted slope of all parts; parts without a name are not measured.
     fn course(&self) -> [Part; 7] {
         let (over, under) = (self.overload, self.underload);
         let (fill, drain) = (over - 1.0, 1.0 - under);
@@ -124,7 +124,7 @@ impl Parameters {
         ]
     }
 
-    /// Empty, filling for half of what it takes, standing, draining for a part of it, filling until full, full.
+    /// The phases: empty, filling to half of its limit, constant, draining in part, filling until full, full.
     fn phases(&self) -> Result<Vec<Phase>, Problem> {
         let service = Service::Constant(self.capacity);
         let queue = QueueConfig { limit_time: Some(self.buffer), ..QueueConfig::default() };
@@ -135,7 +135,7 @@ impl Parameters {
     }
 }
 
-/// Of a phase: name, load, duration and predicted slope.
+/// Name, load, duration and predicted slope of a part.
 type Part = (Option<&'static str>, f64, f64, f64);
 
 #[derive(Debug)]
@@ -150,12 +150,12 @@ impl Packet for Bytes {
 struct Source<'p> {
     link: Link<Bytes>,
     parameters: &'p Parameters,
-    /// In seconds.
+    /// Present time, in seconds.
     now: f64,
 }
 
 impl Source<'_> {
-    /// Sends at `load` times the capacity for `duration` seconds; the queue in s after each packet, with its time.
+    /// Sends at `load` times the capacity for `duration` seconds; returns the queue in s after each packet, with its time.
     fn send(&mut self, load: f64, duration: f64) -> Vec<(f64, f64)> {
         let capacity = self.parameters.capacity.bps_f64();
         let bits = self.parameters.packet.bits_f64();
@@ -165,7 +165,7 @@ impl Source<'_> {
         for _ in 0..packets {
             let at = Time::from_nanos((1e9 * self.now).round() as u64);
             while self.link.pop(at).is_some() {}
-            // What the queue does not take is lost, as eq. (2) has it.
+            // A packet that does not fit into the queue is lost, as in eq. (2).
             let _ = self.link.enqueue(at, Bytes(self.parameters.packet.bytes() as u32));
             seen.push((self.now, self.link.backlog(at).bytes.bits_f64() / capacity));
             self.now += interval;
@@ -173,7 +173,7 @@ impl Source<'_> {
         seen
     }
 
-    /// Sends, and looks if the part has a name.
+    /// Sends a part, and measures it if it has a name.
     fn phase(&mut self, (name, load, duration, predicted): Part) -> Option<Phase> {
         let seen = self.send(load, duration);
         name.map(|name| Phase {
@@ -186,7 +186,7 @@ impl Source<'_> {
     }
 }
 
-/// Least squares.
+/// Slope by least squares.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;

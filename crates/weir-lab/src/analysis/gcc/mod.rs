@@ -1,4 +1,4 @@
-//! What gcc-2016 derives.
+//! Derivations of gcc-2016.
 
 mod gradient;
 mod observability;

@@ -1,4 +1,4 @@
-//! Proposition 1 of gcc-2016: with frames of constant size capacity and gradient cannot be told apart.
+//! Proposition 1 of gcc-2016: with frames of constant size, capacity and gradient are not separately observable.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -21,26 +21,26 @@ pub(in crate::analysis) struct Observability;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::analysis) struct Parameters {
-    /// `C`, which the filter should find.
+    /// `C`, the capacity that the filter should find.
     capacity: DataRate,
-    /// `ΔL` where it is constant, and the greatest where it varies, in bytes.
+    /// `ΔL` where it is constant, and its maximum where it varies, in bytes.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     size_delta_bytes: f64,
     /// Time between frames.
     frame_interval: TimeDelta,
-    /// Frames that the filter is shown.
+    /// Number of frames that the filter receives.
     #[schemars(range(min = 10, max = 1_000_000))]
     frames: u32,
-    /// By how much the queue grows from frame to frame, in ms: the gradient `m` that the filter should find.
+    /// Growth of the queue from frame to frame, in ms: the gradient `m` that the filter should find.
     #[schemars(range(min = 0.0, max = 1000.0))]
     growth_ms: f64,
     /// Half the range of the delay's uniform noise, in ms.
     #[schemars(range(min = 0.0, max = 1000.0))]
     noise_ms: f64,
-    /// Pairs of sizes whose rank is taken.
+    /// Number of pairs of sizes whose rank is computed.
     #[schemars(range(min = 1, max = 100_000))]
     pairs: u32,
-    /// What is drawn at random begins here.
+    /// Seed of the random draws.
     seed: u64,
 }
 
@@ -48,17 +48,17 @@ pub(in crate::analysis) struct Parameters {
 pub(in crate::analysis) struct Results {
     /// Pairs of two different `ΔL`.
     unequal_pairs: u32,
-    /// How many of them give `[[ΔL0, 1], [ΔL1, 1]]` rank 2.
+    /// Number of them for which `[[ΔL0, 1], [ΔL1, 1]]` has rank 2.
     unequal_of_rank_two: u32,
     /// Pairs of equal `ΔL`.
     equal_pairs: u32,
-    /// How many of them give it rank 1.
+    /// Number of them for which it has rank 1.
     equal_of_rank_one: u32,
-    /// Rank of the model with the gradient alone, `[[1], [1]]`: always 1, all it needs.
+    /// Rank of the model with the gradient alone, `[[1], [1]]`: always 1, which suffices.
     scalar_rank: usize,
     /// The filter where sizes vary.
     varying: Found,
-    /// The filter where all differ by the same.
+    /// The filter where all sizes differ by the same amount.
     constant: Found,
 }
 
@@ -66,16 +66,16 @@ pub(in crate::analysis) struct Results {
 struct Found {
     /// `1/C` of the filter at the end, in ms per byte.
     slope_ms_per_byte: f64,
-    /// The capacity that it stands for, in bit/s; null where it is not above 0.
+    /// The corresponding capacity, in bit/s; null where `1/C` is not above 0.
     capacity_bps: Option<f64>,
-    /// How far `1/C` is from the truth, over the truth.
+    /// Distance of `1/C` from its true value, over the true value.
     error: f64,
     /// The gradient `m` at the end, in ms.
     gradient_ms: f64,
-    /// How far it is from `growth_ms`, in ms.
+    /// Distance of the gradient from `growth_ms`, in ms.
     gradient_error_ms: f64,
-    /// How far `ΔL/C + m` of the filter is from that of the path at the greatest `ΔL`, in ms: what it holds explains the
-    /// delays.
+    /// Distance of the filter's `ΔL/C + m` from that of the path at the greatest `ΔL`, in ms. The filter leaves this part of the
+    /// delays unexplained.
     unexplained_ms: f64,
 }
 
@@ -125,12 +125,12 @@ impl Analysis for Observability {
 }
 
 impl Parameters {
-    /// A size between the greatest and its negative, but for whole bytes.
+    /// A random size between the maximum and its negative, in whole bytes.
     fn size(&self, dice: &mut impl Rng) -> f64 {
         (self.size_delta_bytes * dice.random_range(-1.0..=1.0_f64)).round()
     }
 
-    /// Rank of the observability matrix of two sizes that differ, and of two that do not.
+    /// Rank of the observability matrix for two different sizes, and for two equal ones.
     fn ranks(&self, dice: &mut impl Rng) -> (usize, usize) {
         let first = self.size(dice);
         let other = first + 1.0 + self.size(dice).abs();
@@ -138,7 +138,7 @@ impl Parameters {
         (of(first, other), of(first, first))
     }
 
-    /// Shows the filter a path whose queue grows evenly: `d = ΔL/C + m` and noise.
+    /// Runs the filter on a path whose queue grows evenly: `d = ΔL/C + m` and noise.
     fn filtered(&self, dice: &mut impl Rng, varying: bool) -> Found {
         let truth = 8e3 / self.capacity.bps_f64();
         let mut filter = TwoStateKalman::new(Config::nada_vs_gcc_2016().two_state());
@@ -167,8 +167,8 @@ impl Parameters {
     }
 }
 
-/// How many singular values are above what rounding leaves: the squares of both are the sum of all squares, and their product
-/// is the determinant.
+/// Number of singular values above the rounding error: the sum of their squares is the sum of all squares, and their product is
+/// the determinant.
 fn rank([[a, b], [c, d]]: [[f64; 2]; 2]) -> usize {
     let greatest = libm::hypot(libm::hypot(a, b), libm::hypot(c, d));
     let least = (a * d - b * c).abs() / greatest.max(f64::MIN_POSITIVE);
@@ -196,7 +196,7 @@ mod tests {
             let parameters = Parameters { seed, ..Parameters::default() };
             let Results { varying, constant, .. } = Observability::run(&parameters).unwrap();
             assert!(varying.error < 0.1 && varying.gradient_error_ms < 0.5, "{varying:?}");
-            // 2 ms of growth are as much as 250 bytes more: whatever it holds, ΔL/C and m together are the delay.
+            // 2 ms of growth are as much as 250 bytes more: in any state of the filter, ΔL/C and m together are the delay.
             assert!(constant.error > 0.1 && constant.gradient_error_ms > 0.5, "{constant:?}");
             assert!(constant.unexplained_ms < 0.5, "{constant:?}");
         }

@@ -9,7 +9,7 @@ use crate::analysis::entry::Analysis;
 use crate::analysis::range::{FASTER, LONGER, check, moving, span};
 use crate::form::Problem;
 
-/// Eq. (9), and where it has no solution.
+/// Eq. (9), and the cases in which it has no solution.
 pub(in crate::analysis) struct Equilibrium;
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -24,7 +24,7 @@ pub(in crate::analysis) struct Parameters {
     max_rate: DataRate,
     /// `x_ref`.
     reference: TimeDelta,
-    /// `QTH`: the signal of delay is at most so much.
+    /// `QTH`: the delay signal is at most this.
     threshold: TimeDelta,
     /// `D_loss`, penalty at a loss ratio of 1.
     loss_penalty: TimeDelta,
@@ -32,20 +32,20 @@ pub(in crate::analysis) struct Parameters {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::analysis) struct Results {
-    /// `R_n`, the rate of each flow, in bit/s: its part of the capacity, at most `R_max`.
+    /// `R_n`, the rate of each flow, in bit/s: its share of the capacity, at most `R_max`.
     rate_bps: f64,
-    /// `x_n = x_ref·R_max/R_n`, which it takes to hold that rate, in ms; 0 where all have `R_max` and the link is not full.
+    /// `x_n = x_ref·R_max/R_n`, the signal that holds that rate, in ms; 0 where all have `R_max` and the link is not full.
     signal_ms: f64,
     /// `R_n·x_n`, in kbit/s·ms: `x_ref·R_max` where the link is full.
     product_kbps_ms: f64,
-    /// The queuing delay at which the signal is so much, in ms; null where delay alone never is.
+    /// The queuing delay that gives this signal, in ms, or null where delay alone never does.
     queue_ms: Option<f64>,
-    /// `x_ref·R_max/QTH`: below that rate nothing rests without loss, in bit/s.
+    /// `x_ref·R_max/QTH`, the lowest rate at rest without loss, in bit/s.
     least_rate_bps: f64,
     /// 1 if the flows can rest without loss, else 0.
     rests_without_loss: u8,
-    /// The loss ratio that would have to add to the greatest signal of delay; 0 where none has to, null where not even the loss
-    /// of all would do.
+    /// The loss ratio whose penalty has to be added to the greatest delay signal. The ratio is 0 where no loss is needed, and
+    /// null where even a loss ratio of 1 would not suffice.
     loss_ratio: Option<f64>,
 }
 
@@ -84,7 +84,7 @@ impl Analysis for Equilibrium {
         let share = parameters.capacity.bps_f64() / f64::from(parameters.flows);
         let rate = share.min(most);
         let threshold = parameters.threshold.millis_f64();
-        // What has R_max is held by nothing but R_max.
+        // A flow at R_max is limited by R_max alone.
         let full = share <= most;
         let signal = if full { parameters.reference.millis_f64() * most / rate } else { 0.0 };
         let rests = signal <= threshold;
@@ -129,7 +129,7 @@ mod tests {
     fn below_the_limit_only_loss_makes_up_the_signal() {
         assert_eq!(of(2000, 1, 20).least_rate_bps, 1e6);
         assert_eq!(of(2000, 1, 10).least_rate_bps, 0.5e6);
-        // 600 kbit/s: 83.3 ms, 33.3 above what delay can say: a loss ratio of 0.0333.
+        // 600 kbit/s: 83.3 ms, 33.3 above the greatest delay signal: a loss ratio of 0.0333.
         let starved = of(600, 1, 20);
         assert_eq!((starved.rests_without_loss, starved.queue_ms), (0, None));
         assert!((starved.loss_ratio.unwrap() - 1.0 / 30.0).abs() < 1e-9);

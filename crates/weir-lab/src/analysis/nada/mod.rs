@@ -1,4 +1,4 @@
-//! What nada-vs-gcc-2016 derives of NADA.
+//! Derivations of nada-vs-gcc-2016 on NADA.
 
 mod equilibrium;
 mod warp;

@@ -9,7 +9,7 @@ use crate::analysis::entry::Analysis;
 use crate::analysis::range::{LONGER, check, span};
 use crate::form::Problem;
 
-/// The curve of fig. 2, by the law's own function.
+/// The curve of fig. 2, by the controller's own function.
 pub(in crate::analysis) struct Warp;
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -17,7 +17,7 @@ pub(in crate::analysis) struct Warp;
 pub(in crate::analysis) struct Parameters {
     /// `QTH`, delay from which warping begins.
     threshold: TimeDelta,
-    /// `QMAX`, delay that is warped to nothing, above the threshold.
+    /// `QMAX`, the delay that is warped to 0, above the threshold.
     end: TimeDelta,
     /// The longest delay of the curve.
     longest: TimeDelta,
@@ -50,7 +50,7 @@ pub(in crate::analysis) struct Results {
     not_falling: usize,
     /// The greatest jump at the threshold and at the end, over a nanosecond, in ms.
     largest_jump_ms: f64,
-    /// Delay from which on `d̃` is below 10 ms again, so that the ramp-up takes it for little, in ms.
+    /// Delay from which on `d̃` is below 10 ms again, so that accelerated ramp-up takes the delay for small, in ms.
     again_below_10_ms: f64,
 }
 
@@ -108,7 +108,7 @@ impl Analysis for Warp {
     }
 }
 
-/// Where the falling part is down to `level`; the threshold where it begins below.
+/// The delay at which the falling part reaches `level`, or the threshold where it begins below `level`.
 fn below(law: &Config, level: f64, threshold: f64, end: f64) -> f64 {
     let (mut low, mut high) = (threshold, end);
     for _ in 0..60 {
@@ -127,7 +127,7 @@ mod tests {
         let results = Warp::run(&Parameters::default()).unwrap();
         let Results { at_zero_ms, at_half_threshold_ms, at_threshold_ms, at_middle_ms, at_end_ms, .. } =
             results;
-        // In the middle 50/16.
+        // In the middle the delay is 50/16.
         assert_eq!([at_zero_ms, at_half_threshold_ms, at_threshold_ms, at_end_ms], [0.0, 25.0, 50.0, 0.0]);
         assert!((at_middle_ms - 3.125).abs() < 1e-9);
         assert_eq!((results.largest_ms, results.beyond_end_ms, results.not_falling), (50.0, 0.0, 0));

@@ -96,7 +96,7 @@ fn a_coupled_law_has_a_weight_of_one_of_its_own_and_one_left_alone_that_of_the_f
     assert_eq!(places(&alone.spec), [None; 5]);
     assert!(alone.spec.couplings.is_empty());
     assert_ne!(sender(&alone, 0), sender(&alone, 1));
-    // What is measured is the same.
+    // The measurements are the same.
     assert_eq!(alone.plan.couplings, coupled.plan.couplings);
 }
 
@@ -137,7 +137,7 @@ fn measured_groups_make_flows_tell_statistics_where_the_scenario_wants_them() {
     };
     let measured = "algorithm = \"rfc8699-1\"\ndetection = \"measured\"";
     assert_eq!(told(measured), (Some(weir_media::Place::Sender), true));
-    // The receiver sees every packet: nobody has to tell the sender of single ones.
+    // The receiver sees every packet, so that the sender needs no feedback on single ones.
     assert_eq!(told(&format!("{measured}\nat = \"receiver\"")), (Some(weir_media::Place::Receiver), false));
     assert_eq!(told("algorithm = \"rfc8699-1\""), (None, false));
 }

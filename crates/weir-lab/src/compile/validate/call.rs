@@ -28,7 +28,7 @@ fn share_hosts(flow: &Flow, first: &Flow, in_dumbbell: bool) -> bool {
     !numbered && hosts(flow) == hosts(first)
 }
 
-/// Where the flow begins and ends; in a dumbbell, if it does not say so, at the usual ends.
+/// The nodes at which the flow begins and ends; in a dumbbell, the usual ends unless given.
 fn ends(flow: &Flow, in_dumbbell: bool) -> [Option<&str>; 2] {
     let (from, to) = (flow.from.as_deref(), flow.to.as_deref());
     if !in_dumbbell {

@@ -1,4 +1,4 @@
-//! What can be wrong with couplings.
+//! Problems of couplings.
 
 use weir_units::TimeDelta;
 
@@ -8,7 +8,7 @@ use crate::form::{KeyPath, advice, list};
 use crate::registry::{self, CouplerInfo, CouplerSetting, Steers, TcpProfile};
 use crate::scenario::{Carried, Coupling, Detection, Flow, NO_COUPLER, PriorityStep, Scenario};
 
-/// A word that takes longer is none.
+/// Longest delay of messages to the coupler.
 const LONGEST_DELAY: TimeDelta = TimeDelta::from_millis(500);
 
 impl Problems<'_> {
@@ -27,7 +27,7 @@ impl Problems<'_> {
         }
     }
 
-    /// What is known of the algorithm, if it may be used.
+    /// The description of the algorithm, if it may be used.
     fn algorithm(&mut self, coupling: &Coupling, path: &KeyPath) -> Option<&'static CouplerInfo> {
         let name = &coupling.algorithm;
         let Some(info) = registry::coupler_info(name) else {
@@ -136,7 +136,7 @@ impl Problems<'_> {
         }
     }
 
-    /// What has a meaning for coupled flows alone.
+    /// Keys of a flow that have a meaning for coupled flows alone.
     fn coupled_flow(&mut self, scenario: &Scenario, name: &str, flow: &Flow) {
         let path = KeyPath::of(&["flows", name]);
         let coupled = scenario.coupling_of(name).is_some();
@@ -163,7 +163,7 @@ impl Problems<'_> {
     }
 }
 
-/// Why a flow of this kind cannot be coupled; `None` if it can.
+/// Why a flow of this kind cannot be coupled, or `None` if it can.
 fn uncoupled_kind(flow: &Flow) -> Option<&'static str> {
     match &flow.carried {
         Carried::Constant(_) => Some("its rate is what it is, whatever happens"),
@@ -179,7 +179,7 @@ fn uncoupled_kind(flow: &Flow) -> Option<&'static str> {
     }
 }
 
-/// Which algorithms couple any flow.
+/// Advice with the algorithms that couple any flow.
 fn steering_rates() -> String {
     let any = |info: &&CouplerInfo| info.steers == Steers::Rates;
     let names: Vec<&str> = registry::couplers().filter(any).map(|info| info.name).collect();

@@ -1,10 +1,10 @@
-//! ECN fields that a controller cannot answer for.
+//! ECN fields that a controller does not respond to.
 
 use crate::form::{KeyPath, Problem, list};
 use crate::registry::MarkResponse;
 use crate::scenario::{Carried, EcnField, Media, Scenario};
 
-/// What can be run and should not be sent into a network.
+/// Warnings: ECN fields that can be simulated and should not be sent into a network.
 pub(super) fn warnings(scenario: &Scenario) -> Vec<Problem> {
     let flows = scenario.flows.iter();
     let media = flows.filter_map(|(name, flow)| match &flow.carried {

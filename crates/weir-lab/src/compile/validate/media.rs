@@ -1,4 +1,4 @@
-//! What can be wrong with media flows and audio.
+//! Problems of media flows and audio.
 
 use std::iter;
 
@@ -14,9 +14,9 @@ use crate::scenario::{BurstChoice, ChangedEncoder, Encoder, Media, Step, Variant
 const PAYLOAD_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(9000));
 /// Largest frame.
 const LARGEST_FRAME: DataSize = DataSize::from_bytes(1_000_000);
-/// RTCP more often than this would be the traffic itself.
+/// Shortest RTCP interval; with a shorter one, RTCP would be most of the traffic.
 const SHORTEST_RTCP_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
-/// Audio more often than this is none.
+/// Shortest interval of audio packets.
 const SHORTEST_AUDIO: TimeDelta = TimeDelta::from_micros(2500);
 
 impl Problems<'_> {
@@ -89,7 +89,7 @@ impl Problems<'_> {
                 .push_str("write letters and digits, without commas and slashes");
         }
         let known = self.controller_name(&variant.controller, &path.with("controller"), iter::empty());
-        // Whatever the flows' rates: those that they have are tried before anything runs.
+        // Any rates will do here: the flows' own rates are tried before any run.
         let kbps = DataRate::from_kbps;
         if let (true, Ok(limits)) = (known, RateLimits::new(kbps(150), kbps(300), kbps(2500)))
             && let Err(error) =
@@ -144,7 +144,7 @@ impl Problems<'_> {
         }
     }
 
-    /// The highest rates of an encoder that can do no less than `min`.
+    /// The highest rates of an encoder whose lowest rate is `min`.
     fn max_rates(&mut self, steps: &[Step], changed: &ChangedEncoder, min: DataRate, path: &KeyPath) {
         if changed.max_rate.is_some() {
             self.key(path, format!("`{path}` stands beside `max_rate`")).push_str("leave out one of them");

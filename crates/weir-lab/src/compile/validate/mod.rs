@@ -1,4 +1,4 @@
-//! Does a scenario make sense? Each problem is found where it was written.
+//! Validation of scenarios: each problem is found at its place.
 
 mod call;
 mod cells;
@@ -27,22 +27,22 @@ use crate::scenario::{
 const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
 /// Longest run.
 const LONGEST_RUN: TimeDelta = TimeDelta::from_secs(24 * 3600);
-/// Shortest time of sending, and of silence, of a flow that takes turns.
+/// Shortest period of sending, and of silence, of a flow that alternates.
 const SHORTEST_TURN: TimeDelta = TimeDelta::from_millis(10);
-/// More would be several packets in a nanosecond.
+/// Highest rate; a higher one would be several packets in a nanosecond.
 const HIGHEST_RATE: DataRate = DataRate::from_mbps(1_000_000);
 /// Smallest and largest segment of TCP.
 const SEGMENT_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(60_000));
 
-/// Keys of flows that say where they go, and how many there are.
+/// Keys of flows that determine their paths and copies.
 const WAYS: [&str; 8] = ["from", "to", "route", "reverse_route", "call", "count", "first", "every"];
 
-/// What of `scenario` can be run, and is hardly what was meant.
+/// Warnings: parts of `scenario` that can be run, but are hardly intended.
 pub(crate) fn warnings(scenario: &Scenario) -> Vec<Problem> {
     ecn::warnings(scenario).into_iter().chain(late::warnings(scenario)).collect()
 }
 
-/// Everything about `scenario` that makes no sense.
+/// All problems of `scenario` that its form does not exclude.
 pub(crate) fn problems(scenario: &Scenario) -> Vec<Problem> {
     let mut all = Problems { found: Vec::new(), registry: &scenario.registry };
     all.scenario(scenario);
@@ -81,7 +81,7 @@ pub(crate) fn problems(scenario: &Scenario) -> Vec<Problem> {
     all.found
 }
 
-/// Whether the network cannot be made, or is another one, where this is wrong.
+/// Whether the network cannot be made, or is a different one, because of this problem.
 fn concerns_the_network(problem: &Problem) -> bool {
     let keys: Vec<&str> = problem.path.0.iter().map(String::as_str).collect();
     match keys.as_slice() {
@@ -98,12 +98,12 @@ struct Problems<'s> {
 }
 
 impl Problems<'_> {
-    /// Notes a problem of the value at `path`; the advice is to be written into what is returned.
+    /// Adds a problem of the value at `path`; the advice is to be written into the returned string.
     fn value(&mut self, path: &KeyPath, message: String) -> &mut String {
         self.note(Problem::value(path, message))
     }
 
-    /// Notes a problem of the key at the end of `path`.
+    /// Adds a problem of the key at the end of `path`.
     fn key(&mut self, path: &KeyPath, message: String) -> &mut String {
         self.note(Problem::key(path, message))
     }
@@ -213,7 +213,7 @@ impl Problems<'_> {
         self.changes(&model.changes, &path.with("changes"));
     }
 
-    /// What the network finds wrong with a value.
+    /// Adds the problem that the network has with a value.
     fn config(&mut self, path: &KeyPath, error: &ConfigError) {
         let (message, advice) = match error {
             ConfigError::OutOfRange { name, must } => {
@@ -424,7 +424,7 @@ impl Problems<'_> {
         }
     }
 
-    /// What is wrong with the ways of the flows: of each flow the first thing.
+    /// Adds the problems of the flows' paths: for each flow the first one.
     fn ways(&mut self, scenario: &Scenario) {
         let mut left = scenario.clone();
         while let Err(problem) = network(&left, left.seed).map(|network| self.network(scenario, &network)) {
@@ -432,7 +432,7 @@ impl Problems<'_> {
                 [section, name, ..] if section == "flows" => Some(name.clone()),
                 _ => None,
             };
-            // Several flows may lack one way.
+            // Several flows may lack the same path.
             if self.found.iter().all(|known| known.message != problem.message) {
                 self.found.push(problem);
             }

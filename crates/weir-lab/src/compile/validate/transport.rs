@@ -1,4 +1,4 @@
-//! What can be wrong with TCP and what runs over it.
+//! Problems of TCP and of flows that use it.
 
 use weir_units::DataSize;
 use weir_world::tcp::TcpConfig;

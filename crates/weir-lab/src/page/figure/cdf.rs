@@ -7,12 +7,12 @@ use crate::page::input::{CdfStep, ControllerPanel};
 use crate::page::palette;
 
 const HEIGHT: usize = 360;
-/// Places on the axis of delays: about one for two pixels.
+/// Number of points on the delay axis: about one for two pixels.
 const PLACES: usize = 500;
-/// Delays below are drawn here: a logarithmic axis has no zero.
+/// Shorter delays are drawn here, as a logarithmic axis has no zero.
 pub(in crate::page) const SHORTEST_MS: f64 = 0.1;
 
-/// The figure of these panels, each with its controller's number; `None` if no controller has a distribution.
+/// The figure of these panels, each with its controller's number, or `None` if no controller has a distribution.
 pub(super) fn figure(panels: &[(usize, &ControllerPanel)]) -> Option<Figure> {
     let delays = places(panels);
     let mut curves = Vec::new();

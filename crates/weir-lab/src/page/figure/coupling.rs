@@ -1,4 +1,4 @@
-//! Coupled flows together: what each got and was to get, what they have in common, and what limited each.
+//! Coupled flows together: received rate and allocation of each, their aggregate, and the limiting factor of each.
 
 use super::grid::Grid;
 use super::scales::Scales;
@@ -44,7 +44,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// What each flow received and was ordered to, what all received, and what their coupler had for them.
+    /// The received rate and the allocation of each flow, the received rate of all, and the coupler's aggregate rate.
     fn rates(&self) -> Plot {
         let unit = self.scales.rate.name;
         let mut curves = Vec::new();
@@ -65,7 +65,7 @@ impl Rows<'_> {
         Plot { height: RATES, label, scale: Scale::Zero, smooth: true, curves, ..Plot::default() }
     }
 
-    /// Which part of what was sent is each flow's, and what its weight asks for.
+    /// Each flow's share of the sent data, and the share that its weight asks for.
     fn parts(&self) -> Plot {
         let mut curves = Vec::new();
         for (rank, flow) in self.coupling.flows.iter().enumerate() {
@@ -99,7 +99,7 @@ impl Rows<'_> {
         }
     }
 
-    /// What limited each flow.
+    /// The limiting factor of each flow.
     fn ribbons(&self) -> Plot {
         let flows = &self.coupling.flows;
         let lane = |flow: &CoupledCurves| self.grid.lane(&flow.name, &flow.limiting_factor, &flow.decisions);

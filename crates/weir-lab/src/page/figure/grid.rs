@@ -14,7 +14,7 @@ use crate::page::input::{DecisionTick, Move};
 pub(super) struct Grid<'a> {
     time: &'a [f64],
     max_points: usize,
-    /// Where there are too many bins.
+    /// Stretches of bins that share a place, where there are too many bins.
     stretches: Option<Vec<Range<usize>>>,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Grid<'a> {
         Self { time, max_points, stretches }
     }
 
-    /// At most so many places.
+    /// Upper limit of the number of places.
     pub(super) fn len(&self) -> usize {
         self.max_points
     }
@@ -56,7 +56,7 @@ impl<'a> Grid<'a> {
         stretches.iter().flat_map(ends).map(coarse).collect()
     }
 
-    /// The same of one end alone: `pick` of two.
+    /// As [`Self::curve`] for one end alone: `pick` of two values.
     pub(super) fn edge(&self, values: &[f64], pick: fn(f64, f64) -> f64) -> Vec<f64> {
         let value = |bin: usize| values.get(bin).copied().unwrap_or(f64::NAN);
         let Some(stretches) = &self.stretches else { return (0..self.time.len()).map(value).collect() };
@@ -67,12 +67,12 @@ impl<'a> Grid<'a> {
         stretches.iter().flat_map(end).collect()
     }
 
-    /// Where each place lies, in seconds.
+    /// Time of each place, in seconds.
     pub(super) fn times(&self) -> Vec<f64> {
         self.x().iter().filter_map(Value::as_f64).collect()
     }
 
-    /// Stretches of one factor, each as long as it lasts, and the decisions.
+    /// The lane of a limiting factor: stretches with the same factor, and the decisions.
     pub(super) fn lane(
         &self,
         name: &str,

@@ -21,7 +21,7 @@ use scales::Scales;
 pub(super) struct Figure {
     /// The element's id.
     pub(super) id: String,
-    /// The law that it is of, by its index; `None` for one of all.
+    /// Index of the controller that the figure is about, or `None` for a figure of all controllers.
     #[serde(skip_serializing_if = "Option::is_none")]
     law: Option<usize>,
     /// Whether its axis is the time, which all figures share.
@@ -33,11 +33,11 @@ pub(super) struct Figure {
 /// A plot: curves over the figure's axis, or lanes of colours.
 #[derive(Clone, Debug, Default, Serialize)]
 struct Plot {
-    /// In pixels.
+    /// Height in pixels.
     height: usize,
-    /// What the upright axis shows.
+    /// The label of the vertical axis.
     label: String,
-    /// Stands above it; empty for nothing.
+    /// Title above the plot; empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     title: String,
     scale: Scale,
@@ -52,7 +52,7 @@ struct Plot {
     lanes: Vec<Lane>,
 }
 
-/// What the upright axis of a plot shows; but for parts it follows what is seen when the page is zoomed.
+/// The range of a plot's vertical axis. All but [`Scale::Share`] follow the visible part when the page is zoomed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Scale {
@@ -62,23 +62,23 @@ enum Scale {
     Delay,
     /// From zero.
     Zero,
-    /// What there is.
+    /// The range of the values.
     #[default]
     Auto,
     /// From zero to one, in per cent.
     Share,
 }
 
-/// How a curve is drawn.
+/// The drawing style of a curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Form {
-    /// From point to point.
+    /// Lines from point to point.
     #[default]
     Line,
-    /// Each value holds until the next.
+    /// Steps: each value holds until the next.
     Steps,
-    /// The same, and the area below is filled.
+    /// Steps with a filled area below.
     Area,
     /// The upper edge of a band; the next curve is its lower one.
     Band,
@@ -89,7 +89,7 @@ enum Form {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Curve {
     name: String,
-    /// The law that it is of, where laws meet.
+    /// The controller of the curve, where curves of several controllers meet.
     #[serde(skip_serializing_if = "Option::is_none")]
     law: Option<usize>,
     /// The name of its colour.
@@ -102,7 +102,7 @@ struct Curve {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     leads: bool,
     unit: &'static str,
-    /// A value for each place of the axis; `null` for a gap, `false` where the line goes on to the next value.
+    /// A value for each place of the axis; `null` for a gap, `false` where the line continues to the next value.
     y: Vec<Value>,
 }
 
@@ -110,10 +110,10 @@ struct Curve {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Lane {
     name: String,
-    /// Where the stretches begin, and where the last one ends.
+    /// The begins of the stretches, and the end of the last one.
     edges: Vec<Value>,
     factors: Vec<Option<usize>>,
-    /// Decisions: when, whether the rate went down (−1), stayed or went up, and what it is in words.
+    /// Decisions: time, direction of the rate change (−1, 0 or 1), and description.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ticks: Vec<(Value, i8, String)>,
 }
@@ -122,13 +122,13 @@ struct Lane {
 #[derive(Clone, Debug)]
 pub(super) struct Figures {
     scales: Scales,
-    /// One per controller.
+    /// A timeline for each controller.
     pub(super) timelines: Vec<Figure>,
-    /// For each controller one per coupling.
+    /// For each controller, a figure per coupling.
     pub(super) couplings: Vec<Vec<Figure>>,
-    /// All controllers together; `None` if no delays are known.
+    /// The queuing delays of all controllers, or `None` if no delays are known.
     pub(super) queuing_delay: Option<Figure>,
-    /// One per controller; `None` for one without signals.
+    /// The signals of each controller, or `None` for a controller without signals.
     pub(super) signals: Vec<Option<Figure>>,
 }
 
@@ -146,7 +146,7 @@ impl Figures {
         }
     }
 
-    /// All of them for the page's script, with what they share.
+    /// All figures for the page's script, with their common axes.
     pub(super) fn json(&self) -> String {
         let signals = self.signals.iter().flatten();
         let couplings = self.couplings.iter().flatten();
@@ -187,7 +187,7 @@ fn coarse(value: f64) -> Value {
 
 fn rounded(text: &str) -> Value {
     match text.parse::<f64>() {
-        // A whole number takes less room as one.
+        // A whole number is shorter as an integer.
         Ok(rounded) if rounded.fract() == 0.0 && rounded.abs() < 1e15 => json!(rounded as i64),
         Ok(rounded) if rounded.is_finite() => json!(rounded),
         _ => Value::Null,
@@ -199,7 +199,7 @@ fn seconds(time: f64) -> Value {
     json!((time * 1e3).round() / 1e3)
 }
 
-/// How long the bin at `index` lasts, as far as the bins around it tell; 0.1 s for a single one.
+/// Duration of the bin at `index`, derived from the bins around it; 0.1 s for a single one.
 fn bin_seconds(time: &[f64], index: usize) -> f64 {
     let step = |i: usize| Some(time.get(i + 1)? - time.get(i)?);
     step(index).or_else(|| step(index.checked_sub(1)?)).unwrap_or(0.1)

@@ -7,17 +7,17 @@ const MAX_POINTS: usize = 2000;
 /// Points of all curves of a report together; in the compressed page a point takes up to four bytes.
 const POINT_BUDGET: usize = 450_000;
 
-/// What is received this part of the time fits the rate axis …
+/// The received rates fit the rate axis for this part of the time …
 const USUAL: f64 = 0.99;
-/// … with so much more room,
+/// … with this factor of headroom,
 const HEADROOM: f64 = 1.3;
-/// and the media's highest rate does unless it is so many times as high.
+/// and the media's highest rate fits unless it is this many times as high.
 const FAR_OFF: f64 = 4.0;
 
 /// The interactivity that a conversation needs ends about here (ITU-T G.114).
 pub(in crate::page) const INTERACTIVE_MS: f64 = 150.0;
 
-/// What all figures share.
+/// The axes and limits that all figures share.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scales {
     /// First and last second.
@@ -37,7 +37,7 @@ pub(super) struct Scales {
 pub(super) struct RateUnit {
     /// Its name.
     pub(super) name: &'static str,
-    /// In bit/s.
+    /// The unit in bit/s.
     pub(super) bps: f64,
 }
 
@@ -51,7 +51,7 @@ impl RateUnit {
         rates_bps.iter().map(|rate| rate / self.bps).collect()
     }
 
-    /// What the axis is called.
+    /// The label of the rate axis.
     pub(super) fn label(self) -> String {
         format!("rate ({})", self.name)
     }
@@ -80,8 +80,8 @@ fn time_span(panels: &[ControllerPanel]) -> (f64, f64) {
     (start.unwrap_or(0.0), end.unwrap_or(1.0))
 }
 
-/// Somewhat above what the flows of all controllers received but for the hundredth part with the most, and at least the
-/// media's highest rate, unless that is far off.
+/// The upper end of the rate axis: somewhat above the received rates of all flows, but for the highest hundredth. The media's
+/// highest rate is covered, too, unless it is far higher.
 fn rate_top_bps(panels: &[ControllerPanel]) -> f64 {
     let flows = || {
         panels.iter().flat_map(|panel| panel.flows.iter().chain(panel.other.iter().flat_map(|o| &o.flows)))
@@ -102,7 +102,7 @@ fn percentile(mut values: Vec<f64>, share: f64) -> Option<f64> {
     values.get(rank.max(1) - 1).copied()
 }
 
-/// From the shortest to the longest frame delay, the limit of interactivity in between.
+/// The range of the delay axis: the shortest and the longest frame delay, with the limit of interactivity between them.
 fn delay_span(panels: &[ControllerPanel]) -> (f64, f64) {
     let delays =
         || panels.iter().flat_map(|panel| &panel.frame_delay_ms).copied().filter(|&delay| delay > 0.0);
@@ -111,7 +111,7 @@ fn delay_span(panels: &[ControllerPanel]) -> (f64, f64) {
     (shortest / 1.5, longest * 1.25)
 }
 
-/// How many curves of full length there are; a signal's two have half of it each.
+/// Number of curves, in units of a full length; each of a signal's two counts as a half.
 fn curves(panels: &[ControllerPanel]) -> usize {
     let of_panel = |panel: &ControllerPanel| 8 + panel.flows.len() + panel.signals.len();
     panels.iter().map(of_panel).sum()

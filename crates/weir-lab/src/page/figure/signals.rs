@@ -1,4 +1,4 @@
-//! The inner quantities of a controller, one below the other.
+//! The signals (internal state) of a controller, one below the other.
 
 use serde_json::Value;
 
@@ -10,10 +10,10 @@ use crate::page::palette;
 
 /// Height of a signal without its title, in pixels.
 const HEIGHT: usize = 96;
-/// Signals are read when something happens: a shorter silence is no gap.
+/// Signals are sampled at events: a shorter silence is no gap.
 const BRIDGED_SECONDS: f64 = 3.0;
 
-/// The figure of the controller with this index, with a plot per signal that was ever known; `None` if none was.
+/// The figure of the controller with this index, with a plot per signal that was ever known, or `None` if none was.
 pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> Option<Figure> {
     let grid = Grid::of(&panel.time_s, scales.max_points / 2);
     let ever_known = |signal: &&SignalBand| signal.min.iter().any(|value| value.is_finite());
@@ -44,7 +44,7 @@ fn plot(index: usize, signal: &SignalBand, grid: &Grid<'_>) -> Plot {
     Plot { height: HEIGHT, label: signal.unit.clone(), title, curves, ..Plot::default() }
 }
 
-/// The values, where short silences are told from gaps: the line goes on across them.
+/// The values of a curve; short silences are bridged by the line, longer ones are gaps.
 fn bridged(times: &[f64], values: &[f64]) -> Vec<Value> {
     let mut bridged: Vec<Value> = values.iter().copied().map(number).collect();
     let known: Vec<usize> = (0..bridged.len()).filter(|&place| !bridged[place].is_null()).collect();

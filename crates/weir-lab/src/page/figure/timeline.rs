@@ -1,4 +1,4 @@
-//! A controller over time: rates below the capacity, what limited them, frame delay and losses.
+//! A controller over time: rates below the capacity, limiting factors, frame delay and losses.
 
 use super::grid::Grid;
 use super::scales::{INTERACTIVE_MS, Scales};
@@ -13,7 +13,7 @@ const DELAYS: usize = 78;
 /// Media flows after the first are drawn with these dashes.
 const FURTHER: [&[u8]; 3] = [&[9, 3], &[4, 3], &[1, 3]];
 
-/// How the second of two runs is drawn.
+/// Dashes of the second of two runs.
 const SECOND: &[u8] = &[5, 3];
 
 /// The figure of the controller with this index.
@@ -46,7 +46,7 @@ pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> 
     Figure { id: format!("timeline-{index}"), law: Some(index), time: true, x: grid.x(), plots }
 }
 
-/// What limited the rate; of two runs in both.
+/// The limiting factor over time; for two runs, that of both.
 fn ribbons(panel: &ControllerPanel, grid: &Grid<'_>) -> Vec<Lane> {
     match &panel.other {
         None => vec![grid.lane("limited by", &panel.limiting_factor, &panel.decisions)],
@@ -76,7 +76,7 @@ fn delays(index: usize, panel: &ControllerPanel, grid: &Grid<'_>) -> Vec<Curve> 
     curves
 }
 
-/// `values` at `from` as values at `to`: those of the bin that begins there; NaN where none does.
+/// `values` on the bins `from` as values on the bins `to`: the value of the bin with the same begin, or NaN.
 fn onto(to: &[f64], from: &[f64], values: &[f64]) -> Vec<f64> {
     let at = |&time: &f64| {
         let place = from.partition_point(|&own| own < time - 1e-3);
@@ -109,7 +109,7 @@ fn rates(index: usize, panel: &ControllerPanel, grid: &Grid<'_>, scales: &Scales
     }));
     for (rank, flow) in media.into_iter().enumerate() {
         let own = media_rates(flow, rank, index, scales, &curve);
-        // Of two runs only what was received, so that it can be seen.
+        // Of two runs only the received rates are drawn, so that they can be seen.
         curves.extend(own.into_iter().filter(|curve| panel.other.is_none() || curve.leads));
     }
     if let Some(other) = &panel.other {

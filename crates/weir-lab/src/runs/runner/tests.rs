@@ -59,7 +59,7 @@ fn an_interrupted_grid_goes_on_where_it_was() {
     let open = || Log::open(&path, &[]).unwrap();
     let broken = |index: usize| if index == 6 { Err(failure(index)) } else { Ok(index as f64 / 3.0) };
     each(runner(2), &open(), broken).unwrap_err();
-    // It was killed while it wrote the last one.
+    // The process was killed while it wrote the last result.
     let written = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, &written[..written.len() - 3]).unwrap();
     let kept: BTreeSet<usize> =
@@ -77,7 +77,7 @@ fn an_interrupted_grid_goes_on_where_it_was() {
     assert_eq!(made.into_inner().unwrap(), (0..KEYS.len()).filter(|index| !kept.contains(index)).collect());
     assert_eq!(whole, each(runner(1), &NoStore, |index| Ok(index as f64 / 3.0)).unwrap());
 
-    // One that was never interrupted ends in the same bytes.
+    // An uninterrupted log ends in the same bytes.
     let other = directory.path().join("other.log");
     let log = Log::open(&other, &[]).unwrap();
     each(runner(1), &log, |index| Ok(index as f64 / 3.0)).unwrap();

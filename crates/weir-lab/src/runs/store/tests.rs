@@ -33,7 +33,7 @@ fn a_damaged_line_is_none_and_hurts_no_other() {
         let get = |key: &str| -> Option<Vec<f64>> { log.get(key) };
         assert_eq!((get("first"), get("second")), (None, Some(second.clone())), "{text}");
     }
-    // What was cut off goes on behind it.
+    // After a truncated line, the log continues on a new line.
     std::fs::write(&path, &whole[..whole.len() - 2]).unwrap();
     log(&directory, "runs").put("third", &second).unwrap();
     let log = log(&directory, "runs");
@@ -119,7 +119,7 @@ fn a_cache_beside_a_log_is_found_and_filled_and_may_fail() {
     assert_eq!((get("a"), get("b"), get("c")), (Some(1), Some(2), None));
     let kept = |log: &Log, key: &str| -> Option<u32> { log.get(key) };
     assert_eq!((kept(&cache, "a"), kept(&own, "b")), (Some(1), Some(2)), "either has both");
-    // One that another process has open is read, and nothing is put into it.
+    // A log that another process has open can be read, but new results are not stored in it.
     let read = Log::read(&path("cache")).unwrap();
     Store::<u32>::put(&read, "d", &4).unwrap();
     assert_eq!((kept(&read, "a"), kept(&read, "d")), (Some(1), None));

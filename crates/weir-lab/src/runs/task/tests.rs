@@ -33,7 +33,7 @@ fn a_further_window_measures_what_it_would_as_the_only_one() {
         assert_eq!(several.measured.metrics.windows[name], only.metrics, "{name}");
         assert_eq!(several.measured.delays_within[name], only.delays, "{name}");
     }
-    // The main one does not notice the others.
+    // The main window is the same with and without further ones.
     let main = ran(&scenario(&["duration=20s", "measure.from=5s"])).measured;
     let without_others = RunMetrics { windows: BTreeMap::new(), ..several.measured.metrics };
     assert_eq!(without_others, main.metrics);

@@ -1,4 +1,4 @@
-//! The packets of a transfer as they arrived.
+//! The packets of a transfer by their arrival.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use super::copies::Copies;
 
 /// Most packets of a transfer: each takes 16 bytes of memory.
 const MOST_PACKETS: usize = 20_000_000;
-/// So much later than a packet, in ns, is no packet before it in a file whose packets are nearly in order.
+/// Largest disorder of a file whose packets are nearly in order, in ns.
 const OUT_OF_ORDER: i64 = 1_000_000_000;
 
 /// A packet of the transfer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
-    /// When it passed, in ns since the first one.
+    /// Time of the packet, in ns since the first one.
     pub(super) nanos: i64,
     pub(super) bytes: u32,
 }

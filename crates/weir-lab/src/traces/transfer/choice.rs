@@ -17,7 +17,7 @@ const LISTED: usize = 8;
 /// A flow was captured more than once where more than this share of its packets are copies.
 const COPIED: f64 = 0.2;
 
-/// Where more than this share of the packets are first fragments without further ones, the rest was not recorded.
+/// A capture is cut where more than this share of its packets are first fragments without further ones.
 const CUT: f64 = 0.02;
 
 /// The flow of the transfer.
@@ -32,7 +32,7 @@ pub(super) struct Chosen {
 struct Extent {
     packets: u64,
     bytes: u64,
-    /// Of these.
+    /// Number of copies among its packets.
     copies: u64,
     copied_bytes: u64,
     /// Fragments.
@@ -48,7 +48,7 @@ impl Extent {
     }
 }
 
-/// The flow of the transfer: the only one, or the one that is `asked` for.
+/// The flow of the transfer: the only one, or the one that `asked` names.
 ///
 /// # Errors
 /// The capture cannot be read, or another flow could be meant.
@@ -100,7 +100,7 @@ pub(super) fn choose(path: &Path, asked: &Asked, findings: &mut Vec<Finding>) ->
     Ok(Chosen { flow: key, copied: extent.is_copied() })
 }
 
-/// The flow that is asked for of all `flows`, the largest first; the only one where none is.
+/// The flow that `asked` names among all `flows`, the largest first; the only one where none is named.
 fn one_of(flows: &[(FlowKey, Extent)], seen: &Seen, asked: &Asked) -> Result<(FlowKey, Extent), FormError> {
     if flows.is_empty() {
         let problem = match seen.orphans {

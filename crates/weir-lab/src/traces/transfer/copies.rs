@@ -1,27 +1,26 @@
-//! Packets that were captured more than once: at each interface that "any" stands for, at a bond and at its members, by
-//! both sides of a mirror port.
+//! Packets captured more than once: at each interface of "any", at a bond and at its members, or by both sides of a mirror port.
 
 use std::collections::HashMap;
 
 use super::super::packet::{FlowKey, Packet};
 
-/// Copies are at most so many ns apart.
+/// Largest distance between copies, in ns.
 const APART: i64 = 1_000_000;
-/// Packets that are remembered before those that are too old are forgotten.
+/// Number of remembered packets above which old ones are dropped.
 const REMEMBERED: usize = 1 << 16;
 
-/// Packets of late.
+/// The packets seen recently.
 #[derive(Debug, Default)]
 pub(super) struct Copies {
-    /// When each passed last.
+    /// Time of the last packet of each flow and hash.
     seen: HashMap<(FlowKey, u64), i64>,
-    /// The first identity of each flow, and whether it had others.
+    /// The first identity of each flow, and whether other identities followed.
     identities: HashMap<FlowKey, (u64, bool)>,
 }
 
 impl Copies {
-    /// Whether the packet is one that was there up to 1 ms ago. Packets without identification are none as long as all of
-    /// their flow are alike.
+    /// Whether a copy of the packet was captured up to 1 ms before. Packets without identification do not count as copies as long
+    /// as all packets of their flow are alike.
     pub(super) fn is_copy(&mut self, packet: &Packet) -> bool {
         let hash = packet.identity.hash;
         let (first, differ) = self.identities.entry(packet.flow).or_insert((hash, false));
@@ -30,12 +29,12 @@ impl Copies {
         self.is_again(packet) && tells
     }
 
-    /// The same of a flow whose packets tell.
+    /// As [`Self::is_copy`], for a flow whose packets are known to differ.
     pub(super) fn is_again(&mut self, packet: &Packet) -> bool {
         let near = |nanos: i64| (packet.nanos - nanos).abs() <= APART;
         if self.seen.len() >= REMEMBERED {
             self.seen.retain(|_, nanos| near(*nanos));
-            // So many within 1 ms: more are not remembered, so that each is looked at once.
+            // Above this number within 1 ms, further packets are not remembered, so that each is looked at once.
             if self.seen.len() > REMEMBERED / 2 {
                 self.seen.clear();
             }

@@ -5,7 +5,7 @@ use etherparse::{IpFragOffset, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use super::*;
 
 const MS: i64 = 1_000_000;
-/// When captures begin, in s since 1970.
+/// Begin of captures, in s since 1970.
 const BEGIN: i64 = 1_700_000_000;
 
 /// Packets of IP by the time in ns at which they passed.
@@ -21,7 +21,7 @@ fn ip(protocol: IpNumber, identification: u16, offset: u16, more: bool, payload:
     [header.to_bytes().as_slice(), payload].concat()
 }
 
-/// A datagram of UDP; what is not in `begin` is 0.
+/// A UDP datagram with zeros behind `begin`.
 fn datagram(begin: &[u8], length: usize) -> Vec<u8> {
     let header =
         UdpHeader { source_port: 5000, destination_port: 6000, length: 8 + length as u16, checksum: 0 };
@@ -155,7 +155,7 @@ fn datagrams_without_identification_are_copies_by_what_they_carry() {
     let two = imported(&pcap(&twice(&numbered))).unwrap();
     assert_eq!(two.rates, imported(&pcap(&numbered)).unwrap().rates);
     assert!(two.finding("copies").is_some());
-    // Ten in a row, 100 µs apart, that carry the same: nothing tells whether they are copies.
+    // Ten in a row, 100 µs apart, with the same content: copies cannot be distinguished.
     let alike: Packets = (0..2000).map(|n| (n / 10 * 10 * MS + n % 10 * 100_000, udp(0, &[]))).collect();
     let alike = imported(&pcap(&alike)).unwrap();
     assert!(alike.finding("copies").is_none() && (alike.mbps() - 9.8).abs() < 0.1, "{}", alike.mbps());

@@ -8,7 +8,7 @@ use super::reader::{Body, Packet, capture, flow, network};
 const SENDER: [u8; 4] = [10, 0, 0, 1];
 const RECEIVER: [u8; 4] = [10, 0, 0, 2];
 
-/// A call over a queue that marks what waits for more than 20 ms.
+/// A call over a queue that marks packets after more than 20 ms.
 fn call(controller: &str) -> Vec<Packet> {
     let words = format!("kind = \"media\"\ncontroller = \"{controller}\"\necn = \"ect1\"");
     let scenario = network("{ time = \"300ms\", mark_above = \"20ms\" }", &flow("video", &words));

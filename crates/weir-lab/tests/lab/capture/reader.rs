@@ -57,12 +57,12 @@ pub(crate) struct Packet {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
-    /// What was kept of a UDP datagram.
+    /// The captured payload of a UDP datagram.
     Udp(Vec<u8>),
     Tcp(Tcp),
 }
 
-/// What a TCP header says.
+/// Fields of a TCP header.
 #[derive(Clone, Debug)]
 pub(crate) struct Tcp {
     pub(crate) sequence: u32,
@@ -122,7 +122,7 @@ fn packet(body: &[u8]) -> Packet {
     let mut bytes = body[20..20 + kept].to_vec();
     assert_eq!((bytes[0], be16(&bytes, 2)), (0x45, whole as u16), "IPv4, and its length");
     assert_eq!(checksum(&bytes[..20]), 0, "of the IP header");
-    // What was cut off are zeros.
+    // The bytes that were cut off are zeros.
     bytes.resize(whole as usize, 0);
     let protocol = u16::from(bytes[9]);
     let pseudo = [&bytes[12..20], &protocol.to_be_bytes(), &(whole as u16 - 20).to_be_bytes()].concat();

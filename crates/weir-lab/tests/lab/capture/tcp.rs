@@ -103,7 +103,7 @@ fn exact_counts_of_marks_are_in_three_flags() {
     let count = |tcp: &Tcp| u32::from((tcp.flags & (AE | CWR | ECE)) >> 6);
     assert_eq!(count(&forward(&packets).next().unwrap().1), 7, "SYN");
     assert_eq!(count(backward(&packets).next().unwrap()), 2, "SYN-ACK, after a SYN without a mark");
-    // What has arrived marked before an acknowledgement comes back; it left 25 ms earlier.
+    // Counts of marked packets by arrival time. An acknowledgement in the capture left the receiver 25 ms earlier.
     let mut marks = BTreeMap::from([(0, 0)]);
     for (packet, _) in forward(&packets).filter(|(packet, _)| packet.ecn == 3) {
         let so_far = marks.last_key_value().map_or(0, |(_, &count)| count);

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use super::reader::{Body, capture_to, flow, network, read};
 
-/// What `tshark` prints with these arguments; `None` if it is not installed.
+/// The output of `tshark` with these arguments, or `None` if it is not installed.
 fn tshark(arguments: &[&str]) -> Option<String> {
     let output = Command::new("tshark").args(arguments).output().ok()?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

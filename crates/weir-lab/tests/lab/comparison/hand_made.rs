@@ -15,7 +15,7 @@ pub(crate) fn plan(flows: &[(&str, FlowKind)]) -> MeasurePlan {
     MeasurePlan::new(end, flows.iter().map(flow).collect(), links)
 }
 
-/// A run in which nothing happened.
+/// A run without any traffic.
 pub(crate) fn empty_run(flows: &[(&str, FlowKind)]) -> RunMetrics {
     Recorder::new(plan(flows)).finish().metrics
 }

@@ -1,12 +1,12 @@
-//! The same law with its observer at either end, over the wire's formats with their resolutions.
+//! The same controller with its observer at either end, over the wire formats with their resolutions.
 
 use weir_lab::comparison::{ComparisonRequest, ControllerRuns};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 
-/// Frames keep no step with NADA's reports, ten a second: of 30 a second every third would meet the same phase of the
-/// rate's swing between reports, one phase here and another there, and the mean target would differ by 5 % while what
-/// arrives is the same.
+/// Frames are not synchronous with NADA's ten reports a second. At 30 frames a second every third frame would meet the same phase
+/// of the rate's swing between reports, one phase here and another there. The mean target would then differ by 5 % at the same
+/// arrival rate.
 const ONE_MEGABIT: &str = r#"title = "A call over 1 Mbit/s"
 duration = "120s"
 [links.forward]

@@ -1,4 +1,4 @@
-//! What the report shows of a comparison.
+//! Panels of a comparison in the report.
 
 use weir_lab::comparison::panels::report_input;
 use weir_lab::comparison::{Comparison, ComparisonRequest};
@@ -105,7 +105,7 @@ fn many_competitors_are_shown_as_their_sum() {
     assert_eq!(panel.flows.len(), 2);
     let others = &panel.flows[1];
     assert_eq!((others.name.as_str(), others.role), ("9 others", FlowRole::Competitor));
-    // 1 + 2 + … + 9 = 45; what is not a number does not count.
+    // 1 + 2 + … + 9 = 45; values that are not finite do not count.
     assert_eq!(others.receive_rate_bps, [45.0, 450.0]);
     assert_eq!(others.send_rate_bps, [45.0, 0.0]);
     let eight = &input(with_series(&flows[..8])).controllers[0];

@@ -1,4 +1,4 @@
-//! Tables of comparisons: what stands in which column, and how flows share rows.
+//! Tables of comparisons: the columns, and the rows of flows.
 
 use weir_lab::comparison::Comparison;
 use weir_lab::comparison::demo;
@@ -153,7 +153,7 @@ fn freezes_of_the_demo_are_differences_stretch_by_stretch() {
     };
     let alone = comparison(&[("nada", frozen([30.0, 33.0, 27.0])), ("fixed", frozen([30.0, 31.0, 29.0]))]);
     let table = demo_table(&alone, &alone);
-    // 0, 2, −2 and half of that: as many as the yardstick's, though not in each stretch.
+    // 0, 2, −2 and half of that: the total equals the reference sender's, though not in each stretch.
     assert_eq!(mean(&table, "nada", "freezes beyond fixed"), Some(0.0));
     assert!(cell(&table, "nada", "frozen beyond fixed").unwrap().ci95.unwrap() > 1.0);
     assert_eq!(cell(&table, "fixed", "freezes beyond fixed").unwrap().ci95, Some(0.0));
@@ -206,7 +206,7 @@ fn the_columns_of_the_demo_stand_in_their_order() {
 
 #[test]
 fn time_lost_is_a_share_of_all_time_under_the_controller() {
-    // 2 s of 2 + 1 + 5 s are 25 %; at the maximum nothing is lost, but its time counts.
+    // 2 s of 2 + 1 + 5 s are 25 %; at the maximum no rate is lost, but its time counts.
     let mut run = call(800.0);
     let seconds = PerLimitingFactor {
         delay: Some(2.0),

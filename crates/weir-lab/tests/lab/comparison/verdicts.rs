@@ -1,4 +1,4 @@
-//! The sentence to repeat says what the runs allow, no more.
+//! The verdict's sentence claims no more than the runs support.
 
 use weir_lab::comparison::Comparison;
 use weir_lab::comparison::demo;

@@ -1,4 +1,4 @@
-//! A range of rates a hundred times the path: what a game's stream meets on a bad link.
+//! A range of rates a hundred times the path, as for a game's stream on a bad link.
 
 use super::verdict::{Finding, assert_as_said, judge};
 use super::{Runs, of_every_law, rate, set};
@@ -6,7 +6,8 @@ use super::{Runs, of_every_law, rate, set};
 /// The capacity here, in bit/s.
 const THIN: f64 = 500e3;
 
-/// By its own equation NADA rests where x = XREF·RMAX/r = 1 s, which 300 ms of queue and some 10 % of loss make up.
+/// By its own equation NADA rests at x = XREF·RMAX/r = 1 s. That is the sum of 300 ms of queue and the penalty of some 10 % of
+/// loss.
 const NADA: &[&str] = &["nada", "nada-at-sender"];
 
 fn runs() -> Vec<Runs> {

@@ -1,4 +1,4 @@
-//! Reports that are lost on the way back say nothing of the packets.
+//! Reports lost on the return path are no sign of lost packets.
 
 use super::verdict::{Finding, assert_as_said, judge};
 use super::{CAPACITY, of_every_law, rate, set};

@@ -1,5 +1,5 @@
-//! Short round trips on an empty link, with every encoder, also from the least rate: a law lets its source send what it
-//! sends under a fixed target.
+//! Short round trips on an empty link, with every encoder, also from the lowest rate. The controller lets its source send as much
+//! as under a fixed target.
 
 use std::collections::BTreeSet;
 
@@ -23,15 +23,15 @@ const ENCODERS: [&str; 10] = [
     "greedy",
 ];
 
-/// The highest rate of an encoder that has none of its own, in kbit/s.
+/// The highest rate of an encoder without a maximum of its own, in kbit/s.
 const MOST: u64 = 2500;
 
-/// At which rate so many streams of the ladder are on: their sum and a tenth of it, in kbit/s.
+/// Rates at which this many streams of the ladder are on: their sum and a tenth of it, in kbit/s.
 const STREAMS: [(&str, u64); 3] = [("one stream", 165), ("two streams", 715), ("three streams", 2365)];
 
 const SIMULCAST: &str = "simulcast";
 
-/// A half of each round trip, in µs, and the rates to start from, in kbit/s, the least among them.
+/// The one-way delays, in µs, and the start rates, in kbit/s, the lowest among them.
 fn ways() -> Vec<(u64, u64)> {
     let (halves, starts): (&[u64], &[u64]) =
         if long() { (&[2000, 3500, 5000, 7500, 10_000, 15_000], &[300, 50]) } else { (&[5000], &[50]) };
@@ -67,13 +67,13 @@ fn payload_rate(run: &RunMetrics) -> f64 {
     run.flows[0].payload_rate_bps.unwrap_or(0.0)
 }
 
-/// What the source sends under a fixed target of `kbps`, of which no law may send more.
+/// The rate of the source under a fixed target of `kbps`, which no controller may exceed.
 fn fixed(encoder: &str, half_us: u64, kbps: u64) -> f64 {
     let runs = simulate(&["fixed"], &[path(encoder, half_us, [kbps; 3])]);
     payload_rate(&runs[0]).min(1e3 * kbps as f64)
 }
 
-/// The least of a law's runs over what its source sends at a fixed target, whatever the way.
+/// The lowest rate among a controller's runs over the rate of its source at a fixed target, over all paths.
 fn finding(runs: &Runs, ways: &[(u64, u64)], fixed: f64) -> Finding {
     let rates = runs.metrics.iter().map(payload_rate);
     let worst = rates.zip(ways).min_by(|a, b| a.0.total_cmp(&b.0)).expect("there is a way");
@@ -108,8 +108,8 @@ fn short_round_trips_carry_what_the_source_sends() {
     assert_as_said(&encoders().flat_map(of).collect::<Vec<_>>());
 }
 
-/// A stream is switched on where the target is a tenth above what it and those below need, far more than those below
-/// send: which of them a law's rule reaches is its own, and what it reaches it keeps.
+/// A stream is switched on where the target is a tenth above the rates of it and those below. That is far more than those below
+/// send. So each controller has its own highest stream, and keeps the streams that it reaches.
 #[test]
 fn short_round_trips_switch_on_the_streams_that_the_law_can_reach() {
     let ways = ways();

@@ -38,7 +38,7 @@ fn an_hour_of_clock_skew_changes_little() {
 #[test]
 fn two_bad_crystals_leave_the_rate_as_it_is() {
     let seconds = if long() { 25 * 60 } else { SHORT };
-    // With a maximum near the link NADA stands at 12 ms of queue, which is what the clocks gain in a minute.
+    // With a maximum near the link NADA rests at 12 ms of queue, which is the clocks' drift in a minute.
     let drifting = |ppm: i32| {
         let sets = [
             format!("duration={seconds}s"),

@@ -1,4 +1,4 @@
-//! Steps of the path's delay and of the receiver's clock, of which nobody is informed.
+//! Steps of the path's delay and of the receiver's clock, without notice to the flows.
 
 use super::verdict::{Finding, assert_as_said, judge};
 use super::{rate, simulate};

@@ -1,9 +1,9 @@
-//! Two hours alone: neither queue nor rate drift away from what they were in the fifth minute.
+//! Two hours alone: neither queue nor rate drifts away from its value in the fifth minute.
 
 use super::verdict::{Finding, assert_as_said, judge};
 use super::{CAPACITY, long, median_queue, of_every_law, rate};
 
-/// Both of the long runs: 2 s of queue, measured in the fifth minute and in the last two.
+/// Settings of both long runs: 2 s of queue, measured in the fifth minute and in the last two.
 pub(super) fn path(seconds: u64) -> Vec<String> {
     vec![
         format!("duration={seconds}s"),
@@ -13,7 +13,7 @@ pub(super) fn path(seconds: u64) -> Vec<String> {
     ]
 }
 
-/// Behind the ten minutes after which an old base delay may be forgotten, two for it to show and two to measure.
+/// Duration of the short form: ten minutes after which an old base delay may be forgotten, two for the effect and two to measure.
 pub(super) const SHORT: u64 = 14 * 60;
 
 #[test]

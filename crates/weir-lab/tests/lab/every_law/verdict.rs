@@ -1,31 +1,31 @@
-//! Who has a property, and who cannot.
+//! The verdict on a property: the controllers that have it, and the documented exceptions.
 
 use std::collections::BTreeMap;
 
 use super::long;
 
-/// How a law did.
+/// The result of a controller for a property.
 pub(super) struct Finding {
     pub(super) law: &'static str,
     pub(super) figures: String,
     pub(super) holds: bool,
 }
 
-/// Laws by property.
+/// Controllers by property.
 type Lists = [(&'static str, &'static [&'static str])];
 
-/// What of what laws cannot only the long form shows.
+/// Exceptions that only the long form shows.
 const ONLY_LONG: &Lists = &[
     ("short round trips, trace-driven", &["gcc-send-side"]),
     ("short round trips, simulcast, two streams", &["ledbat"]),
     ("short round trips, simulcast, three streams", &["scream-v2", "ledbat", "rap"]),
 ];
 
-/// And what only the short form.
+/// Exceptions that only the short form shows.
 const ONLY_SHORT: &Lists = &[("clock skew of 50 ppm", &["scream"])];
 
-/// Each law that cannot have a property by its own definition, as `docs/controllers.md` tells them, which says what their
-/// lines in `LAWS` say.
+/// Controllers that cannot have a property by their own definition, by property, as listed in `docs/controllers.md`, which has
+/// the text of their lines in `LAWS`.
 fn exceptions() -> BTreeMap<String, Vec<String>> {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/controllers.md");
     let docs = std::fs::read_to_string(docs).expect("it can be read");
@@ -47,8 +47,8 @@ pub(super) fn assert_as_said(wrong: &[String]) {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Tells of each law, and gives those that have not the property that is asked of them, or have one that they are said not
-/// to have.
+/// Prints the finding of each controller. Returns controllers that lack the property without being exceptions, or have it in
+/// spite of being exceptions.
 pub(super) fn judge(property: &str, findings: Vec<Finding>) -> Vec<String> {
     let exceptions = exceptions().remove(property).unwrap_or_default();
     let mut wrong = Vec::new();

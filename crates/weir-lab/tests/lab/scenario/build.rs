@@ -1,4 +1,4 @@
-//! What a scenario becomes: links, flows, clocks, routes, and what depends on the seed.
+//! Runs built from scenarios: links, flows, clocks, routes, and random parts by the seed.
 
 use weir_lab::compile::{Run, RunOptions};
 use weir_lab::results::FlowKind;

@@ -1,4 +1,4 @@
-//! The words for Wi-Fi cells, what they become, and what is measured.
+//! The keys of Wi-Fi cells, the resulting model, and the measurements.
 
 use weir_lab::compile::{Run, RunOptions};
 use weir_lab::metrics::Recorder;
@@ -9,7 +9,7 @@ use weir_net::{LossModel, QueueConfig, Service, WifiConfig, WifiLink};
 use weir_sim::Simulation;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-/// Two stations and an access point, and what else the cell and the first station's link say.
+/// Two stations and an access point, with further keys of the cell and of the first station's link.
 fn text(cell: &str, link: &str) -> String {
     format!(
         r#"title = "A cell"
@@ -85,7 +85,7 @@ fn a_cell_is_802_11n_unless_it_says_otherwise() {
     assert_eq!((cells.len(), cells[0].name.as_str(), cells[0].config), (1, "home", WifiConfig::default()));
     let queue = QueueConfig { limit_time: Some(TimeDelta::from_millis(300)), ..QueueConfig::default() };
     let link = |transmitter| WifiLink { queue, ..WifiLink::new(transmitter, WifiLink::MCS_11) };
-    // Links of one node are one transmitter: the access point has both ways back.
+    // Links of one node are one transmitter: the access point has both return paths.
     let expected = [(0, link(0)), (1, link(1)), (2, link(2)), (3, link(1))];
     assert_eq!(cells[0].links, expected);
     let changed = of(
@@ -186,7 +186,7 @@ fn a_cell_has_for_its_flows_what_they_carry_when_they_always_send() {
 fn a_call_keeps_going_beside_a_station_that_wants_everything() {
     let metrics = measure(&text("", IN_HOME));
     let rate = |flow: usize| metrics.flows[flow].rate_bps.unwrap() / 1e6;
-    // Three contend: the call has more opportunities than it needs, and the two that are always full have as many each.
+    // Three contend: the call has more opportunities than it needs, and the two saturated stations have as many each.
     assert!((rate(0) / rate(1) - 1.0).abs() < 0.05, "{} up, {} down", rate(0), rate(1));
     assert!((20.0..28.0).contains(&(rate(0) + rate(1) + rate(2))), "{} and {}", rate(0) + rate(1), rate(2));
     assert!(rate(2) > 1.0, "{} Mbit/s of at most 2", rate(2));
@@ -273,7 +273,7 @@ fn sixteen_calls_get_about_what_rfc_8869_says_a_cell_has() {
 
 #[test]
 fn calls_from_an_access_point_feel_the_others_first() {
-    // It has one share of the opportunities for its eight calls, as each station that sends has for one.
+    // The access point has one share of the opportunities for its eight calls, as each sending station has for one.
     for name in ["rfc8869/wifi-bidirectional", "rfc8869/wifi-tcp"] {
         let (_, flows) = rates(name);
         let least_up = flows[..8].iter().copied().fold(f64::INFINITY, f64::min);

@@ -1,4 +1,4 @@
-//! Each way to get a scenario wrong, and what the error says: where, what, and what would be right.
+//! Each kind of error in a scenario, and its message: place, problem, and a valid alternative.
 
 mod coupling;
 mod flows;

@@ -1,4 +1,4 @@
-//! The scenarios that ship, and what a scenario is once it is written out again.
+//! The shipped scenarios, and scenarios written out again.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,8 @@ fn every_scenario_that_ships_is_valid_and_builds_for_every_controller() {
     }
 }
 
-/// Senders of video do not queue seconds of frames; the papers' do, and so do those of scenarios without laws to judge.
+/// Senders of video do not queue seconds of frames; in the papers' scenarios they do, and in scenarios without controllers to
+/// judge.
 #[test]
 fn frames_are_skipped_above_a_tenth_of_a_second_but_in_the_papers_scenarios() {
     let judged = ["cellular/", "gaming/", "quality/", "rfc8867/", "rfc8869/", "sharing/"];

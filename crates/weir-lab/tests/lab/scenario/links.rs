@@ -1,4 +1,4 @@
-//! The words for links and queues, and what they become.
+//! The keys of links and queues, and the resulting model.
 
 use weir_lab::compile::RunOptions;
 use weir_lab::scenario::Scenario;

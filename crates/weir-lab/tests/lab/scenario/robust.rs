@@ -1,4 +1,4 @@
-//! Whatever stands in a file or in a `--set`: an answer, never a panic.
+//! Any content of a file or of a `--set` gets an answer, never a panic.
 
 use proptest::prelude::*;
 use weir_lab::compile::RunOptions;
@@ -8,7 +8,7 @@ use weir_lab::traces::TraceStore;
 use weir_sim::Simulation;
 use weir_world::Unwatched;
 
-/// Text that is likely to mean something in a scenario.
+/// Text that is likely to have a meaning in a scenario.
 fn fragment() -> impl Strategy<Value = String> {
     prop_oneof![
         "[ -~\n]{0,12}",
@@ -40,7 +40,7 @@ fn fragment() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What is accepted can be simulated and written out; what is refused is refused with a message.
+/// Accepted text can be simulated and written out; refused text is refused with a message.
 fn check(text: &str, overrides: &[String]) {
     let scenario = match Scenario::parse("any.toml", text, overrides) {
         Ok(scenario) => scenario,

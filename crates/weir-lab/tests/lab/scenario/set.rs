@@ -1,4 +1,4 @@
-//! `--set path=value`: what it changes, and what it refuses.
+//! `--set path=value`: its effects, and its refusals.
 
 use weir_lab::compile::set;
 use weir_lab::form::ScenarioError;

@@ -1,4 +1,4 @@
-//! What a testbed of real machines sets, as scenarios set it (gcc-2016, fig. 12).
+//! The settings of a testbed of real machines, as scenarios make them (gcc-2016, fig. 12).
 
 use weir_lab::compile::RunOptions;
 use weir_lab::metrics::Measured;
@@ -69,7 +69,7 @@ fn the_queue_holds_its_time_at_whatever_the_capacity_is() {
     let longest = |from: usize, to: usize| {
         series.links[0].queue_max_ms[from..to].iter().copied().filter(|ms| ms.is_finite()).fold(0.0, f64::max)
     };
-    // Steps are of 100 ms; from 6 s on all that is in the queue came at the lower rate.
+    // Steps are of 100 ms; from 6 s on all packets in the queue came at the lower rate.
     for (from, to) in [(10, 50), (60, 100)] {
         assert!((270.0..=300.0).contains(&longest(from, to)), "{} ms", longest(from, to));
     }

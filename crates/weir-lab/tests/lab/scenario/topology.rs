@@ -1,4 +1,4 @@
-//! Networks with several ways, chains of bottlenecks, and their short forms.
+//! Networks with several paths, chains of bottlenecks, and their short forms.
 
 use weir_lab::compile::{Run, RunOptions};
 use weir_lab::scenario::Scenario;
@@ -9,7 +9,7 @@ fn build(scenario: &Scenario, seed: u64) -> Run {
     scenario.build(&RunOptions { seed, ..RunOptions::default() }, &TraceStore::at(None)).unwrap()
 }
 
-/// Names of the links on each flow's way there and back.
+/// Names of the links on each flow's forward and return path.
 fn ways(run: &Run) -> Vec<(String, Vec<&str>, Vec<&str>)> {
     let names = |way: &[usize]| way.iter().map(|&link| run.spec.links[link].name.as_str()).collect();
     run.spec
@@ -137,7 +137,7 @@ access_delay = "140ms"
     assert_eq!(delays, [(ms(10), ms(10)), (ms(150), ms(150))]);
 }
 
-/// Two flows of the call `c`, and one that is in none.
+/// Two flows of the call `c`, and one without a call.
 fn call_of_two(words: &str) -> String {
     let media = |name: &str, words: &str| {
         format!("[flows.{name}]\nkind = \"media\"\ncontroller = \"gcc\"\n{words}\n")

@@ -1,4 +1,4 @@
-//! The trace files that ship, and how traces are found.
+//! The shipped trace files, and the search for traces.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `dccc-passivity`.
+//! The analysis `dccc-passivity`.
 
 use rand::{Rng, RngExt};
 use schemars::JsonSchema;
@@ -21,60 +21,59 @@ pub(in crate::analysis) struct Passivity;
 pub(in crate::analysis) struct Parameters {
     #[serde(flatten)]
     random: Random,
-    /// `α` is so many times the greatest slope of any flow's price, `β/(T + e_b)`.
+    /// `α` as a multiple of the greatest slope of any flow's price, `β/(T + e_b)`.
     #[schemars(range(min = 1e-6, max = 1e6))]
     alpha_factor: f64,
-    /// Whether all flows have the gain of a round trip of 100 ms; else each has that of its own, `1/k_r` within the sum of
-    /// eq. (28).
+    /// Whether all flows have the gain of a round trip of 100 ms; else each has its own, `1/k_r` within the sum of eq. (28).
     equal_gains: bool,
-    /// Rates begin at up to so many times those of rest, and down to one over it.
+    /// Initial rates lie between the rates at rest divided by this and multiplied by this.
     #[schemars(range(min = 1.0, max = 100.0))]
     spread: f64,
-    /// Queues begin at up to so much.
+    /// Longest initial queue.
     longest_queue: TimeDelta,
-    /// How long each network is followed, at most an hour.
+    /// Simulated time of each network, at most an hour.
     duration: TimeDelta,
     /// Step of the integration, at most 20 ms.
     step: TimeDelta,
-    /// A rise of `V` by more than so much of what it began with counts.
+    /// A rise of `V` counts above this share of its initial value.
     #[schemars(range(min = 0.0, max = 1.0))]
     slack: f64,
-    /// States of each network at which the inequalities are looked at.
+    /// States of each network at which the inequalities are checked.
     #[schemars(range(min = 0, max = 100_000))]
     samples: u32,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::analysis) struct Results {
-    /// Networks followed.
+    /// Networks simulated.
     networks: u32,
-    /// Those that end within a thousandth of the rates at rest.
+    /// Networks that end within a thousandth of the rates at rest.
     converged: u32,
-    /// The greatest distance from rest at the end: of a rate, over that of rest.
+    /// The greatest distance of a rate from its rate at rest at the end, over the rate at rest.
     largest_distance: f64,
     /// Networks of which `V` rises anywhere by more than the slack.
     networks_rising: u32,
-    /// Steps in which it does.
+    /// Steps with a rise of `V` by more than the slack.
     rises: u64,
-    /// Steps altogether.
+    /// Steps in total.
     steps: u64,
-    /// The greatest rise in a step, over what `V` began with.
+    /// The greatest rise in a step, over the initial `V`.
     largest_rise: f64,
-    /// The greatest `V` after the start, over what it began with.
+    /// The greatest `V` after the start, over the initial `V`.
     largest_storage: f64,
-    /// States at which the inequalities were looked at.
+    /// States at which the inequalities were checked.
     samples: u32,
-    /// The inequalities of appendix A, without delay and projection met as they are.
+    /// The inequalities of appendix A, checked without delay and projection as they are written.
     inequalities: Vec<Inequality>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Inequality {
-    /// Which.
+    /// Name of the inequality.
     name: &'static str,
-    /// What it says.
+    /// Statement of the inequality.
     meaning: &'static str,
-    /// States at which it does not hold.
+    /// States that violate it.
     violations: u32,
     /// The greatest excess, in its own unit; 0 where there is none.
     largest: f64,
@@ -98,9 +97,9 @@ impl Default for Parameters {
 
 /// Round-trip time of the common gain, in s.
 const RTT: f64 = 0.1;
-/// Excesses up to so much of the largest possible are rounding.
+/// Excesses up to this share of the largest possible are rounding errors.
 const ROUNDING: f64 = 1e-9;
-/// What a difference leaves of a derivative, over the sum of its terms.
+/// Error of a difference quotient against the derivative, over the sum of its terms.
 const DIFFERENCES: f64 = 1e-6;
 
 impl Analysis for Passivity {
@@ -147,7 +146,7 @@ impl Parameters {
         Ok(System::new(links, users, gains, alpha, found))
     }
 
-    /// A state anywhere near rest: half of the queues are empty.
+    /// A random state near rest, with half of the queues empty.
     fn start(&self, system: &System, dice: &mut impl Rng) -> State {
         let most = libm::log(self.spread);
         let scale = |dice: &mut dyn FnMut() -> f64| libm::exp(most * dice());
@@ -191,7 +190,7 @@ impl Results {
         };
         let first = storage(&start);
         let (mut state, mut before, mut rises) = (start, first, 0);
-        // What is left of V at rest, where a link is not full, is no distance.
+        // V does not vanish at rest where a link is not full; that remainder is no distance.
         for _ in 0..steps {
             state = system.after(&state, step);
             let now = storage(&state);

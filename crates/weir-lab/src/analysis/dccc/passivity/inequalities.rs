@@ -2,7 +2,7 @@
 
 use super::{State, System};
 
-/// Each by its name, and what holds.
+/// Name and statement of each inequality.
 pub(super) const NAMES: [(&str, &str); 8] = [
     (
         "eq45b",
@@ -17,16 +17,16 @@ pub(super) const NAMES: [(&str, &str); 8] = [
     ("lyapunov", "V_user + V_link does not rise"),
 ];
 
-/// In s: a millionth of the time in which anything changes.
+/// Step of difference quotients in s: a millionth of the system's time scale.
 const MOMENT: f64 = 1e-6;
 
-/// The inequalities that are meant for each flow or link, the greatest of them.
+/// The greatest of the values, for inequalities that apply to each flow or link.
 fn greatest(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(f64::NEG_INFINITY, f64::max)
 }
 
 impl System {
-    /// What each of [`NAMES`] must not have above 0, in that order.
+    /// The excess of each inequality of [`NAMES`], in that order; a positive one is a violation.
     pub(super) fn excesses(&self, state: &State) -> [f64; 8] {
         let growth = self.growth(state);
         let drive = self.drive(state, &growth);
@@ -64,7 +64,8 @@ impl System {
         ]
     }
 
-    /// By how much `α·dV_user/dt` is above `bound`, over `scale`. `V_user` is eq. (28) itself, here and a moment later and before.
+    /// The excess of `α·dV_user/dt` above `bound`, over `scale`. `V_user` is eq. (28) itself, evaluated a moment later and a
+    /// moment before.
     fn user_excess(&self, state: &State, bound: f64, scale: f64) -> f64 {
         let velocity = self.velocity(state);
         let storage = |after: f64| self.storage(&state.moved(&velocity, after)).0;

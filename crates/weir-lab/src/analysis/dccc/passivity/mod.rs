@@ -15,7 +15,7 @@ struct State {
     queues: Vec<f64>,
 }
 
-/// A network with the point at which it rests.
+/// A network with its equilibrium.
 #[derive(Clone, Debug)]
 struct System {
     links: Vec<Link>,
@@ -32,7 +32,7 @@ impl System {
         Self { links, users, gains, alpha, rest: State { rates: rest.rates, queues: rest.queues } }
     }
 
-    /// `y`, what arrives at each link.
+    /// `y`, the rate that arrives at each link.
     fn arriving(&self, state: &State) -> Vec<f64> {
         let at = |link: usize| {
             let crossing =
@@ -47,12 +47,13 @@ impl System {
         let arriving = self.arriving(state);
         let of = |((link, arriving), queue): ((&Link, &f64), &f64)| {
             let growth = arriving / link.capacity - 1.0;
+            // Projection: an empty queue does not shrink.
             if *queue <= 0.0 { growth.max(0.0) } else { growth }
         };
         self.links.iter().zip(&arriving).zip(&state.queues).map(of).collect()
     }
 
-    /// `U'(x) − v(e) − de/dt` of each flow, which its gain and its rate multiply to `dx/dt`. Eq. (15).
+    /// `U'(x) − v(e) − de/dt` of each flow; times gain and rate it is `dx/dt`. Eq. (15).
     fn drive(&self, state: &State, growth: &[f64]) -> Vec<f64> {
         let of = |(user, rate): (&User, &f64)| {
             let gradient: f64 = user.route.iter().map(|&link| growth[link]).sum();
@@ -77,7 +78,7 @@ impl System {
         ((0..self.users.len()).map(user).sum::<f64>() / self.alpha, (0..self.links.len()).map(link).sum())
     }
 
-    /// `c − ŷ`, what a link leaves unused at rest; none where there is a queue.
+    /// `c − ŷ`, the unused capacity of a link at rest; 0 where there is a queue.
     fn spare(&self) -> Vec<f64> {
         let arriving = self.arriving(&self.rest);
         let of = |((link, arriving), queue): ((&Link, &f64), &f64)| {

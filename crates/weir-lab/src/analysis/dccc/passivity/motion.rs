@@ -11,7 +11,7 @@ impl System {
         State { rates: rates.collect(), queues: growth }
     }
 
-    /// The state after `step` seconds, by the classical method of fourth order; queues do not fall below 0.
+    /// The state after `step` seconds, by the classical Runge–Kutta method of fourth order; queues do not fall below 0.
     pub(super) fn after(&self, state: &State, step: f64) -> State {
         let one = self.velocity(state);
         let two = self.velocity(&state.moved(&one, step / 2.0));

@@ -1,4 +1,4 @@
-//! `dccc-loop`.
+//! The analysis `dccc-loop`.
 
 use core::f64::consts::PI;
 
@@ -34,15 +34,16 @@ pub(in crate::analysis) struct Parameters {
     /// `η = k_r·RTT`.
     #[schemars(range(min = 0.001, max = 10.0))]
     gain: f64,
-    /// So many times `k_r`.
+    /// Multiple of `k_r`.
     #[schemars(range(min = 0.001, max = 1000.0))]
     gain_factor: f64,
     /// `M`, links with a queue on the longest route.
     #[schemars(range(min = 1, max = 100))]
     links: u32,
-    /// Rates of flows besides, of the same constants: corners of the convex hull of eq. (40); 50 at most.
+    /// Rates of further flows with the same constants: corners of the convex hull of eq. (40); 50 at most.
     other_rates: Vec<DataRate>,
-    /// Their round-trip times, in order; that of the flow where there are fewer. None of all is more than 100 times another.
+    /// Their round-trip times, in order; that of the flow where there are fewer. No two round-trip times differ by more than a
+    /// factor of 100.
     other_rtts: Vec<TimeDelta>,
     /// Points of the curve.
     #[schemars(range(min = 2, max = 100_000))]
@@ -75,17 +76,17 @@ pub(in crate::analysis) struct Results {
     gain_margin_db: f64,
     /// Delay that can be added before it is unstable, in ms; negative if it is.
     delay_margin_ms: f64,
-    /// How often `M` times the curve goes round −1 clockwise.
+    /// Number of times that `M` times the curve encircles −1 clockwise.
     encirclements: u32,
-    /// 1 if it does not, else 0.
+    /// 1 if there is no encirclement, else 0.
     stable: u8,
-    /// The gain `η` from which on it does; null where none up to a million does.
+    /// The gain `η` from which on the loop is unstable, or null where it is stable up to a million.
     critical_gain: Option<f64>,
-    /// The least real number in the hull of eq. (40) over all frequencies: above −1 all flows together are stable.
+    /// The least real number in the hull of eq. (40) over all frequencies; above −1 all flows together are stable.
     hull_least_real: f64,
     /// 1 if it is above −1, else 0.
     hull_stable: u8,
-    /// The controller that computes once in a round trip.
+    /// The controller that computes once per round trip.
     sampled: OfSampled,
     /// The Nyquist curve of eq. (43) up to 100 rad per round trip, without the factor `M`.
     curve: Curve,
@@ -93,8 +94,8 @@ pub(in crate::analysis) struct Results {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct OfSampled {
-    /// Frequency at which `M` times the gain is 1, in rad per round trip; null, as all margins, where the gain is above 1 up to
-    /// half the rate of sampling.
+    /// Frequency at which `M` times the gain is 1, in rad per round trip. Like all margins, the frequency is null where the gain
+    /// is above 1 up to half the sampling rate.
     crossover_rtt: Option<f64>,
     /// Phase margin for `M` links, in degrees.
     phase_margin_deg: Option<f64>,
@@ -140,9 +141,9 @@ impl Default for Parameters {
     }
 }
 
-/// Curves begin and end here, in rad per round trip.
+/// The ends of curves, in rad per round trip.
 const SHOWN: [f64; 2] = [1e-2, 100.0];
-/// The hull is looked at in steps of so many rad of the longest round trip.
+/// Step of the search along the hull, in rad of the longest round trip.
 const HULL_STEP: f64 = 5e-3;
 
 impl Analysis for Loop {
@@ -218,8 +219,8 @@ impl Parameters {
         }
     }
 
-    /// Each flow's own curve crosses the axis at minus one over its gain margin; the hull between flows may reach further. It
-    /// does so only between the first such crossing and the last one: before, all curves are below the axis, and after it
+    /// Each flow's own curve crosses the axis at minus one over its gain margin; the hull between flows may reach further. The
+    /// hull does so only between the first such crossing and the last one. Before, all curves are below the axis, and after it
     /// each is nearer to 0 than its own crossing.
     fn hull_least_real(&self) -> f64 {
         let links = f64::from(self.links);

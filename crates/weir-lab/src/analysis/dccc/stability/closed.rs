@@ -1,17 +1,16 @@
-//! Margins and encirclements of eq. (43) without a grid of frequencies, so that none ends before the curve is known.
+//! Margins and encirclements of eq. (43) in closed form, without a grid of frequencies that could end too early.
 //!
-//! With `K = M·η`, `b = β − a` and `c = η·a` the loop is `K·e^{−jW}·(b + jW)/(jW·(c + jW))`. Its magnitude falls everywhere:
-//! it is 1 at one frequency. Its phase is `−π/2 − W + atan(W/b) − atan(W/c)`. What that is above −π is the sum of
-//! `atan(W/b) − W`, which is concave and 0 at 0, and of `atan(c/W)`, which is above 0 and falls: once the sum is below 0 it falls
-//! for ever, so that each turn crosses the negative half of the real axis once, and only what does so before the crossover goes
-//! round −1.
+//! With `K = M·η`, `b = β − a` and `c = η·a` the loop is `K·e^{−jW}·(b + jW)/(jW·(c + jW))`. Its magnitude falls everywhere: it
+//! is 1 at one frequency. Its phase is `−π/2 − W + atan(W/b) − atan(W/c)`. Its distance above −π is the sum of `atan(W/b) − W`
+//! and `atan(c/W)`. The first is concave and 0 at 0, the second is above 0 and falls. Once the sum is below 0 it falls for ever,
+//! so that each turn crosses the negative half of the real axis once. Only turns that do so before the crossover encircle −1.
 
 use core::f64::consts::PI;
 
 use super::Flow;
 use super::margins::{Margins, halve};
 
-/// Beyond this gain none is looked for.
+/// Upper end of the search for a critical gain.
 const MOST_GAIN: f64 = 1e6;
 
 impl Flow {
@@ -28,7 +27,7 @@ impl Flow {
         libm::atan2(w, self.zero()) - libm::atan2(w, self.pole()) - PI / 2.0 - w
     }
 
-    /// Where `links` times the gain is 1: the root of `u² + u·(c² − K²) − K²·b²` above 0 is `W²`.
+    /// The frequency at which `links` times the gain is 1: `W²` is the positive root of `u² + u·(c² − K²) − K²·b²`.
     fn crossover(&self, links: f64) -> f64 {
         let (k, b, c) = (self.gain * links, self.zero(), self.pole());
         // K is not below c, as the price is below 1.
@@ -36,8 +35,9 @@ impl Flow {
         (half + libm::hypot(half, k * b)).sqrt()
     }
 
-    /// Where the phase falls through −180°: the way of a round trip has taken all that the zero gives.
+    /// The frequency at which the phase falls through −180°: the delay of the round trip has used up the phase lead of the zero.
     pub(super) fn phase_crossover(&self) -> f64 {
+        // At `W = π` the delay takes half a turn, more than the lead of the zero, which is below a quarter turn.
         halve(0.0, PI, |w| self.phase(w) > -PI)
     }
 
@@ -51,13 +51,13 @@ impl Flow {
         }
     }
 
-    /// How often the loop encircles −1 clockwise over all frequencies, with the pole at 0 passed on its right.
+    /// Number of times that the loop encircles −1 clockwise over all frequencies, with the pole at 0 passed on its right.
     pub(super) fn encirclements(&self, links: f64) -> u32 {
         // Each half turn past −π, −3π and so on, and its mirror image.
         2 * ((PI - self.phase(self.crossover(links))) / (2.0 * PI)).floor() as u32
     }
 
-    /// The gain from which on the loop is not stable; the pole moves with it. `None` where it is stable whatever the gain.
+    /// The gain from which on the loop is not stable, or `None` where it is stable at any gain; the pole moves with the gain.
     pub(super) fn critical_gain(&self, links: f64) -> Option<f64> {
         let stable = |gain: f64| Self { gain, ..*self }.encirclements(links) == 0;
         let mut high = 1e-3;
@@ -84,7 +84,7 @@ mod tests {
         all.collect::<Vec<_>>().into_iter()
     }
 
-    /// Counted along the curve, and looked for on a grid.
+    /// Compared with counts along the curve and searches on a grid.
     #[test]
     fn the_closed_form_is_what_the_curve_shows() {
         for flow in flows() {

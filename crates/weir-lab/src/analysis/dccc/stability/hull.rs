@@ -1,16 +1,16 @@
-//! Where the eigenvalues of a network's return ratio can lie: `M·co(0 ∪ G_r(jω))`. Eq. (40), with `ρ ≤ M`.
+//! The region of the eigenvalues of a network's return ratio: `M·co(0 ∪ G_r(jω))`. Eq. (40), with `ρ ≤ M`.
 
 use num_complex::Complex;
 
-/// The least real number in the convex hull of 0 and `points`, at most 0: an edge of the hull that crosses the real axis
-/// joins two of the points, and no segment between two of them leaves the hull.
+/// The least real number in the convex hull of 0 and `points`, at most 0. An edge of the hull that crosses the real axis joins
+/// two of the points, and no segment between two of them leaves the hull.
 pub(super) fn least_real(points: &[Complex<f64>]) -> f64 {
     let all = || points.iter().copied().chain([Complex::new(0.0, 0.0)]);
     let crossings = all().flat_map(|a| all().map(move |b| crossing(a, b)));
     crossings.flatten().fold(0.0, f64::min)
 }
 
-/// Where the segment from `a`, below the real axis or on it, to `b`, above, crosses it.
+/// The real number at which the segment from `a`, below the real axis or on it, to `b`, above, crosses it.
 fn crossing(a: Complex<f64>, b: Complex<f64>) -> Option<f64> {
     if a.im == 0.0 {
         return Some(a.re);

@@ -7,16 +7,16 @@ use num_complex::Complex;
 /// A return ratio on the imaginary axis or on the unit circle, by frequency per round trip.
 pub(super) type Ratio<'a> = &'a dyn Fn(f64) -> Complex<f64>;
 
-/// By how far a loop is stable.
+/// Stability margins of a loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Margins {
-    /// Where the magnitude falls through 1 for the last time.
+    /// Frequency at which the magnitude falls through 1 for the last time.
     pub(super) crossover: f64,
-    /// How far the phase there is above −180°, in degrees.
+    /// Phase above −180° at that frequency, in degrees.
     pub(super) phase_deg: f64,
-    /// Where the phase falls through −180° for the first time.
+    /// Frequency at which the phase falls through −180° for the first time.
     pub(super) phase_crossover: f64,
-    /// One over the magnitude there.
+    /// Gain margin: the reciprocal of the magnitude there.
     pub(super) gain: f64,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn frequencies(lowest: f64, highest: f64, points: usize) -> Vec<f64> 
 }
 
 impl Margins {
-    /// The margins of `ratio` below the frequency `highest`; `None` where one of the crossings is not there.
+    /// The margins of `ratio` below the frequency `highest`, or `None` where it lacks one of the crossings.
     pub(super) fn of(ratio: Ratio<'_>, highest: f64) -> Option<Self> {
         let grid = frequencies(LOWEST, highest, POINTS);
         let values: Vec<Complex<f64>> = grid.iter().map(|&w| ratio(w)).collect();
@@ -52,7 +52,7 @@ impl Margins {
     }
 }
 
-/// Phases that go on from −90° at the lowest frequency, where an integrator stands.
+/// Continuous phases from −90° on at the lowest frequency, which is the phase of an integrator.
 fn unwrapped(values: &[Complex<f64>]) -> Vec<f64> {
     let mut phase = values.first().map_or(0.0, |value| libm::atan2(value.im, value.re));
     let mut phases = Vec::with_capacity(values.len());
@@ -71,7 +71,7 @@ fn turn(from: Complex<f64>, to: Complex<f64>) -> f64 {
     libm::atan2(ratio.im, ratio.re)
 }
 
-/// Where `holds` ceases to, between `low`, where it does, and `high`.
+/// Bisection between `low`, where `holds` is true, and `high`, for the point at which it ceases to be.
 pub(super) fn halve(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(low, high);
@@ -80,8 +80,8 @@ pub(super) fn halve(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) ->
     f64::midpoint(low, high)
 }
 
-/// How often `ratio` encircles −1 clockwise over all frequencies, with the pole at 0 passed on its right, counted along the
-/// curve up to `highest`.
+/// Number of times that `ratio` encircles −1 clockwise over all frequencies, with the pole at 0 passed on its right. The count
+/// follows the curve up to `highest`.
 #[cfg(test)]
 pub(super) fn encirclements(ratio: Ratio<'_>, highest: f64) -> i32 {
     let one = Complex::new(1.0, 0.0);

@@ -1,4 +1,4 @@
-//! Is the loop stable? The return ratio of eq. (43), and that of the controller that samples.
+//! Stability of the loop: the return ratio of eq. (43), and that of the sampled controller.
 
 mod closed;
 mod margins;
@@ -11,7 +11,7 @@ pub(in crate::analysis) use analysis::Loop;
 
 use num_complex::Complex;
 
-/// A flow at rest, seen per round trip: frequencies are `W = ω·RTT`.
+/// A flow at rest in units of its round trip: frequencies are `W = ω·RTT`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Flow {
     /// `η = k_r·RTT`.

@@ -1,7 +1,7 @@
-//! The controller as it runs: a mean over a round trip, and a rate that stands for one.
+//! The controller as it runs: a mean over a round trip, and a rate that holds for one.
 //!
-//! One flow of rate `x·(1 + y)` before a queue of `q + p·RTT`. What the packets of round `n` met is known at the start of
-//! round `n + 2`: their own rate, and the queue as it was in the middle of the round.
+//! The model has one flow of rate `x·(1 + y)` before a queue of `q + p·RTT`. The measurements of round `n` are known at the start
+//! of round `n + 2`. They are the packets' own rate, and the queue as it was in the middle of the round.
 //!
 //! ```text
 //! y[n+2] = (1 − η·a)·y[n+1] − η·M·((β − a)·(p[n] + y[n]/2) + y[n])
@@ -13,7 +13,7 @@ use num_complex::Complex;
 use super::Flow;
 use super::margins::halve;
 
-/// The loop gain of a sampled flow, as many times as there are `links`.
+/// The loop gain of a sampled flow, multiplied by `links`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sampled {
     pub(super) flow: Flow,
@@ -21,7 +21,7 @@ pub(super) struct Sampled {
 }
 
 impl Sampled {
-    /// What the rate's own excess and the queue's weigh.
+    /// The weights of the rate's own excess and of the queue.
     fn weights(&self) -> (f64, f64) {
         let Flow { gain, price_scale, price } = self.flow;
         let queue = gain * self.links * (price_scale - price);
@@ -64,8 +64,9 @@ impl Sampled {
     }
 }
 
-/// The roots of `z³ + a2·z² + a1·z + a0`: one that is real by halving, the others of what is left.
+/// The roots of `z³ + a2·z² + a1·z + a0`: a real one by bisection, the others from the remaining quadratic.
 fn cubic_roots([a0, a1, a2]: [f64; 3]) -> [Complex<f64>; 3] {
+    // No root has a larger modulus, so that the real one lies between the negative and the positive bound.
     let most = 1.0 + a0.abs().max(a1.abs()).max(a2.abs());
     let real = halve(-most, most, |z| ((z + a2) * z + a1) * z + a0 < 0.0);
     let (half, product) = (-0.5 * (real + a2), (real + a2) * real + a1);
@@ -74,6 +75,7 @@ fn cubic_roots([a0, a1, a2]: [f64; 3]) -> [Complex<f64>; 3] {
     let others = if square < 0.0 {
         [Complex::new(half, root), Complex::new(half, -root)]
     } else {
+        // The root of larger magnitude first: the other one would lose digits to cancellation.
         let larger = half + root.copysign(half);
         let smaller = if larger == 0.0 { 0.0 } else { product / larger };
         [Complex::new(larger, 0.0), Complex::new(smaller, 0.0)]

@@ -1,4 +1,4 @@
-//! Who is coupled with whom.
+//! Couplings of flows.
 
 use super::check;
 

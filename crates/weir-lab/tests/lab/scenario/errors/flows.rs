@@ -1,4 +1,4 @@
-//! When flows send and what they carry.
+//! Times and traffic of flows.
 
 use super::check;
 

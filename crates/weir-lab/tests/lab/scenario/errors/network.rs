@@ -1,4 +1,4 @@
-//! Links and ways.
+//! Links and paths.
 
 use super::{GOOD, check, errors_of};
 

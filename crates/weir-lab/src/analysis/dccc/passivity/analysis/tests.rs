@@ -1,7 +1,7 @@
 use super::super::super::rest::{Link, rest};
 use super::*;
 
-/// One flow on 1 Mbit/s: at rest 1 Mbit/s and 106.25 ms of queue.
+/// A system of one flow on 1 Mbit/s: at rest 1 Mbit/s and 106.25 ms of queue.
 fn one_flow(alpha: f64) -> System {
     let user = User {
         route: vec![0],
@@ -60,8 +60,8 @@ fn networks_come_to_rest_and_what_needs_no_sign_holds_everywhere() {
     }
 }
 
-/// Eq. (45d) multiplies eq. (46) by `−δx`, whatever its sign: with more than its rate and a longer queue than at rest a
-/// flow's price has grown by less than `α` times the delay.
+/// Eq. (45d) multiplies eq. (46) by `−δx`, whatever its sign. With a rate and a queue above those at rest, a flow's price has
+/// grown by less than `α` times the delay.
 #[test]
 fn even_with_one_flow_the_sum_of_both_functions_rises() {
     let system = one_flow(0.8);
@@ -77,13 +77,13 @@ fn even_with_one_flow_the_sum_of_both_functions_rises() {
     assert!(users_after + links_after > users + links);
 }
 
-/// Eq. (45b) is held against the change of the storage function itself.
+/// Eq. (45b) is compared with the change of the storage function itself.
 #[test]
 fn eq45b_does_not_hold_about_a_state_that_is_not_rest() {
     let state = State { rates: vec![2e6], queues: vec![0.0] };
     let system = one_flow(0.8);
     assert!(system.excesses(&state)[0].abs() < 1e-7, "{}", system.excesses(&state)[0]);
-    // Where the price at rest is not the marginal utility it does not hold.
+    // The inequality does not hold where the price at rest differs from the marginal utility.
     let other = one_flow(0.8).rest.queues[0] - 0.05;
     let moved = System { rest: State { queues: vec![other], ..system.rest.clone() }, ..system };
     assert!(moved.excesses(&state)[0] > 1e-4, "{}", moved.excesses(&state)[0]);

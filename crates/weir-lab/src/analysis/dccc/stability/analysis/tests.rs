@@ -81,7 +81,7 @@ fn sampling_costs_margin() {
     assert_eq!((two.stable, two.sampled.stable), (1, 0));
 }
 
-/// `K·e^{−jW}/(jW)` goes round −1 by two more at π/2, 5π/2, 9π/2 and so on.
+/// `K·e^{−jW}/(jW)` encircles −1 two more times at π/2, 5π/2, 9π/2 and so on.
 #[test]
 fn many_links_and_high_gains_are_not_stable() {
     for (links, factor, times) in [(30, 1.0, 4), (100, 1.0, 14), (100, 10.0, 128), (100, 1000.0, 12_732)] {
@@ -90,7 +90,7 @@ fn many_links_and_high_gains_are_not_stable() {
         assert!(results.phase_margin_deg < 0.0 && results.gain_margin < 1.0, "{results:?}");
         // 1.52 of one link.
         close(results.critical_gain.unwrap() * f64::from(links), 1.52, 0.03);
-        // With so much gain at half the rate of sampling there is no crossover to have a margin at.
+        // With this gain at half the sampling rate there is no crossover, hence no margin.
         assert_eq!((results.sampled.phase_margin_deg, results.sampled.stable), (None, 0));
     }
 }
