@@ -254,7 +254,7 @@ mod tests {
         breakers.on_sent(at(ms), Kind::Video, DataSize::from_bytes(1000));
     }
 
-    /// One second with `packets` packets of 1000 bytes, and a report at its end.
+    /// A second with `packets` packets of 1000 bytes, and a report at its end.
     fn second(breakers: &mut Breakers, second: i64, packets: i64, highest: u32, lost: u8) -> Option<Breaker> {
         for n in 0..packets {
             sent(breakers, 1000 * second + 1000 * n / packets);

@@ -59,7 +59,7 @@ impl Detection {
 /// Maximum lateness of a report in intervals, relative to the one with the least delay.
 const MOST_LATE: u64 = 8;
 /// Intervals by which an honest report may be ahead of the sender's clock, because it had less delay than all before
-/// it. Such a report is not taken, but not counted as refused.
+/// it. The reader skips such a report without counting it as refused.
 const HONEST: u64 = 1;
 
 /// Reads reports of statistics.

@@ -10,7 +10,7 @@ use crate::feedback::FeedbackReader;
 use crate::report_codec::report_of;
 use crate::streams::Streams;
 
-/// Counts of the RTCP about a flow that was refused. None of it is believed or reaches the controller.
+/// Counts of the RTCP about a flow that was refused. Refused reports are not believed and do not reach the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RefusedReports {
     /// Messages from sources that do not report on the flow

@@ -319,8 +319,8 @@ impl MediaSender {
         self.streams.write_sender_reports(now, out)
     }
 
-    /// Something changed outside the controller. A change of route ends the probe under way, and of what left before it
-    /// the controller hears no more.
+    /// Takes an event outside the controller. A change of route ends the present probe, and the controller gets no more
+    /// feedback on packets sent before it.
     pub fn on_event(&mut self, now: SendTime, mut event: PathEvent) -> Option<Decision> {
         if let PathEvent::Limits(limits) = &mut event {
             self.configured_limits = *limits;

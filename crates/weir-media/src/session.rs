@@ -32,7 +32,7 @@ pub enum Output {
     Alarm(FlowId, Alarm),
     /// A new target of the flow, or its first.
     Target(FlowId, Target),
-    /// No more output until this time, or until input comes; `None` while no flow has a timer. The time may be the
+    /// No more output until this time, or until input comes; no time while no flow has a timer. The time may be the
     /// present: input is processed before timers that have expired meanwhile.
     Wake(Option<Wake>),
 }

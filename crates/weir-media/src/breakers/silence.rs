@@ -133,7 +133,7 @@ mod tests {
         assert!(silence.on_timeout(at(3_615_000)).is_some());
     }
 
-    /// One packet each 20 s, answered after so many seconds or never: the second at which media is stopped.
+    /// The second at which media is stopped, with a packet each 20 s that is answered after so many seconds or never.
     fn sparse(answers: [Option<i64>; 6]) -> Option<i64> {
         let mut silence = Silence::new(INTERVAL);
         answers.into_iter().zip(0..).find_map(|(answer, n)| {

@@ -64,8 +64,8 @@ pub struct EncoderConfig {
     pub reaction: TimeDelta,
     /// Key frames of the nominal model and of ladders; without them all frames are alike.
     pub key_frames: Option<KeyFrames>,
-    /// Queuing delay in front of the pacer, at the target rate, above which a frame is skipped; `None` to skip no
-    /// frame. Without effect for [`Model::Packets`].
+    /// Queuing delay in front of the pacer, at the target rate, above which a frame is skipped, if frames are skipped.
+    /// Without effect for [`Model::Packets`].
     pub skip_above: Option<TimeDelta>,
     /// Model that generates the frames.
     pub model: Model,

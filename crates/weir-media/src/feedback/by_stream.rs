@@ -108,9 +108,9 @@ impl ByStream {
         (place.stream == stream).then_some(place.sequence)
     }
 
-    /// The range of sequence numbers to report of a stream, the end excluded, at most `most` long. It begins after
-    /// those reported, or at the first arrival if that is earlier, and ends with the last arrival. Returns `None` if no
-    /// packet of the stream arrived.
+    /// The range of sequence numbers to report of a stream, the end excluded, at most `most` long. The range begins
+    /// after those reported, or at the first arrival if that is earlier, and ends with the last arrival. Returns `None`
+    /// if no packet of the stream arrived.
     fn span(&self, stream: usize, records: &[Record], most: u16) -> Option<(u16, u16)> {
         let mut arrived = records.iter().filter_map(|record| self.sequence(stream, record));
         let first = arrived.next()?;
@@ -144,7 +144,7 @@ mod tests {
             Self { numbers: StreamNumbers::new(), next: [0; 2], streams: ByStream::new(&[1, 9]) }
         }
 
-        /// Sends packets of these numbers. Those that `arrives` selects arrive one ms apart.
+        /// Sends packets of these numbers, of which those selected by `arrives` arrive one ms apart.
         fn packets(&mut self, ids: core::ops::Range<u64>, arrives: impl Fn(u64) -> bool) -> Vec<Record> {
             let record = |id: u64| {
                 let (kind, source) = if id % 5 == 4 { (1, 9) } else { (0, 1) };

@@ -34,8 +34,8 @@ impl StreamNumbers {
         Self { streams: Vec::new(), newest: 0 }
     }
 
-    /// One stream, whose sequence numbers are the lower 16 bits of the history's. Sent packets need not be recorded,
-    /// but unsent ones ([`Self::is_unsent`]) are not detected then.
+    /// A single stream, whose sequence numbers are the lower 16 bits of the history's. Sent packets need not be
+    /// recorded, but unsent ones ([`Self::is_unsent`]) are not detected then.
     pub fn same_as_history(source: u32) -> Self {
         Self { streams: vec![Stream::new(source, Vec::new())], newest: 0 }
     }

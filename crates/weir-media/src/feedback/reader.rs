@@ -13,8 +13,8 @@ const BELIEVED_FOR: TimeDelta = TimeDelta::from_secs(2);
 /// Two clocks agree if they differ by less than the period of the field divided by this.
 const SAME: i64 = 8;
 
-/// Makes reports of RTCP messages, in a buffer that is reused. One reader is for one path: it keeps the last times, to
-/// unwrap the next ones.
+/// Makes reports of RTCP messages, in a buffer that is reused. Each path needs its own reader, which keeps the last
+/// times to unwrap the next ones.
 #[derive(Debug, Default)]
 pub struct FeedbackReader {
     records: Vec<Record>,
