@@ -1,4 +1,4 @@
-//! A TCP sender and receiver, sans-IO, complete enough to compete with media for a bottleneck.
+//! A TCP sender and receiver without IO, complete enough to compete with media for a bottleneck.
 //!
 //! Sources: RFC 9293 (the protocol), RFC 5681 (slow start, fast retransmit, delayed acknowledgements), RFC 6582
 //! (NewReno recovery), RFC 2018 and RFC 6675 (SACK recovery), RFC 6937 (proportional rate reduction), RFC 3042 (limited transmit), RFC 6298
