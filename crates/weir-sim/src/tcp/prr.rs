@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn below_the_target_a_delivery_lets_two_out() {
-        // Many were lost: 4 are in flight where 10 are wanted. One delivery: max(1 - 0, 1) + 1 = 2.
+        // Many were lost: 4 are in flight, the target is 10. With one delivery: max(1 - 0, 1) + 1 = 2.
         let mut prr = Prr::default();
         prr.begin(10.0, 20);
         assert_eq!(prr.window(1, 4), 6.0);
