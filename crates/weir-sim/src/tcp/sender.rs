@@ -284,8 +284,8 @@ impl TcpSender {
         self.law.on_delivery(&mut self.window, &delivery);
     }
 
-    /// `acked` segments are cumulatively acknowledged, and so many more marks are known. An acknowledgement that tells of
-    /// marks does not open the window (RFC 3168 §6.1.2), but after a timeout: the answer that ends the echo cannot leave
+    /// Processes an acknowledgement of `acked` segments with `marks` newly reported marks. With marks it does not open
+    /// the window (RFC 3168 §6.1.2), except after a timeout: the segment with CWR, which ends the echo, cannot leave
     /// before new data does.
     fn on_progress(&mut self, now: SendTime, acked: u32, marks: u16) {
         let recovered = self.recover.is_none_or(|recover| self.board.first() >= recover);
@@ -331,15 +331,15 @@ impl TcpSender {
         self.law.on_ack(&mut self.window, &ack);
     }
 
-    /// Whether the window may grow although something else limits: as in Linux in slow start, up to twice what was
-    /// outstanding at most.
+    /// Whether the window may grow although it is not the limit: as in Linux in slow start, up to twice the maximum of
+    /// outstanding segments.
     fn may_outgrow(&self) -> bool {
         self.rack.is_some()
             && self.window.in_slow_start()
             && self.window.cwnd < 2.0 * f64::from(self.most_out)
     }
 
-    /// When [`Self::on_timeout`] wants to be called.
+    /// Time of the next call of [`Self::on_timeout`].
     pub fn next_timeout(&self) -> Option<SendTime> {
         match (self.deadline, self.pacing.release()) {
             (Some(deadline), Some(release)) => Some(deadline.min(release)),
@@ -347,7 +347,7 @@ impl TcpSender {
         }
     }
 
-    /// The time of [`Self::next_timeout`] has come; poll for segments afterwards. Early or twice is harmless.
+    /// Serves the timer of [`Self::next_timeout`]; poll for segments afterwards. An early or repeated call is harmless.
     pub fn on_timeout(&mut self, now: SendTime) {
         self.pacing.clear();
         self.burst.wake();
@@ -391,7 +391,7 @@ impl TcpSender {
         self.deadline = Some(self.after(now, self.rtt.rto()));
     }
 
-    /// When a timer runs out that is set now for so long.
+    /// Expiry of a timer that is set now for `delay`.
     fn after(&self, now: SendTime, delay: TimeDelta) -> SendTime {
         SendTime::ZERO + runs_out(now - SendTime::ZERO, delay, self.config.tick)
     }
@@ -418,17 +418,17 @@ impl TcpSender {
         self.transfer.size_before(self.board.first())
     }
 
-    /// The latest sample of the round-trip time; `None` before the first.
+    /// The latest sample of the round-trip time, if there was any.
     pub fn last_rtt(&self) -> Option<TimeDelta> {
         self.rtt.latest()
     }
 
-    /// When all that was to be sent, up to a stop, was acknowledged.
+    /// Time at which all data, up to a stop, was acknowledged.
     pub fn finished_at(&self) -> Option<SendTime> {
         self.finished_at
     }
 
-    /// Whether all of the transfer is acknowledged; never if a stop left part of it out.
+    /// Whether all of the transfer is acknowledged; always false if a stop left part of it out.
     pub fn is_complete(&self) -> bool {
         self.finished_at.is_some() && !self.transfer.is_cut_short()
     }
@@ -450,7 +450,7 @@ impl TcpSender {
     }
 }
 
-/// Stands in a sender's place for the law while it is made anew.
+/// Placeholder for the algorithm while the sender is reset.
 #[derive(Debug)]
 struct NoLaw;
 
