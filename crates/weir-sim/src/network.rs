@@ -193,8 +193,8 @@ impl<M: Monitor> Network<M> {
         self.send(now, flow, from, meta(now, length as u32 + UDP_OVERHEAD, 0, true), Body::Rtcp { slot });
     }
 
-    /// Takes the packet that leaves `link` at `now`. It goes to the next hop or is lost. A packet that has reached its
-    /// host is returned, to be [taken](Self::take).
+    /// Takes the packet that leaves `link` at `now`, which goes to the next hop or is lost. A packet that has reached
+    /// its host is returned, to be [taken](Self::take).
     #[inline]
     pub(crate) fn pop(&mut self, now: Time, link: usize) -> Option<(usize, Ticket)> {
         let Node { link: carrier, bottleneck } = &mut self.links[link];

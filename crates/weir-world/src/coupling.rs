@@ -28,8 +28,8 @@ pub struct CoupledSpec {
     pub later_priorities: Vec<(Time, f64)>,
     /// The desired rate that it reports.
     pub desired: Desired,
-    /// Statistics that a TCP flow reports, for a coupler that detects shared bottlenecks. Those of a media flow are in
-    /// its [own configuration](weir_media::MediaConfig::detection).
+    /// Statistics that a TCP flow reports, for a coupler that detects shared bottlenecks. A media flow has them in its
+    /// [own configuration](weir_media::MediaConfig::detection).
     pub statistics: Option<&'static sbd::Config>,
 }
 

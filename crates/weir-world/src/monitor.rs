@@ -79,11 +79,11 @@ pub trait Monitor {
         false
     }
 
-    /// A packet came to a bottleneck that is in no cell. It found `_found` other packets whose last bit had not left,
-    /// the one in service included, and was taken or, with a full queue, refused.
+    /// A packet came to a bottleneck that is in no cell, and was taken or, with a full queue, refused. `_found` is the
+    /// number of other packets there whose last bit had not left, the one in service included.
     fn link_enter(&mut self, _now: Time, _link: usize, _found: u32, _taken: bool) {}
 
-    /// A packet came out at the far end of a link. It is complete, with its present marks, that link's included.
+    /// A packet came out at the far end of a link, in full: with its present marks, that link's included.
     fn packet(&mut self, _now: Time, _link: usize, _packet: &WirePacket<'_>) {}
 
     /// A packet left its host.

@@ -53,7 +53,7 @@ pub enum Traffic {
     },
     /// Web-like traffic: requests from the receiver's end, answered over TCP.
     Web {
-        /// The window laws of the connections.
+        /// The window algorithms of the connections.
         laws: WindowAlgorithms,
         /// The endpoints.
         config: TcpConfig,

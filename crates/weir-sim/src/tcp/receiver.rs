@@ -180,8 +180,8 @@ impl TcpReceiver {
         }
     }
 
-    /// Takes a segment that is not the next one. It is acknowledged at once (RFC 5681 §4.2), or soon, together with
-    /// others.
+    /// Takes a segment that is not the next one. The acknowledgement is due at once (RFC 5681 §4.2), or soon, together
+    /// with others.
     fn acknowledge_out_of_order(&mut self, now: ArrivalTime) {
         if self.repeats_of != self.next {
             (self.repeats_of, self.repeats) = (self.next, 0);

@@ -12,8 +12,8 @@ pub enum EcnMode {
     Off,
     /// ECT(0) on new data, ECN-Echo until the sender answers with CWR (RFC 3168 §6.1).
     Classic,
-    /// ECT(1) on all data, and every acknowledgement tells how many segments have arrived marked (the counter of
-    /// RFC 9768 §3.2.2, but wide enough not to wrap around within a window).
+    /// ECT(1) on all data, and every acknowledgement has the number of marked segments so far (the counter of RFC 9768
+    /// §3.2.2, but wide enough not to wrap around within a window).
     Accurate,
 }
 

@@ -185,9 +185,9 @@ impl TcpSender {
 /// Reduction of the window for a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reduction {
-    /// None: a timeout of the same segment has reduced before.
+    /// No reduction: a timeout of the same segment has reduced before.
     Again,
-    /// None: recovery has reduced before; with the number of segments in flight now.
+    /// No reduction: recovery has reduced before; with the number of segments in flight now.
     Before(u32),
     /// A reduction, with the number of segments that were in flight.
     Of(u32),
