@@ -28,7 +28,7 @@ use silence::Silence;
 const LEAST_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
 /// `k` of RFC 8083 §4.1: number of frames, round trips or reports without progress.
 const NO_PROGRESS: f64 = 5.0;
-/// Upper bound of the frame interval: a picture that changes more rarely counts as one that changes this often (`Tf` is
+/// Upper bound of the frame interval. A picture that changes more rarely counts as one that changes this often (`Tf` is
 /// the longest of the last ten seconds).
 const LONGEST_FRAME: TimeDelta = TimeDelta::from_secs(10);
 /// Maximum number of intervals that are judged: with reports once a second 15 s, with faster ones less.

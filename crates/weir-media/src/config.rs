@@ -48,16 +48,16 @@ pub struct MediaConfig {
     /// Mean spacing of skipped transport-wide sequence numbers, at least 2 (`None`: no number is skipped). No packet
     /// has a skipped number, so a report of its arrival (an optimistic acknowledgement) is not believed
     /// ([`SendHistory::leave_out`](weir_cc::history::SendHistory::leave_out)). Numbers are not skipped where a receiver
-    /// would take the gap for a loss: beside a controller with a receiver half of its own, with RFC 8888, with
-    /// statistics made at the receiver.
+    /// would take the gap for a loss. These are controllers with a receiver half of their own, RFC 8888, and statistics
+    /// made at the receiver.
     pub leave_out: Option<u32>,
     /// Whether media stops where RFC 8083 requires it ([`Breaker`](crate::Breaker)).
     pub breakers: bool,
 }
 
 impl MediaConfig {
-    /// A flow with the papers' defaults: payload of 1200 bytes, reports every second ± 50 %, no ECN, transport-wide
-    /// feedback where the controller reports per packet, of which one number in 500 is skipped; circuit breakers are
+    /// A flow with the papers' defaults: payload of 1200 bytes, reports every second ± 50 %, no ECN. Feedback is
+    /// transport-wide where the controller reports per packet, and one number in 500 is skipped. Circuit breakers are
     /// on.
     pub const fn new(limits: RateLimits, encoder: EncoderConfig) -> Self {
         Self {

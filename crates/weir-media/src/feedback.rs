@@ -13,7 +13,7 @@
 //! Malformed messages are errors of [`weir_wire::rtcp::messages`] that name the place; no input causes a panic.
 //!
 //! Times count from the zero of the receiver's clock, modulo the range of their fields. The reader unwraps the first
-//! one to the value nearest to the sender's clock, each further one to the value nearest to its estimate of the
+//! one to the value nearest to the sender's clock. Each further one becomes the value nearest to its estimate of the
 //! receiver's clock. Clocks that are synchronised stay so; with others only differences are meaningful.
 //!
 //! A sender that uses ECN must tell the history so ([`set_ecn`](weir_cc::history::SendHistory::set_ecn)), or marks are

@@ -84,7 +84,7 @@ mod tests {
             usual.on_rate(SendTime::from_millis(ms), kbps(rate));
             usual.rate()
         };
-        // The first is taken as it is; then the average moves by a fifth of the difference in a second, and by all of
+        // The first is taken as it is. Then the average moves by a fifth of the difference in a second, and by all of
         // it in five or more.
         assert_eq!(
             (after(0, 1000), after(1000, 2000), after(1500, 700)),

@@ -10,14 +10,14 @@ const LOST_BEHIND: u64 = 3;
 /// Range of numbers tracked ahead of the first one missing.
 const SPAN: u64 = 64;
 
-/// Follows a stream by sequence numbers and frame markings. A picture is broken by each packet that is lost, and before
-/// the first key frame; it is whole again from the first packet of a key frame that begins later.
+/// Follows a stream by sequence numbers and frame markings. A picture is broken before the first key frame, and by each
+/// lost packet. The picture is whole again from the first packet of a key frame that begins later.
 #[derive(Debug)]
 pub(crate) struct KeyFrameRequests {
     /// Minimum time between two requests.
     interval: TimeDelta,
     sequences: Unwrapper,
-    /// The first number that has neither arrived nor is lost, and a bit mask of the arrivals after it, the next number
+    /// The first number that has neither arrived nor is lost. The bit mask has the arrivals after it, the next number
     /// in the lowest bit.
     next: Option<u64>,
     ahead: u64,

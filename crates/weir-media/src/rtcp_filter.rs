@@ -1,5 +1,5 @@
-//! Selects the RTCP that a sender uses: about the flow, from a source that reports on it, of a kind that the controller
-//! or the statistics use.
+//! Selects the RTCP that a sender uses. A message must be about the flow, from a source that reports on it, and of a
+//! kind that the controller or the statistics use.
 
 use weir_cc::history::{Refused, SendHistory};
 use weir_cc::{PacketFormat, Report, ReportKind, SendTime};

@@ -149,8 +149,8 @@ impl Streams {
         })
     }
 
-    /// Takes the totals of a stream. Returns the number of packets expected of it since the block before, at least one,
-    /// or `None` if the totals are older than those taken last, or impossible.
+    /// Takes the totals of a stream. Returns the number of packets expected of it since the block before, at least one.
+    /// The result is `None` if the totals are older than those taken last, or impossible.
     fn take_totals(&mut self, kind: Kind, block: &ReportBlock) -> Option<u64> {
         let stream = &mut self.by_kind[kind as usize];
         let end = block.highest_sequence.wrapping_add(1);

@@ -27,9 +27,8 @@ pub(crate) fn meta(now: Time, wire_size: u32, payload: u32, control: bool) -> Pa
     }
 }
 
-/// A packet as links carry it: its slot in the pool, its next hop in the table of routes, its size on the wire and its
-/// ECN field. The two integers stay in registers: narrow fields that are written one by one and copied together stall
-/// the copy.
+/// A packet as links carry it: slot in the pool, next hop in the table of routes, size on the wire and ECN field. The
+/// two integers stay in registers: narrow fields that are written one by one and copied together stall the copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket {
     /// Slot, and the hop above it.
@@ -108,7 +107,7 @@ pub(crate) struct PacketPool {
 }
 
 impl PacketPool {
-    /// Inlined, so that the packet's fields go from registers to their place in the pool: a copy right after single
+    /// Inlined, so that the packet's fields go from registers to their place in the pool. A copy right after single
     /// writes would wait for the last of them.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "see above")]

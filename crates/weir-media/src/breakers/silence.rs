@@ -1,6 +1,6 @@
 //! Time without feedback on the media (RFC 8083 §4.1).
 //!
-//! At most one interval counts after each packet: a receiver without packets has nothing to report (RFC 3550 §6.4), so
+//! At most one interval counts after each packet. A receiver without packets has nothing to report (RFC 3550 §6.4), so
 //! a picture each 20 s is not answered in between. The receiver has that interval for its report on the picture.
 
 use weir_cc::SendTime;

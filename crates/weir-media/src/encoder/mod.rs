@@ -451,8 +451,8 @@ impl EncoderConfig {
     }
 }
 
-/// Frame times at a fixed interval, counted from the start or the end of the last pause, so that fractions of a
-/// nanosecond do not add up to drift.
+/// Frame times at a fixed interval, counted from the start or the end of the last pause. Fractions of a nanosecond do
+/// not add up to drift.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ticks {
     epoch: TimeDelta,

@@ -5,8 +5,8 @@ use weir_units::{DataRate, TimeDelta};
 /// Most steps of a source's highest rate.
 pub const RATE_STEPS: usize = 4;
 
-/// The highest rate of a source from certain times on, counted from its start: a call that begins at a low rate, a
-/// camera that is switched on later. Without any step the rate is constant.
+/// The highest rate of a source from certain times on, counted from its start. Examples are a call that begins at a low
+/// rate, and a camera that is switched on later. Without any step the rate is constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSteps {
     steps: [(TimeDelta, DataRate); RATE_STEPS],

@@ -185,10 +185,10 @@ impl FrameTraces {
     }
 }
 
-/// A synthetic talking head. The activity is the same at all rates: liveliness of the speaker (a process with a memory
-/// of seconds), gestures (some larger frames), and noise of each frame. The lower the rate, the more an encoder's rate
-/// control evens the activity out. In each sequence the mean of the frames after the intra frame has the sequence's
-/// rate.
+/// A synthetic talking head. The activity is the same at all rates. Its parts are the speaker's liveliness (a process
+/// with a memory of seconds), gestures (some larger frames), and noise of each frame. The lower the rate, the more an
+/// encoder's rate control evens the activity out. In each sequence the mean of the frames after the intra frame has the
+/// sequence's rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TalkingHead {
     /// Seed of the speaker's randomness.

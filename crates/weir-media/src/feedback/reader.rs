@@ -20,7 +20,7 @@ pub struct FeedbackReader {
     records: Vec<Record>,
     /// Reference for unwrapping: offset of the receiver's clock from ours in the first report, in nanoseconds. A single
     /// report does not change it. Where all agree on another clock for [`BELIEVED_FOR`], and the history with them, the
-    /// reference moves there: a time half a period away would be ambiguous.
+    /// reference moves there. A time half a period away would be ambiguous.
     ahead: Option<i64>,
     /// Time since which they have agreed on it.
     moved: Option<SendTime>,

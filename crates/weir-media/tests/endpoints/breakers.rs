@@ -63,8 +63,8 @@ fn an_honest_report_tells_of_its_round_trip_also_where_forged_ones_have_overtake
                     _ => None,
                 });
             }
-            // A report on packets up to this one, and by which the round trip takes so many ms; without that, if it is
-            // above the highest possible round-trip time.
+            // A report on packets up to this one, with a round-trip time of `rtt_ms`. Without it, if the sender report
+            // is not that old.
             let mut tell = |highest_sequence, rtt_ms: i64| {
                 let (last_sender_report, held) = match sent {
                     Some((report, at)) if ms - at >= rtt_ms => (report, (ms - at - rtt_ms) as u32),

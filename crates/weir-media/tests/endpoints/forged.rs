@@ -21,7 +21,7 @@ use crate::sender::Fixed;
 
 const WAY: TimeDelta = TimeDelta::from_millis(25);
 
-/// A call without a queue, in steps of a ms; `forge` may return forged RTCP after each, given the time and the number
+/// A call without a queue, in steps of a ms. After each, `forge` may return forged RTCP, given the time and the number
 /// of the newest packet.
 struct Call {
     sender: MediaSender,

@@ -1,5 +1,5 @@
-//! A custom controller with a report of its own: an observer that counts losses, a sender half that uses them, and
-//! their report through the bytes of the wire.
+//! A custom controller with a report of its own: an observer that counts losses, and a sender half that uses them.
+//! Their report passes through the bytes of the wire.
 
 use weir_cc::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
 use weir_cc::testing::{Law, halves, law_tests, properties};

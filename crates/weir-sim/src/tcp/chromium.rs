@@ -1,6 +1,6 @@
-//! The TCP of the WebRTC project's simulator of 2015, which nada-vs-gcc-2016 calls NewReno: packets of one size under a
-//! window with additive increase and halving, each acknowledged by itself. There are neither retransmissions nor
-//! recovery: a gap in the numbers is a loss, and the window is halved at most once per round trip.
+//! The TCP of the WebRTC project's simulator of 2015, which nada-vs-gcc-2016 calls NewReno: packets of one size, each
+//! acknowledged by itself. The window has additive increase and is halved at losses. There are neither retransmissions
+//! nor recovery: a gap in the numbers is a loss, and the window is halved at most once per round trip.
 //!
 //! Source: `webrtc/modules/remote_bitrate_estimator/test/packet_sender.cc` and `estimators/tcp.cc` of 2015.
 //!

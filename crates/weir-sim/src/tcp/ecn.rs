@@ -69,8 +69,8 @@ impl EcnSender {
         self.reduced_at.is_some_and(|at| first < at)
     }
 
-    /// Whether marks may reduce the window: a segment beyond those sent at the last reduction, the segment with CWR at
-    /// the earliest, is acknowledged (RFC 3168 §6.1.2: at most one reduction per window of data).
+    /// Whether marks may reduce the window, which they do at most once per window of data (RFC 3168 §6.1.2). For that a
+    /// segment beyond those sent at the last reduction must be acknowledged, the segment with CWR at the earliest.
     pub(super) fn may_reduce(&self, first: u32) -> bool {
         self.reduced_at.is_none_or(|at| first > at)
     }

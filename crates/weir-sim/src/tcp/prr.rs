@@ -1,5 +1,5 @@
-//! Proportional rate reduction: in recovery segments leave in proportion to those that arrive, so that the window is at
-//! its target at the end (RFC 6937 §3, with the slow-start reduction bound, as in Linux).
+//! Proportional rate reduction (RFC 6937 §3, with the slow-start reduction bound, as in Linux). In recovery segments
+//! leave in proportion to those that arrive, so that the window is at its target at the end.
 
 /// The state of one recovery.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,5 @@
-//! Loss detection by the times at which segments left: a segment is lost if another has arrived that left later, also
-//! if it is a retransmission (RFC 8985 §6, as in Linux).
+//! Loss detection by the times at which segments left (RFC 8985 §6, as in Linux). A segment, or its retransmission, is
+//! lost if another has arrived that left later.
 //!
 //! Original transmissions leave in the order of their numbers, so the lost ones lie below the scoreboard's divide.
 //! Retransmissions are in a queue in the order in which they left. Neither is ever searched as a whole.
@@ -371,8 +371,8 @@ impl Rack {
         })
     }
 
-    /// Handles a retransmission timeout: the first outstanding segment is lost, and all that left longer ago than the
-    /// round-trip time of the last that arrived (RFC 8985 §6.3).
+    /// Handles a retransmission timeout (RFC 8985 §6.3). The first outstanding segment is lost, and all that left
+    /// longer ago than the round-trip time of the last that arrived.
     pub(super) fn on_timeout(&mut self, now: SendTime, board: &mut Scoreboard) {
         let head = board.first();
         let mut again = core::mem::take(&mut self.again);

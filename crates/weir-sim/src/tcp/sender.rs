@@ -285,7 +285,7 @@ impl TcpSender {
     }
 
     /// Processes an acknowledgement of `acked` segments with `marks` newly reported marks. With marks it does not open
-    /// the window (RFC 3168 §6.1.2), except after a timeout: the segment with CWR, which ends the echo, cannot leave
+    /// the window (RFC 3168 §6.1.2), except after a timeout. The segment with CWR, which ends the echo, cannot leave
     /// before new data does.
     fn on_progress(&mut self, now: SendTime, acked: u32, marks: u16) {
         let recovered = self.recover.is_none_or(|recover| self.board.first() >= recover);

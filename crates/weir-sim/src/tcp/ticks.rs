@@ -2,8 +2,8 @@
 
 use weir_units::TimeDelta;
 
-/// Number of ticks up to which a timer is exact to a tick; eight times as far away it is exact to eight, and so on
-/// (`LVL_START`, `LVL_CLK_SHIFT`).
+/// Number of ticks up to which a timer is exact to a tick (`LVL_START`, `LVL_CLK_SHIFT`). Eight times as far away it is
+/// exact to eight, and so on.
 const FINE: i64 = 63;
 
 /// Log of the ratio of one level's ticks to the one before (`LVL_CLK_SHIFT`).

@@ -1,6 +1,6 @@
-//! Shared bottleneck detection (RFC 8382) from end to end: two flows whose base delays are 20 and 90 ms, links of 10
-//! Mbit/s with 200 ms of drop-tail queue, and ten sources of background traffic on each, in bursts of 1 s with gaps of
-//! 2 s.
+//! Shared bottleneck detection (RFC 8382) from end to end. The base delays of the two flows are 20 and 90 ms; links
+//! have 10 Mbit/s and 200 ms of drop-tail queue. Each link has ten sources of background traffic, in bursts of 1 s with
+//! gaps of 2 s.
 //!
 //! The flows are not coupled: each behaves as it would alone, and the groups are recorded. Calls send at most 500
 //! kbit/s each. TCP flows take the rest of the capacity, so that less background traffic keeps the queue as busy.
@@ -216,10 +216,10 @@ fn cases(bottleneck: Bottleneck, calls: f64, transfers: f64, seconds: u64) -> im
 }
 
 /// The calls and the background traffic offer 0.9 of the capacity. Where they offer 1.1, six of 60 pairs (ten seeds)
-/// take up to 50 s, all of them with statistics computed at the receiver: the queue is full so often that nearly all
-/// delays are alike. Pairs of TCP flows take up to 45 s beside background traffic of 0.6, and are hardly grouped beside
-/// 1.0, where they starve. GCC sends whole frames at once, and a receiver computes its statistics of the packets that
-/// have arrived by then: of forty such pairs nine take more than 35 s, so one of three may.
+/// take up to 50 s, all of them with statistics computed at the receiver. There the queue is full so often that nearly
+/// all delays are alike. Pairs of TCP flows take up to 45 s beside background traffic of 0.6, and are hardly grouped
+/// beside 1.0, where they starve. GCC sends whole frames at once, and a receiver computes its statistics of the packets
+/// that have arrived by then. Of forty such pairs nine take more than 35 s, so one of three may.
 #[test]
 fn flows_of_one_bottleneck_are_grouped_within_35_s() {
     let (mut late, mut late_at_the_receiver_of_gcc) = (Vec::new(), 0);
@@ -256,7 +256,7 @@ fn a_bottleneck_that_becomes_two_at_120_s_parts_flows_before_160_s() {
 }
 
 /// For calls at a constant rate, to 1.5 s. The background traffic depends on its receivers' clocks, too (delays in a
-/// controller, timers of delayed acknowledgements), and so takes another time course; the result is the same.
+/// controller, timers of delayed acknowledgements), and so takes another time course. The result is the same.
 #[test]
 fn a_clock_that_is_off_by_eleven_days_and_drifts_by_100_ppm_changes_nothing() {
     for drift_ppm in [100.0, -100.0] {

@@ -76,7 +76,7 @@ impl Both {
         self.scalable.rate / self.classic.rate
     }
 
-    /// The same by the equations of the windows, from the flight size of a classic flow: on average half a segment of a
+    /// The same by the equations of the windows, from the flight size of a classic flow. On average half a segment of a
     /// window is not used.
     fn predicted(&self, coupling: f64) -> f64 {
         let root = 1.5_f64.sqrt() / (self.classic.flight() + 0.5);

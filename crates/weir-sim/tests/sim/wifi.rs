@@ -110,8 +110,8 @@ fn what_enters_a_cell_arrives_or_is_lost_or_is_still_inside() {
         let tally = run(RunSpec { seed, ..cell(4, 20, flows(4).collect(), make) });
         let lost = tally.refused + tally.given_up;
         let inside = tally.sent.iter().sum::<u64>() - tally.delivered() - lost;
-        // Eight full queues, except for places just left, and 25 ms of wire: 100 packets at the 32 Mbit/s downwards,
-        // some 50 of those upwards at 15 to 18 Mbit/s.
+        // Eight full queues, except for places just left, and 25 ms of wire. On the wire are 100 packets at the 32
+        // Mbit/s downwards, and some 50 of those upwards at 15 to 18 Mbit/s.
         assert!((400 + 100 + 40..400 + 100 + 60).contains(&inside), "{inside}");
         assert!(tally.refused > 0, "{tally:?}");
         up += tally.delivered.iter().step_by(2).sum::<u64>();

@@ -12,8 +12,8 @@ pub enum EcnMode {
     Off,
     /// ECT(0) on new data, ECN-Echo until the sender answers with CWR (RFC 3168 §6.1).
     Classic,
-    /// ECT(1) on all data, and every acknowledgement has the number of marked segments so far (the counter of RFC 9768
-    /// §3.2.2, but wide enough not to wrap around within a window).
+    /// ECT(1) on all data, and every acknowledgement has the number of marked segments so far. The counter is that of
+    /// RFC 9768 §3.2.2, but wide enough not to wrap around within a window.
     Accurate,
 }
 
@@ -83,14 +83,14 @@ pub struct TcpConfig {
     pub compress_sacks: bool,
     /// Number of segments at the beginning that are acknowledged one by one (Linux's "quick acknowledgements").
     pub quick_acks: u32,
-    /// Recovery without SACK as in ns-3 up to 3.26. At a loss found by duplicates the duplicates are subtracted from
-    /// the flight size, instead of the segments sent by limited transmit (RFC 5681 §3.2 step 2). Duplicates for the
-    /// first segment after a recovery begin another (RFC 6582 §3.2 step 2 asks for the second). No timeout during the
-    /// repair after a timeout reduces `ssthresh` again.
+    /// Recovery without SACK as in ns-3 up to 3.26. At a loss found by duplicates these are subtracted from the flight
+    /// size, not the segments sent by limited transmit (RFC 5681 §3.2 step 2). Duplicates for the first segment after a
+    /// recovery begin another (RFC 6582 §3.2 step 2 asks for the second). No timeout during the repair after a timeout
+    /// reduces `ssthresh` again.
     pub ns3_recovery: bool,
     /// Whether the deviation term of the retransmission timeout is that of Linux, instead of RFC 6298 §2.3. The term
-    /// rises at once, falls once per round trip by a quarter of the difference, and rises by an eighth as much for
-    /// samples below the mean.
+    /// rises at once, and by an eighth as much for samples below the mean. In each round trip it falls once, by a
+    /// quarter of the difference.
     pub linux_deviation: bool,
     /// Tick of the hosts' clocks by which timers expire (Linux); zero for exact timers.
     pub tick: TimeDelta,

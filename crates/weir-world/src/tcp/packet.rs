@@ -42,7 +42,8 @@ pub struct Acknowledgement {
 }
 
 /// The two timestamps of an acknowledgement (RFC 7323 §3.2). The first is a segment's departure on its sender's clock,
-/// the second its arrival on its receiver's (`TSval`, but of the arrival: a delayed acknowledgement leaves later).
+/// the second its arrival on its receiver's. The latter is `TSval`, but of the arrival: a delayed acknowledgement
+/// leaves later.
 ///
 /// As on the wire they take eight bytes. They wrap around, and are unwrapped with the reader's approximate time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Timers of a sender where losses are found by time: the retransmission timer, a tail loss probe (RFC 8985 §7), or the
-//! end of the reordering window.
+//! Timers of a sender where losses are found by time. These are the retransmission timer, the timer of a tail loss
+//! probe (RFC 8985 §7), and the end of the reordering window.
 
 use weir_cc::SendTime;
 use weir_cc::window::Congestion;

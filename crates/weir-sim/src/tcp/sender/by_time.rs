@@ -1,5 +1,5 @@
-//! Processing of an acknowledgement where losses are found by time, as in Linux: RFC 8985, with the window of RFC 9937
-//! in recovery and F-RTO (RFC 5682) after a timeout.
+//! Processing of an acknowledgement where losses are found by time, as in Linux. The sources are RFC 8985, the window
+//! of RFC 9937 in recovery, and F-RTO (RFC 5682) after a timeout.
 
 use weir_cc::SendTime;
 use weir_cc::window::Congestion;

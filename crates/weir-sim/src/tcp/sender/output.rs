@@ -79,8 +79,8 @@ impl TcpSender {
         }
     }
 
-    /// Restarts after idle time: a sender that has sent no data for longer than the timeout has lost its ACK clock, and
-    /// begins with at most the initial window (RFC 5681 §4.1).
+    /// Restarts after idle time (RFC 5681 §4.1). A sender that has sent no data for longer than the timeout has lost
+    /// its ACK clock, and begins with at most the initial window.
     fn restart_after_idle(&mut self, now: SendTime) {
         let Some(sent_at) = self.sent_at else { return };
         let idle = now - sent_at;

@@ -1,6 +1,6 @@
 //! Undo of spurious reductions, once the segments taken for lost prove to have been late only. The proofs are the
-//! echoed timestamp (Eifel, RFC 3522), D-SACK (RFC 3708), and after a timeout acknowledgements of segments that were
-//! never retransmitted (F-RTO, RFC 5682 §3.1). As in Linux.
+//! echoed timestamp (Eifel, RFC 3522), D-SACK (RFC 3708), and F-RTO after a timeout (RFC 5682 §3.1): an acknowledgement
+//! of segments that were never retransmitted. As in Linux.
 
 use weir_cc::SendTime;
 use weir_cc::window::Window;

@@ -103,7 +103,7 @@ fn what_a_stall_makes_late_is_not_taken_for_lost_for_long() {
         assert!(timeouts >= 3 && undone == 3 && needless <= 3, "{scenario}: {timeouts} {undone} {needless}");
         let expected = kernel(scenario, "goodput_mbps");
         close(scenario, goodput, expected, 0.02 * expected);
-        // Reno's on the fast link has 29.2 ms where the kernel's has 26.7: a timeout that is undone still answers for
+        // Reno's on the fast link has 29.2 ms where the kernel's has 26.7. A timeout that is undone still answers for
         // the losses of the queue as the stall began (difference 9 in `tcp/mod.rs`). Without that this queue has 26.4
         // ms. But CUBIC's flow on the slow link then meets a stall in recovery, where no timeout is suspected, and
         // retransmits 46 segments spuriously.
