@@ -63,8 +63,7 @@ fn an_honest_report_tells_of_its_round_trip_also_where_forged_ones_have_overtake
                     _ => None,
                 });
             }
-            // A report on packets up to this one, with a round-trip time of `rtt_ms`. Without it, if the sender report
-            // is not that old.
+            // A report on packets up to this one, with a round-trip time of `rtt_ms` if a sender report is old enough.
             let mut tell = |highest_sequence, rtt_ms: i64| {
                 let (last_sender_report, held) = match sent {
                     Some((report, at)) if ms - at >= rtt_ms => (report, (ms - at - rtt_ms) as u32),
