@@ -1,5 +1,5 @@
-//! Audio, video and a shared screen of one call share a common rate by their weights, over a path in memory: `cargo run
-//! -p weir-media --example coupled_call`.
+//! Audio, video and a shared screen of one call share a common rate by their weights, over a path in memory:
+//! `cargo run -p weir-media --example coupled_call`.
 
 mod path;
 

@@ -11,8 +11,8 @@ pub enum Alarm {
     /// it.
     Stopped(Breaker),
     /// The receiver reports packets that were never sent
-    /// ([`SendHistory::receiver_lies`](weir_cc::history::SendHistory::receiver_lies)). The flow keeps to its least rate
-    /// for any further reports.
+    /// ([`SendHistory::receiver_lies`](weir_cc::history::SendHistory::receiver_lies)). The flow keeps to its least rate,
+    /// regardless of its other reports.
     ReceiverLies,
     /// Reports contradict each other on when a packet arrived
     /// ([`SendHistory::is_contested`](weir_cc::history::SendHistory::is_contested)): some are forged. Meanwhile the

@@ -198,6 +198,7 @@ impl Breakers {
         self.stalled_for += now - before?.max(sent? - self.interval);
         self.stalled += 1;
         let longest = self.frame.max(self.rtt.unwrap_or_default()).max(self.interval);
+        // RFC 8083 §4.2: ceil(k · max(Tf, Tr, Tdr) / Tdr) reports.
         let most = (longest.secs_f64() * NO_PROGRESS / self.interval.secs_f64()).ceil();
         let waited = self.stalled_for >= self.interval.scale(most);
         let stalled = waited && f64::from(self.stalled) >= most;
@@ -207,6 +208,7 @@ impl Breakers {
     /// Number of reporting intervals in `CB_INTERVAL`.
     fn judged(&self, rtt: TimeDelta) -> usize {
         let (frame, rtt, interval) = (self.frame.secs_f64(), rtt.secs_f64(), self.interval.secs_f64());
+        // RFC 8083 §4.3: ceil(3 · min(max(10 · G · Tf, 10 · Tr, 3 · Tdr), max(15, 3 · Td)) / (3 · Tdr)).
         let most = f64::max(15.0, 3.0 * self.interval.max(LEAST_INTERVAL).secs_f64());
         let span = (10.0 * frame).max(10.0 * rtt).max(3.0 * interval).min(most);
         ((3.0 * span / (3.0 * interval)).ceil() as usize).clamp(1, MOST_INTERVALS)
@@ -229,6 +231,7 @@ impl Breakers {
             return None;
         }
         let size = all.size.bytes() as f64 / all.packets as f64;
+        // The simple TCP throughput equation with b = 1 (RFC 8083 §4.3): X = s / (R · sqrt(2·p/3)).
         let tcp = 8.0 * size / (rtt.secs_f64() * (2.0 * loss_ratio / 3.0).sqrt());
         let limit = DataRate::from_bps_f64(10.0 * tcp);
         let rate = all.size / all.time;

@@ -16,7 +16,7 @@
 //! one to the value nearest to the sender's clock. Each further one becomes the value nearest to its estimate of the
 //! receiver's clock. Clocks that are synchronised stay so; with others only differences are meaningful.
 //!
-//! A sender that uses ECN must tell the history so ([`set_ecn`](weir_cc::history::SendHistory::set_ecn)), or marks are
+//! A sender that uses ECN must set it in the history ([`set_ecn`](weir_cc::history::SendHistory::set_ecn)), or marks are
 //! refused.
 //!
 //! ```

@@ -430,6 +430,7 @@ impl MediaSender {
             let size = DataSize::from_bytes(
                 (header_len(self.stamp(), self.marks_frames()) + usize::from(payload)) as u64,
             );
+            // One packet may always leave, however small the window.
             if !in_flight.is_zero() && in_flight + size > window {
                 return self.history.next_expiry().map(|due| (due, Timer::Window));
             }

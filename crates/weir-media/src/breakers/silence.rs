@@ -20,7 +20,7 @@ pub(super) struct Silence {
     since: Option<SendTime>,
     /// Time of the last packet, while it may be answered.
     sent: Option<SendTime>,
-    /// Time without feedback that counts, up to then.
+    /// Part of the time without feedback, up to the last packet, that counts.
     counted: TimeDelta,
 }
 

@@ -15,7 +15,8 @@ pub const LADDER_RUNGS: usize = 4;
 pub struct Ladder {
     /// The rates, rising; zero for no stream.
     pub rates: [DataRate; LADDER_RUNGS],
-    /// Share above the rate of it and those below at which a stream is switched on. Below that rate it is switched off.
+    /// Margin for switching a stream on, as a share of the rate of it and those below. Below that rate the stream is
+    /// switched off.
     pub hysteresis: f64,
 }
 

@@ -78,8 +78,8 @@ impl StreamNumbers {
         (age < SPAN).then_some(id as u16)
     }
 
-    /// Whether the packet `sequence` of the stream `source` has not left, so far as it is in the half of all numbers
-    /// that comes next.
+    /// Whether the packet `sequence` of the stream `source` has not left: its number is in the half of all that
+    /// comes after the newest.
     pub fn is_unsent(&self, source: u32, sequence: u16) -> bool {
         self.stream(source).is_some_and(|stream| stream.left > 0 && !stream.has_left(sequence))
     }

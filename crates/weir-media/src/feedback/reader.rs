@@ -86,7 +86,7 @@ impl FeedbackReader {
         Some(Report::Packets { records: &self.records, number: feedback.number, at: None })
     }
 
-    /// The value of `value` that is nearest to the receiver's clock at `now`, modulo `period`.
+    /// The time nearest to the receiver's clock at `now` among those that equal `value` modulo `period`.
     fn nearest(&self, now: SendTime, value: i64, period: i64) -> i64 {
         nearest(now.nanos().saturating_add(self.ahead.unwrap_or(0)), value, period)
     }

@@ -33,13 +33,16 @@ impl Prr {
         self.proceed(delivered, pipe, u32::from(progress), least)
     }
 
-    /// The window by which, below the target, `more` segments leave than arrive; `least` leave in any case.
+    /// The window after an acknowledgement. Below the target `more` segments leave than arrive; `least` leave in any
+    /// case.
     fn proceed(&mut self, delivered: u32, pipe: u32, more: u32, least: u32) -> f64 {
         let (delivered, pipe) = (f64::from(delivered), f64::from(pipe));
         self.delivered += delivered;
         let send = if pipe > self.target {
+            // RFC 6937 §3: in proportion to the delivered segments.
             (self.delivered * self.target / self.flight).ceil() - self.out
         } else {
+            // RFC 6937 §3: the slow-start reduction bound.
             let limit = (self.delivered - self.out).max(delivered) + f64::from(more);
             limit.min(self.target - pipe)
         };

@@ -237,6 +237,7 @@ impl Rack {
             let (rtt, again) = (hearing.now - left, copy.is_again(number));
             run.any = true;
             run.again |= again;
+            // RFC 8985 §6.2 step 2: a sample that may be of the original transmission is ignored.
             if again && hearing.may_be_of_another(left, rtt) {
                 continue;
             }
@@ -247,6 +248,7 @@ impl Rack {
             if !again {
                 news.acked.extend(rtt);
                 news.original = Some(news.original.map_or(number, |lowest| lowest.min(number)));
+                // RFC 8985 §6.2 step 3: an original transmission below one that has arrived shows reordering.
                 self.reordered |= number < hearing.arrived_end.unwrap_or(self.arrived_end);
                 self.arrived_end = self.arrived_end.max(from);
             }
@@ -272,6 +274,7 @@ impl Rack {
     /// Finds the segments that are lost at `now`.
     pub(super) fn find_lost(&mut self, now: SendTime, board: &mut Scoreboard, tolerance: TimeDelta) -> Found {
         let Some(newest) = self.newest else { return Found::default() };
+        // RFC 8985 §6.2 step 5: lost segments left longer ago than `RACK.rtt` and the reordering window.
         let due = self.rtt + tolerance;
         let before = board.lost();
         let (again, copies_wait) = self.lose_copies(now, board, newest, due);

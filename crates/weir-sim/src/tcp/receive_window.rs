@@ -86,6 +86,7 @@ impl ReceiveWindow {
             return;
         }
         let (now, before) = (u64::from(read), u64::from(self.read.max(1)));
+        // Twice the data read, and twice its relative growth over the fullest round trip before.
         let room = 2 * now + 4 * now * (now - before) / before;
         self.room = self.room.max(u32::try_from(room).unwrap_or(u32::MAX)).min(self.most);
         self.read = read;

@@ -58,12 +58,14 @@ impl Held {
             return;
         };
         let mut news = (rtt - mean).abs() - self.deviation / 4;
+        // A sample below the mean counts an eighth, so that a falling round-trip time hardly raises the timeout.
         if rtt < mean && news > TimeDelta::ZERO {
             news = news / 8;
         }
         self.deviation += news;
         self.highest = self.highest.max(self.deviation);
         self.term = self.term.max(self.highest);
+        // Once per round trip the term falls by a quarter of its distance to the highest deviation in it.
         if acked > self.round_end {
             self.term -= (self.term - self.highest) / 4;
             self.highest = least;

@@ -71,6 +71,7 @@ impl TcpSender {
     fn next_in_window(&mut self, now: SendTime) -> Option<Segment> {
         match self.state {
             State::Open | State::Reducing => self.send_burst(now),
+            // RFC 5682 §3.1 step 2.b: new segments show whether the timeout was spurious.
             State::Loss if self.doubt.new_only => self.send_burst(now),
             _ if self.rack.is_some() => self.resend_lost(now, u32::MAX).or_else(|| self.send_burst(now)),
             State::Loss => self.resend_lost(now, self.recover.unwrap_or(0)).or_else(|| self.send_new(now)),

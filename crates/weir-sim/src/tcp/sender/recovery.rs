@@ -139,6 +139,7 @@ impl TcpSender {
         match reduction {
             Reduction::Again => {}
             Reduction::Before(flight) => {
+                // The algorithm takes note of the timeout, but its reduction is dropped.
                 let mut unheeded = self.window;
                 self.law.on_congestion(&mut unheeded, now, Congestion::Timeout, f64::from(flight));
             }
