@@ -32,6 +32,15 @@ else
     echo "NOT CHECKED: that weir-units, weir-wire and weir-cc build without std. rustup target add thumbv7em-none-eabihf" >&2
 fi
 
+# A web page runs the engine: these crates use no file, thread or socket.
+web_crates=(-p weir-units -p weir-cc -p weir-registry -p weir-wire -p weir-net -p weir-media -p weir-world -p weir-sim -p weir-measure)
+if rustup target list --installed 2> /dev/null | grep -qx wasm32-unknown-unknown; then
+    cargo check --locked --quiet --target wasm32-unknown-unknown "${web_crates[@]}"
+    echo "for a web page: checked for wasm32-unknown-unknown"
+else
+    echo "NOT CHECKED: that the engine builds for a web page. rustup target add wasm32-unknown-unknown" >&2
+fi
+
 oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 toolchain=$(grep -m 1 -E "^${oldest//./\\.}(\.[0-9]+)?(-|$)" <<< "$toolchains" || true)
 if [ -n "$toolchain" ]; then

@@ -111,6 +111,7 @@ fn write_report(report: &Report<'_>, ssrc: u32, sources: Sources, out: &mut [u8]
 /// Converts `message`, if it is a report that can be read without packet numbers and without earlier reports.
 pub(crate) fn report_of(message: &Message<'_>) -> Option<Report<'static>> {
     match message {
+        // A REMB becomes a rate that bounds the controller.
         Message::Remb(remb) => Some(Report::Ceiling(DataRate::from_bps(remb.bitrate))),
         Message::Nada(report) => Some(nada_report(report)),
         Message::Dccc(report) => Some(dccc_report(report)),

@@ -41,7 +41,7 @@ impl Default for WebSizes {
     }
 }
 
-/// A flow of web-like traffic.
+/// Background web traffic: sessions of requests and responses over TCP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Web {
     /// Mean offered load of the responses, on the wire, without retransmissions.

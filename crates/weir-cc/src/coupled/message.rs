@@ -172,7 +172,7 @@ impl Statistics {
 /// Action that a coupler asks of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CouplerAction {
-    /// Send at this rate: `FSE_R`.
+    /// Send at this rate: the flow's FSE share (`FSE_R`, RFC 8699 §5.2).
     Rate {
         /// The rate.
         rate: DataRate,

@@ -1,5 +1,7 @@
 //! The description of an analysis, and its run from named parameters.
 
+use std::sync::OnceLock;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -44,8 +46,11 @@ pub struct Entry {
     name: &'static str,
     summary: &'static str,
     source: &'static str,
-    parameters: Value,
-    results: Value,
+    /// JSON Schemas, made at the first call: the names of all analyses stand in the help of every command.
+    parameters: OnceLock<Value>,
+    results: OnceLock<Value>,
+    describe_parameters: fn() -> Value,
+    describe_results: fn() -> Value,
     presets: Vec<&'static str>,
     base: fn(Option<&str>) -> Result<Table, String>,
     compute: fn(Table) -> Computed,
@@ -79,8 +84,10 @@ impl Entry {
             name: A::NAME,
             summary: A::SUMMARY,
             source: A::SOURCE,
-            parameters: parameters_schema::<A>(&presets),
-            results: schemars::schema_for!(A::Results).to_value(),
+            parameters: OnceLock::new(),
+            results: OnceLock::new(),
+            describe_parameters: parameters_schema::<A>,
+            describe_results: || schemars::schema_for!(A::Results).to_value(),
             presets: presets.iter().map(|preset| preset.name).collect(),
             base: base::<A>,
             compute: compute::<A>,
@@ -104,12 +111,12 @@ impl Entry {
 
     /// JSON Schema of its parameters, [presets](Self::presets) included.
     pub fn parameters(&'static self) -> &'static Value {
-        &self.parameters
+        self.parameters.get_or_init(self.describe_parameters)
     }
 
     /// JSON Schema of its results.
     pub fn results(&'static self) -> &'static Value {
-        &self.results
+        self.results.get_or_init(self.describe_results)
     }
 
     /// The possible values of `preset`.
@@ -118,8 +125,8 @@ impl Entry {
     }
 
     /// Whether it draws random numbers, by a parameter `seed`.
-    pub fn has_seed(&self) -> bool {
-        self.parameters["properties"].get(SEED).is_some()
+    pub fn has_seed(&'static self) -> bool {
+        self.parameters()["properties"].get(SEED).is_some()
     }
 
     /// The results with each `key=value` of `set` over the parameters, as after `--set`. The `seed` applies where the analysis
@@ -153,7 +160,7 @@ impl Entry {
 
     fn table(&'static self, set: &[String], seed: Option<u64>) -> Result<(Table, Origin), ScenarioError> {
         let mut origin = Origin::of("--set", "");
-        let shape = Shape::new(&self.parameters);
+        let shape = Shape::new(self.parameters());
         let mut preset = Table::new();
         let (chosen, others): (Vec<&String>, Vec<&String>) = set.iter().partition(|one| is_preset(one));
         for one in chosen.into_iter().filter(|_| !self.presets.is_empty()) {
@@ -179,7 +186,8 @@ fn is_preset(assignment: &str) -> bool {
     assignment.split_once('=').is_some_and(|(key, _)| key.trim() == PRESET)
 }
 
-fn parameters_schema<A: Analysis>(presets: &[Preset<A::Parameters>]) -> Value {
+fn parameters_schema<A: Analysis>() -> Value {
+    let presets = A::presets();
     let mut schema = schemars::schema_for!(A::Parameters).to_value();
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut)
         && !presets.is_empty()

@@ -1,6 +1,6 @@
 //! Jain's fairness index.
 
-/// Jain's index of the rates `x`: (Σx)² / (n·Σx²), from 1/n (one has all) to 1 (all have the same). `None` for fewer
+/// Jain's fairness index of the rates `x`: (Σx)² / (n·Σx²), from 1/n (one has all) to 1 (all have the same). `None` for fewer
 /// than two rates or where all are zero. (Jain, Chiu and Hawe 1984, DEC-TR-301.)
 pub fn jain(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();

@@ -114,7 +114,7 @@ impl Control {
         self.first_above != 0
     }
 
-    /// The control law: the time after `from` at which the next packet is dropped.
+    /// CoDel's control law (RFC 8289 §3.3): the time after `from` at which the next packet is dropped.
     fn next(&self, from: u64) -> u64 {
         from + (self.interval as f64 / f64::from(self.count.max(1)).sqrt()) as u64
     }

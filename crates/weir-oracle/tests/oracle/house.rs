@@ -5,6 +5,7 @@ mod circles;
 mod differences;
 mod modules;
 mod tokens;
+mod words;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,6 +26,11 @@ const FLOORS: [&[&str]; 9] = [
     &["weir-cli", "weir-fuzz"],
     &["weir-oracle"],
 ];
+
+/// The workspace.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 fn crates() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/ holds this one");

@@ -142,7 +142,7 @@ impl RttEstimator {
         self.min
     }
 
-    /// The retransmission timeout.
+    /// The retransmission timeout (RTO, RFC 6298 §2).
     pub(super) fn rto(&self) -> TimeDelta {
         self.rto
     }

@@ -17,7 +17,7 @@ pub(super) struct Doubt {
     pub(super) new_only: bool,
 }
 
-/// The last reduction, as long as it may be undone.
+/// The last reduction, which is undone after a spurious timeout or a spurious fast recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
     /// The window before it (`prior_cwnd`, `prior_ssthresh`).

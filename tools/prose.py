@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Lengths of the sentences in the documents: words per sentence, median and 95th percentile, for each document.
+
+    tools/prose.py [--long N] [DOCUMENT ...]     --long shows the sentences of more than N words; all documents unless named
+
+Tables, code, headings, printed blocks and generated files are left out. Exit code 1 if a document of ten sentences
+or more exceeds a median of 16 or a 95th percentile of 32.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+MEDIAN, HIGH = 16, 32
+# Documents with fewer sentences are not judged.
+FEW = 10
+GENERATED = {"CHANGELOG.md"}
+
+
+def sentences(text):
+    text = re.sub(r"<!-- printed by.*?<!-- end of print -->", "", text, flags=re.S)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+    text = re.sub(r"^```.*?^```", "\n", text, flags=re.S | re.M)
+    paragraphs, lines = [], []
+    for line in text.splitlines() + [""]:
+        content = line.strip()
+        if not content or content.startswith(("#", "|", "![", "---")):
+            paragraphs.append(" ".join(lines))
+            lines = []
+            continue
+        if re.match(r"([*-]|\d+\.) ", content):
+            paragraphs.append(" ".join(lines))
+            lines = [re.sub(r"^([*-]|\d+\.) ", "", content)]
+            continue
+        lines.append(content)
+    for paragraph in paragraphs:
+        # A link counts by its text, a code span as one word.
+        paragraph = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", paragraph)
+        paragraph = re.sub(r"`[^`]*`", "code", paragraph)
+        for sentence in re.split(r"(?<=[.!?:;])\s+(?=[A-Z0-9*(])", paragraph):
+            words = [word for word in sentence.split() if re.search(r"\w", word)]
+            if words:
+                yield words
+
+
+def main(arguments):
+    limit = None
+    if arguments[:1] == ["--long"]:
+        limit, arguments = int(arguments[1]), arguments[2:]
+    root = pathlib.Path(__file__).resolve().parent.parent
+    listed = subprocess.run(["git", "-C", root, "ls-files", "*.md"], capture_output=True, text=True, check=True)
+    documents = arguments or [name for name in listed.stdout.split() if name not in GENERATED]
+    missed, total = False, 0
+    for name in documents:
+        text = (root / name).read_text()
+        total += len(text.split())
+        found = list(sentences(text))
+        if not found:
+            continue
+        lengths = sorted(map(len, found))
+        median, high = lengths[len(lengths) // 2], lengths[int(0.95 * (len(lengths) - 1))]
+        over = len(lengths) >= FEW and (median > MEDIAN or high > HIGH)
+        missed |= over
+        print(f"{name:40} {len(lengths):5} sentences, median {median:3}, 95th percentile {high:3}{'  too long' if over else ''}")
+        for words in found if limit else []:
+            if len(words) > limit:
+                print(f"    {len(words)}: {' '.join(words)}")
+    print(f"{total} words")
+    return int(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
