@@ -107,7 +107,7 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
     }
 
     /// Makes the reports due before `end`, or at it where `inclusive`, and hands each to the controller.
-    fn report(&mut self, end: ArrivalTime, inclusive: bool, told: &Told<'_>) -> Option<Decision> {
+    fn report(&mut self, end: ArrivalTime, inclusive: bool, told: &FeedbackContext<'_>) -> Option<Decision> {
         let mut decided = None;
         for made in 1..=MOST_REPORTS {
             let due = self.observer.next_report().filter(|&due| due < end || (inclusive && due == end));
@@ -122,7 +122,7 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
 }
 
 /// Context shared by all reports of one feedback.
-struct Told<'a> {
+struct FeedbackContext<'a> {
     now: SendTime,
     feedback: &'a Feedback<'a>,
     state: &'a SendState,
@@ -158,7 +158,7 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
         };
         self.find_gap(results);
         self.rebuild(results);
-        let told = Told { now, feedback, state };
+        let told = FeedbackContext { now, feedback, state };
         let mut decided = None;
         for n in 0..self.arrivals.len() {
             let (packet, timed) = self.arrivals[n];

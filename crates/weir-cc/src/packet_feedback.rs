@@ -61,14 +61,14 @@ struct Open {
 
 /// State of a number.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct ReceivedNumber {
     /// Arrival time of its packet, or when a missing one was first missed.
     at: ArrivalTime,
     /// ECN field, or `None` for a packet that has not arrived.
     ecn: Option<Ecn>,
 }
 
-impl Seen {
+impl ReceivedNumber {
     const fn missing(at: ArrivalTime) -> Self {
         Self { at, ecn: None }
     }
@@ -77,7 +77,7 @@ impl Seen {
 /// The numbers below the end of the open ones: reported ones as long as they are remembered, and open ones.
 #[derive(Debug, Default)]
 struct Memory {
-    seen: VecDeque<Seen>,
+    seen: VecDeque<ReceivedNumber>,
     /// Numbers below this one have been forgotten.
     from: u64,
 }
@@ -90,7 +90,7 @@ impl Memory {
 
     /// State of number `id`, below the end of the open numbers, or `None` if it is forgotten. Packets may have left
     /// before the first one came.
-    fn below(&mut self, open: Open, id: u64, now: ArrivalTime) -> Option<&mut Seen> {
+    fn below(&mut self, open: Open, id: u64, now: ArrivalTime) -> Option<&mut ReceivedNumber> {
         let first = self.first(open);
         if id < first {
             if id < self.from {
@@ -98,7 +98,7 @@ impl Memory {
             }
             for _ in id..first {
                 make_room(&mut self.seen, ROOM);
-                self.seen.push_front(Seen::missing(now));
+                self.seen.push_front(ReceivedNumber::missing(now));
             }
         }
         self.seen.get_mut((id - id.min(first)) as usize)
@@ -106,7 +106,7 @@ impl Memory {
 
     /// Number `id` has arrived, the first beyond the open numbers; those in between have not. Numbers then too far
     /// behind are forgotten, and old reported ones.
-    fn push(&mut self, open: Open, id: u64, seen: Seen) {
+    fn push(&mut self, open: Open, id: u64, seen: ReceivedNumber) {
         let missing = (id - open.end).min(MOST_RECORDS - 1) as usize;
         let over = (self.seen.len() + missing + 1).saturating_sub(ROOM);
         self.forget(open, over);
@@ -115,7 +115,7 @@ impl Memory {
         {
             self.forget(open, 1);
         }
-        for seen in core::iter::repeat_n(Seen::missing(seen.at), missing).chain([seen]) {
+        for seen in core::iter::repeat_n(ReceivedNumber::missing(seen.at), missing).chain([seen]) {
             make_room(&mut self.seen, ROOM);
             self.seen.push_back(seen);
         }
@@ -219,13 +219,13 @@ impl PacketFeedback {
         }
         self.stray = None;
         if id >= open.end {
-            self.memory.push(*open, id, Seen { at, ecn: Some(ecn) });
+            self.memory.push(*open, id, ReceivedNumber { at, ecn: Some(ecn) });
             open.end = id + 1;
             return;
         }
         let Some(seen) = self.memory.below(*open, id, at) else { return };
         if seen.ecn.is_none() {
-            *seen = Seen { at, ecn: Some(ecn) };
+            *seen = ReceivedNumber { at, ecn: Some(ecn) };
             open.begin = open.begin.min(id);
         } else if ecn == Ecn::Ce {
             seen.ecn = Some(ecn);

@@ -18,7 +18,7 @@ use crate::terminal;
 pub(crate) const RUNS: &str = "runs.log";
 
 /// Options of runs that may be kept.
-pub(crate) struct Kept<'a> {
+pub(crate) struct ResultStore<'a> {
     pub(crate) parts: &'a Parts,
     pub(crate) jobs: Option<u32>,
     pub(crate) quiet: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Kept<'a> {
     pub(crate) what: &'a str,
 }
 
-impl Kept<'_> {
+impl ResultStore<'_> {
     /// Makes the runs that `directory` does not keep yet. Returns `None` after the runs of a shard, with a
     /// message.
     pub(crate) fn run<D: Shardable>(

@@ -14,7 +14,7 @@ use weir_lab::registry::Registry;
 
 use crate::args::{ReproduceArgs, ReproduceExtent};
 use crate::failure::Failure;
-use crate::kept::Kept;
+use crate::kept::ResultStore;
 use crate::output::{Files, OutputDirectory};
 use crate::{browser, terminal};
 
@@ -60,7 +60,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<boo
         changed: args.set.clone(),
         ..Provenance::of(&args.words())
     };
-    let kept = Kept { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: "reproduce" };
+    let kept = ResultStore { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: "reproduce" };
     let Some(reproduced) = kept.run(&reproduction, &traces, directory.as_ref())? else { return Ok(true) };
     if let Some(directory) = &mut directory {
         directory.write(&files(&experiments, &reproduced, &provenance)?)?;

@@ -20,7 +20,7 @@ use crate::browser;
 use crate::cache;
 use crate::effective::{blame_sweep, contestants, each_once, say_repeated, try_to_build};
 use crate::failure::Failure;
-use crate::kept::Kept;
+use crate::kept::ResultStore;
 use crate::sweep::refuse_keys;
 use crate::terminal;
 use gates::Gates;
@@ -105,7 +105,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     let yardsticks = if args.no_cache { None } else { cache::yardsticks() };
     let plan = request.plan()?.keeping(yardsticks.as_ref());
     let mut output = Output::prepare(args, registry, suite, &cases)?;
-    let kept = Kept { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &suite.name };
+    let kept = ResultStore { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &suite.name };
     let Some(run) = kept.run(&plan, &store, output.keeping())? else { return Ok(true) };
     let mut notes = run.result.notes();
     notes.extend(base.as_ref().and_then(|base| changes::other_senders(base, &run.result)));

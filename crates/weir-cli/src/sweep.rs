@@ -15,7 +15,7 @@ use weir_lab::scenario::{Candidate, Scenario};
 use crate::args::RunArgs;
 use crate::effective::{self, named};
 use crate::failure::Failure;
-use crate::kept::Kept;
+use crate::kept::ResultStore;
 use crate::numbers::Number;
 use crate::output::{Files, OutputDirectory};
 use crate::terminal;
@@ -55,7 +55,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
         .map_err(|error| effective::blame_sweep(&args.sweep, "", error))?;
     let own = format!("{}-sweep", scenario.name);
     let mut directory = OutputDirectory::usual(args.out.as_deref(), args.json, &own, registry)?;
-    let kept = Kept { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &scenario.name };
+    let kept = ResultStore { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &scenario.name };
     let Some(ran) = kept.run(&reproduction, &store, directory.as_ref())? else { return Ok(()) };
     let numbers = request.numbers(&ran);
     let tables = request.tables(&numbers);

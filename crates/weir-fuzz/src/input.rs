@@ -97,11 +97,11 @@ impl<'a> Input<'a> {
 
 /// Readings of a clock: mostly a little later, now and then set to anywhere within fifty years of where it began.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Course {
+pub struct ClockReadings {
     nanos: i64,
 }
 
-impl Course {
+impl ClockReadings {
     /// The largest distance from the beginning.
     const FARTHEST: i64 = 50 * 365 * 86_400_000_000_000;
 

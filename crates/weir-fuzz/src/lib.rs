@@ -14,7 +14,7 @@ mod lab;
 pub mod laws;
 mod wire;
 
-pub use input::{Course, Input};
+pub use input::{ClockReadings, Input};
 
 /// A function of bytes, by name.
 #[derive(Clone, Copy, Debug)]

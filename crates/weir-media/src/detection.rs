@@ -17,12 +17,12 @@ use weir_wire::seq::Unwrapper;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detection {
     config: &'static Config,
-    place: Place,
+    place: DetectionSide,
 }
 
 /// The end that computes the statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum DetectionSide {
     /// At the sender, from per-packet reports: those of the controller, or [additional
     /// ones](crate::MediaConfig::witness). Without per-packet reports there are no statistics.
     Sender,
@@ -35,7 +35,7 @@ impl Detection {
     ///
     /// # Errors
     /// If a parameter is out of its range.
-    pub fn new(place: Place, config: &'static Config) -> Result<Self, ConfigError> {
+    pub fn new(place: DetectionSide, config: &'static Config) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self { config, place })
     }
@@ -46,12 +46,12 @@ impl Detection {
     }
 
     /// The end that computes the statistics.
-    pub const fn place(&self) -> Place {
+    pub const fn place(&self) -> DetectionSide {
         self.place
     }
 
     /// The parameters, if statistics are computed at `place`.
-    pub(crate) fn at(&self, place: Place) -> Option<Config> {
+    pub(crate) fn at(&self, place: DetectionSide) -> Option<Config> {
         (self.place == place).then_some(*self.config)
     }
 }
@@ -239,8 +239,8 @@ mod tests {
     #[test]
     fn parameters_out_of_range_are_refused() {
         const WRONG: Config = Config { window: 0, ..Config::DEFAULT };
-        assert!(Detection::new(Place::Sender, &WRONG).is_err());
-        let right = Detection::new(Place::Receiver, &Config::DEFAULT).unwrap();
-        assert!(right.at(Place::Receiver).is_some() && right.at(Place::Sender).is_none());
+        assert!(Detection::new(DetectionSide::Sender, &WRONG).is_err());
+        let right = Detection::new(DetectionSide::Receiver, &Config::DEFAULT).unwrap();
+        assert!(right.at(DetectionSide::Receiver).is_some() && right.at(DetectionSide::Sender).is_none());
     }
 }

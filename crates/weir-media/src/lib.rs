@@ -91,7 +91,7 @@ pub use config::{AUDIO_CLOCK_HZ, MediaConfig, VIDEO_CLOCK_HZ};
 pub use content::{MediaPacket, SentFrame};
 pub use coupled::{CoupledFlow, Desired};
 pub use coupled_flows::CoupledFlows;
-pub use detection::{Detection, Place};
+pub use detection::{Detection, DetectionSide};
 pub use encoder::{
     ContentSharing, Encoder, EncoderConfig, Frame, FrameBurst, FrameTraces, KeyFrames, LADDER_RUNGS, Ladder,
     LateRequests, Model, Packets, RATE_STEPS, RateSteps, Statistical, TalkingHead, TraceDriven, TraceError,

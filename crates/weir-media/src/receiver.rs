@@ -14,7 +14,7 @@ use weir_wire::rtcp::{self, Message};
 use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
 
 use crate::config::MediaConfig;
-use crate::detection::Place;
+use crate::detection::DetectionSide;
 use crate::key_frames::KeyFrameRequests;
 use crate::numbers_ahead::NumbersAhead;
 use crate::reception::ReceptionStatistics;
@@ -66,7 +66,7 @@ impl MediaReceiver {
     pub fn new(receiver: Box<dyn Receiver>, config: MediaConfig, ssrc: u32, source: u32, rtcp: u64) -> Self {
         let sources = Sources::new(source, &config);
         let witness = config.witness.filter(|_| !receiver.reports_packets());
-        let detected = config.detection.and_then(|detection| detection.at(Place::Receiver));
+        let detected = config.detection.and_then(|detection| detection.at(DetectionSide::Receiver));
         let detected = detected.and_then(|config| ArrivalStatistics::new(config).ok());
         Self {
             receiver,

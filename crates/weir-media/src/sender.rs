@@ -22,7 +22,7 @@ use crate::audio::AudioSource;
 use crate::breakers::{Breaker, Breakers};
 use crate::config::MediaConfig;
 use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
-use crate::detection::{Place, StatisticsReader};
+use crate::detection::{DetectionSide, StatisticsReader};
 use crate::encoder::Encoder;
 use crate::feedback_trust::{FeedbackTrust, RecentRate, Refusals};
 use crate::frame_dropper::FrameDropper;
@@ -124,10 +124,10 @@ impl MediaSender {
             doubt: None,
             refusals: Refusals::default(),
             controller,
-            statistics: detected_at(Place::Sender)
+            statistics: detected_at(DetectionSide::Sender)
                 .and_then(|config| FlowStatistics::new(config).ok())
                 .map(Box::new),
-            statistics_reports: detected_at(Place::Receiver)
+            statistics_reports: detected_at(DetectionSide::Receiver)
                 .map(|config| StatisticsReader::new(config.interval)),
             rng: Pcg64Mcg::seed_from_u64(seeds.rtcp),
             started: None,

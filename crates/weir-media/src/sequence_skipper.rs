@@ -6,7 +6,7 @@ use weir_cc::{Controller, PacketFormat, ReportKind, SendTime};
 use weir_units::TimeDelta;
 
 use crate::config::MediaConfig;
-use crate::detection::Place;
+use crate::detection::DetectionSide;
 
 /// Maximum time to the next skipped number while the receiver is in doubt; the mean is half of that.
 const IN_DOUBT: TimeDelta = TimeDelta::from_secs(1);
@@ -29,7 +29,8 @@ impl SequenceSkipper {
     pub(crate) fn new(config: &MediaConfig, controller: &dyn Controller, seed: u64) -> Option<Self> {
         use ReportKind::{Dccc, Nada, NadaDelay, Own, Packets, Tfrc};
         let at_receiver = [Nada, Dccc, Tfrc, NadaDelay, Own].into_iter().any(|kind| controller.accepts(kind));
-        let counted = config.detection.is_some_and(|detection| detection.at(Place::Receiver).is_some());
+        let counted =
+            config.detection.is_some_and(|detection| detection.at(DetectionSide::Receiver).is_some());
         let told = controller.accepts(Packets) && config.packet_format == PacketFormat::TransportWide;
         let mean = config.leave_out.filter(|_| told && !at_receiver && !counted)?.max(2);
         let mut leaving_out = Self { mean, left: 0, due: None, rng: Pcg64Mcg::seed_from_u64(seed ^ SALT) };

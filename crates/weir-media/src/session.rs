@@ -87,7 +87,7 @@ pub struct Session {
 enum Step {
     #[default]
     Timers,
-    News,
+    PendingOutputs,
     Frames,
     Packets,
     Rtcp,
@@ -97,8 +97,8 @@ enum Step {
 impl Step {
     fn next(self) -> Option<Self> {
         Some(match self {
-            Self::Timers => Self::News,
-            Self::News => Self::Frames,
+            Self::Timers => Self::PendingOutputs,
+            Self::PendingOutputs => Self::Frames,
             Self::Frames => Self::Packets,
             Self::Packets => Self::Rtcp,
             Self::Rtcp => Self::Targets,
@@ -126,7 +126,7 @@ impl Session {
         if self.flows.is_empty() {
             self.flows.reserve_exact(1); // most have one flow
         }
-        self.flows.push(Flow { id, sender, news: News::default(), touched: false });
+        self.flows.push(Flow { id, sender, news: PendingOutputs::default(), touched: false });
         Ok(id)
     }
 
@@ -207,7 +207,7 @@ impl Session {
                 flow.sender.on_messages_read(now);
             }
         }
-        (self.step, self.turn) = (Step::News, 0);
+        (self.step, self.turn) = (Step::PendingOutputs, 0);
     }
 
     /// The next output. RTCP is written into `out`, which should hold a packet of the path.
@@ -252,7 +252,7 @@ impl Session {
 
     /// Polls all flows again, without their timers if these were served in this round.
     fn ask_again(&mut self) {
-        self.step = self.step.min(Step::News);
+        self.step = self.step.min(Step::PendingOutputs);
         self.turn = 0;
     }
 }
@@ -261,7 +261,7 @@ impl Session {
 struct Flow {
     id: FlowId,
     sender: MediaSender,
-    news: News,
+    news: PendingOutputs,
     /// Whether the present RTCP packet is about the flow.
     touched: bool,
 }
@@ -275,7 +275,7 @@ impl Flow {
                 news.put(RtcpOutcome { decision, ..RtcpOutcome::default() });
                 None
             }
-            Step::News => news.take(*id),
+            Step::PendingOutputs => news.take(*id),
             Step::Frames => sender.poll_frame(now).map(|frame| Output::Frame(*id, frame)),
             Step::Packets => sender.poll_packet(now).map(|packet| Output::Packet(*id, packet)),
             Step::Rtcp => sender.poll_rtcp(now, out).map(|length| Output::Rtcp(*id, length)),
@@ -292,13 +292,13 @@ impl Flow {
 
 /// Outputs that are due for a flow; successive decisions are merged to one.
 #[derive(Debug, Default)]
-struct News {
+struct PendingOutputs {
     rtt: Option<TimeDelta>,
     decision: Option<Decision>,
     statistics: Option<Statistics>,
 }
 
-impl News {
+impl PendingOutputs {
     fn put(&mut self, heard: RtcpOutcome) {
         self.rtt = heard.rtt.or(self.rtt);
         self.decision = Decision::merged(self.decision, heard.decision);

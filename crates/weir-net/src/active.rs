@@ -36,7 +36,7 @@ pub(crate) struct Active<P, Q> {
     state: State,
     /// Time of the next change without a call; [`NEVER`] if it does not.
     due: u64,
-    way: Way,
+    way: OnwardPath,
     loss: Option<LossSource>,
     /// The latest time given.
     now: u64,
@@ -65,7 +65,7 @@ struct Serving {
 
 /// The path from the server to the far end.
 #[derive(Clone, Debug)]
-struct Way {
+struct OnwardPath {
     delay: u64,
     jitter: Option<JitterSource>,
     order: Order,
@@ -103,7 +103,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
             ExtraDelay::of(config.least_delay(), config.delay, &config.changes),
             streams.jitter,
         );
-        let way = Way {
+        let way = OnwardPath {
             delay: nanos(config.least_delay()),
             order: config.order,
             overtakes: config.order != Order::Link && jitter.is_some(),
@@ -418,7 +418,7 @@ fn left_of(server: &Server, serving: &Serving, now: u64) -> u64 {
     server.left(serving.left, serving.since, now, serving.slot.position)
 }
 
-impl Way {
+impl OnwardPath {
     /// A packet is served, its last bit at `departure`.
     #[inline]
     fn send(&mut self, place: u32, departure: u64, records: &Records) {

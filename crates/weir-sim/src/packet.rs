@@ -5,7 +5,7 @@ use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
 use weir_wire::media::MediaHeader;
 use weir_world::tcp::{Acknowledgement, Segment};
-use weir_world::{PacketMeta, Side, Way, WireContent, WirePacket};
+use weir_world::{ConnectionKey, PacketMeta, Side, WireContent, WirePacket};
 
 /// A packet: its content, and its metadata for measurements.
 #[derive(Clone, Copy, Debug)]
@@ -165,18 +165,18 @@ pub(crate) enum Body {
     /// RTCP bytes in a slot of the pool.
     Rtcp { slot: u32 },
     /// TCP data; in flight its ECN field is in the ticket.
-    Segment(Way, Segment),
+    Segment(ConnectionKey, Segment),
     /// A TCP acknowledgement.
-    Acknowledgement(Way, Acknowledgement),
+    Acknowledgement(ConnectionKey, Acknowledgement),
     /// A client's request for a response of this size.
-    Request(Way, DataSize),
+    Request(ConnectionKey, DataSize),
 }
 
 impl Body {
-    fn way(&self) -> Way {
+    fn way(&self) -> ConnectionKey {
         match self {
             Self::Segment(way, _) | Self::Acknowledgement(way, _) | Self::Request(way, _) => *way,
-            Self::Constant | Self::Media { .. } | Self::Rtcp { .. } => Way::default(),
+            Self::Constant | Self::Media { .. } | Self::Rtcp { .. } => ConnectionKey::default(),
         }
     }
 

@@ -18,7 +18,9 @@ use weir_cc::scream::v1::{self, Scream};
 use weir_cc::scream::v2::{self, ScreamV2};
 use weir_cc::window::{Cubic, NewReno};
 use weir_cc::{Controller, DataRate, DataSize, RateLimits, TimeDelta};
-use weir_media::{AudioConfig, Detection, EncoderConfig, FrameTraces, MediaConfig, PacketFormat, Place};
+use weir_media::{
+    AudioConfig, Detection, DetectionSide, EncoderConfig, FrameTraces, MediaConfig, PacketFormat,
+};
 use weir_net::{
     CoDel, Discipline, DualPi2, FqCoDel, Jitter, LossModel, Order, Pie, QueueConfig, Red, Time, WifiConfig,
     WifiLink,
@@ -132,7 +134,7 @@ fn couplers_allocate_nothing() {
 
 #[test]
 fn detection_of_shared_bottlenecks_allocates_nothing() {
-    for place in [Place::Sender, Place::Receiver] {
+    for place in [DetectionSide::Sender, DetectionSide::Receiver] {
         let detection = Some(Detection::new(place, &sbd::Config::DEFAULT).expect("valid"));
         let video = |name: &str| {
             let Traffic::Media(media) = reporting_per_packet(PacketFormat::TransportWide) else {

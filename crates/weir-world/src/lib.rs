@@ -39,4 +39,4 @@ pub use seed::stream;
 pub use traffic::{Downloads, MediaSpec, Traffic, Unresponsive, WindowAlgorithms};
 pub use web::{Web, WebSizes};
 pub use weir_media::{Breaker, Desired};
-pub use wire::{Way, WireContent, WirePacket};
+pub use wire::{ConnectionKey, WireContent, WirePacket};

@@ -9,7 +9,7 @@ use crate::tcp::{Acknowledgement, Segment};
 
 /// Connection of a flow that a packet belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Way {
+pub struct ConnectionKey {
     /// Number of the client; 0 unless the flow has several.
     pub client: u32,
     /// Number of the client's connection, in the order in which they are opened; 0 unless there are several.
@@ -30,7 +30,7 @@ pub struct WirePacket<'a> {
     /// The ECN field of its IP header, as it is now.
     pub ecn: Ecn,
     /// Connection of the flow that it belongs to.
-    pub way: Way,
+    pub way: ConnectionKey,
     /// Content of the packet.
     pub content: WireContent<'a>,
 }

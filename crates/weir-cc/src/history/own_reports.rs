@@ -29,7 +29,7 @@ const TWICE: TimeDelta = TimeDelta::from_secs(10);
 
 /// The congestion of one report.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct ReportedCongestion {
     /// The echoed packet, and when it left.
     id: u64,
     sent: SendTime,
@@ -51,7 +51,12 @@ enum Measure {
 
 impl Measure {
     /// Whether a fall from `high` to `low` is impossible on any path; `before` is the second report before `high`.
-    fn is_impossible(self, before: Option<&Told>, high: &Told, low: &Told) -> bool {
+    fn is_impossible(
+        self,
+        before: Option<&ReportedCongestion>,
+        high: &ReportedCongestion,
+        low: &ReportedCongestion,
+    ) -> bool {
         let fall = high.congestion - low.congestion;
         match self {
             Self::Delay => fall > (low.sent - high.sent) + MARGIN && high.congestion >= LEAST,
@@ -68,7 +73,7 @@ impl Measure {
     }
 }
 
-impl Told {
+impl ReportedCongestion {
     fn is_half_of(&self, other: &Self) -> bool {
         self.congestion * 2 <= other.congestion
     }
@@ -83,7 +88,7 @@ impl Told {
 /// The newest reports, in order of the packets that they echo.
 #[derive(Debug)]
 pub(super) struct OwnReports {
-    told: [Told; REMEMBERED],
+    told: [ReportedCongestion; REMEMBERED],
     count: usize,
     /// When the signal last went there and back.
     swung: Option<SendTime>,
@@ -91,7 +96,8 @@ pub(super) struct OwnReports {
 
 impl Default for OwnReports {
     fn default() -> Self {
-        let none = Told { id: 0, sent: SendTime::ZERO, congestion: TimeDelta::ZERO, counted: true };
+        let none =
+            ReportedCongestion { id: 0, sent: SendTime::ZERO, congestion: TimeDelta::ZERO, counted: true };
         Self { told: [none; REMEMBERED], count: 0, swung: None }
     }
 }
@@ -107,7 +113,8 @@ impl OwnReports {
         report: &NativeReport,
     ) -> bool {
         let Some((measure, congestion)) = Self::congestion(report) else { return false };
-        if !self.insert(Told { id, sent, congestion, counted: false }) || !self.swings(measure) {
+        if !self.insert(ReportedCongestion { id, sent, congestion, counted: false }) || !self.swings(measure)
+        {
             return false;
         }
         let before = self.swung.replace(now);
@@ -132,7 +139,7 @@ impl OwnReports {
     }
 
     /// Puts `new` into its place; `false` if it is older than all that are remembered.
-    fn insert(&mut self, new: Told) -> bool {
+    fn insert(&mut self, new: ReportedCongestion) -> bool {
         let place = self.told[..self.count].partition_point(|told| told.sent <= new.sent);
         if self.count < REMEMBERED {
             self.told.copy_within(place..self.count, place + 1);
@@ -154,7 +161,10 @@ impl OwnReports {
             Measure::MeanDelay => self.told[..self.count].iter().map(|told| told.congestion).min(),
             _ => None,
         };
-        let level = |told: &Told| Told { congestion: told.congestion - base.unwrap_or_default(), ..*told };
+        let level = |told: &ReportedCongestion| ReportedCongestion {
+            congestion: told.congestion - base.unwrap_or_default(),
+            ..*told
+        };
         let mut swings = false;
         for low in 1..self.count {
             let (high, fallen) = (level(&self.told[low - 1]), level(&self.told[low]));

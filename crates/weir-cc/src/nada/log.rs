@@ -50,7 +50,7 @@ struct LeftOut {
 
 /// Result of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct News {
+pub(super) struct ArrivalResult {
     /// Its time, which never runs backwards unless the clock was set.
     pub(super) at: ArrivalTime,
     pub(super) delay: ApparentDelay,
@@ -102,7 +102,7 @@ impl Log {
 
     /// A packet has arrived. A late packet stays lost (RFC 8698 §5.1.2) and counts in the receive rate alone. A
     /// packet that is not `timed` leaves the base delay as it is.
-    pub(super) fn on_arrival(&mut self, packet: &Arrival, timed: bool) -> News {
+    pub(super) fn on_arrival(&mut self, packet: &Arrival, timed: bool) -> ArrivalResult {
         let set_back = self.newest.is_some() && self.clock - packet.at > self.spans.window;
         if set_back {
             self.forget_delays();
@@ -127,7 +127,7 @@ impl Log {
             self.newest = Some(id);
             self.window.push(Logged { id, at, delay, marked: packet.ecn == Ecn::Ce });
         }
-        News {
+        ArrivalResult {
             at,
             delay,
             queuing: self.above_base(Some(delay)),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     /// Packet `id` of 1250 bytes arrives at `at` ms after `delay` ms.
-    fn arrive(log: &mut Log, id: u64, at: i64, delay: i64) -> News {
+    fn arrive(log: &mut Log, id: u64, at: i64, delay: i64) -> ArrivalResult {
         let departure = SendTime::from_millis(at - delay);
         let arrival = Arrival::new(id, departure, ArrivalTime::from_millis(at), DataSize::from_bytes(1250));
         log.on_arrival(&arrival, true)

@@ -4,7 +4,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, LossAverage, SmoothedEach};
 use super::congestion::LossAge;
-use super::log::{Log, News, Spans};
+use super::log::{ArrivalResult, Log, Spans};
 use super::window::Ratios;
 use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
@@ -114,7 +114,7 @@ impl NadaObserver {
 
     /// Takes in an arrival; its time is known where it is `timed`.
     fn arrive(&mut self, packet: &Arrival, timed: bool) {
-        let News { at, delay, missing, after_silence, clocks_moved, set_back, .. } =
+        let ArrivalResult { at, delay, missing, after_silence, clocks_moved, set_back, .. } =
             self.log.on_arrival(packet, timed);
         if after_silence || clocks_moved {
             self.delays.clear();

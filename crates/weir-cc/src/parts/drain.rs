@@ -26,13 +26,13 @@ const NEAR: TimeDelta = TimeDelta::from_millis(5);
 pub(crate) struct Drains {
     /// Time without a round-trip time near the minimum after which the queue drains; no drains if `None`.
     every: Option<TimeDelta>,
-    seen: Option<Seen>,
+    seen: Option<RoundTrips>,
     phase: Phase,
 }
 
 /// Round-trip times of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
+struct RoundTrips {
     /// The smallest of all.
     least: TimeDelta,
     /// The smallest of the last drain, which did not come near that: either the path is longer now, or the queue is
@@ -53,7 +53,7 @@ enum Phase {
     Hearing(SendTime, TimeDelta),
 }
 
-impl Seen {
+impl RoundTrips {
     /// Takes a round-trip time. Returns whether the path looks empty.
     fn on_rtt(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
         // The sender's clock may have been set back.
@@ -89,7 +89,7 @@ impl Drains {
     /// a higher rate.
     pub(crate) fn on_rtt(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
         let Some(every) = self.every else { return false };
-        let mut seen = self.seen.unwrap_or(Seen { least: rtt, floor: None, at: now });
+        let mut seen = self.seen.unwrap_or(RoundTrips { least: rtt, floor: None, at: now });
         self.phase = match self.phase {
             // One long sample, of a stalled path, is no measure of the drain.
             Phase::Yielding(began, least) if now - began >= span(least.min(rtt)) => {

@@ -15,7 +15,7 @@ const MOST_HOLES: usize = 64;
 
 /// A packet's number and when it arrived.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct ReceivedPacket {
     id: u64,
     at: ArrivalTime,
 }
@@ -26,8 +26,8 @@ struct Hole {
     first: u64,
     last: u64,
     /// Arrivals on either side of it when it was detected.
-    before: Seen,
-    after: Seen,
+    before: ReceivedPacket,
+    after: ReceivedPacket,
     /// Packets with higher numbers that have arrived.
     later: u32,
 }
@@ -47,9 +47,9 @@ pub(super) struct LossHistory {
     duplicate_threshold: u32,
     holes: VecDeque<Hole>,
     /// The packet with the highest number.
-    newest: Option<Seen>,
+    newest: Option<ReceivedPacket>,
     /// First loss of the newest event, and its nominal time.
-    event: Option<Seen>,
+    event: Option<ReceivedPacket>,
     intervals: LossIntervals,
 }
 
@@ -78,14 +78,16 @@ impl LossHistory {
         if id <= newest && self.newest.is_some() {
             self.fill(id);
         } else {
-            self.advance(Seen { id, at });
+            self.advance(ReceivedPacket { id, at });
         }
         let mut found = self.declare_lost(rtt, &first_interval);
         // A mark counts at once, and a missing packet before it begins the event (RFC 5348 §5.1).
         if marked {
             let missing = self.holes.iter().find(|hole| hole.first < id);
-            let begin =
-                missing.map_or(Seen { id, at }, |hole| Seen { id: hole.first, at: hole.lost_at(hole.first) });
+            let begin = missing.map_or(ReceivedPacket { id, at }, |hole| ReceivedPacket {
+                id: hole.first,
+                at: hole.lost_at(hole.first),
+            });
             found |= self.on_loss(begin, rtt, &first_interval);
         }
         found
@@ -106,7 +108,7 @@ impl LossHistory {
         self.intervals.open()
     }
 
-    fn advance(&mut self, packet: Seen) {
+    fn advance(&mut self, packet: ReceivedPacket) {
         let Some(before) = self.newest.replace(packet) else {
             self.intervals.extend(1);
             return;
@@ -159,14 +161,14 @@ impl LossHistory {
         {
             self.holes.pop_front();
             for id in hole.first..=hole.last {
-                found |= self.on_loss(Seen { id, at: hole.lost_at(id) }, rtt, first_interval);
+                found |= self.on_loss(ReceivedPacket { id, at: hole.lost_at(id) }, rtt, first_interval);
             }
         }
         found
     }
 
     /// A loss begins a new event if it lies more than a round trip after the beginning of the last. RFC 5348 §5.2.
-    fn on_loss(&mut self, loss: Seen, rtt: TimeDelta, first_interval: &impl Fn() -> f64) -> bool {
+    fn on_loss(&mut self, loss: ReceivedPacket, rtt: TimeDelta, first_interval: &impl Fn() -> f64) -> bool {
         if self.event.is_some_and(|event| loss.id <= event.id || loss.at <= event.at + rtt) {
             return false;
         }
@@ -257,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_loss_happens_between_its_neighbours() {
-        let seen = |id, at| Seen { id, at: ms(at) };
+        let seen = |id, at| ReceivedPacket { id, at: ms(at) };
         let hole = Hole { first: 11, last: 13, before: seen(10, 100), after: seen(14, 140), later: 0 };
         // 100 + 40·1/4 and 100 + 40·3/4.
         assert_eq!([11, 13].map(|id| hole.lost_at(id)), [ms(110), ms(130)]);

@@ -8,7 +8,7 @@ use weir_lab::experiments::{Experiment, Provenance, TrialResult, Trials};
 
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
-use crate::kept::Kept;
+use crate::kept::ResultStore;
 use crate::{table, terminal};
 
 /// Output of `--json`.
@@ -27,7 +27,8 @@ pub(super) fn tried(args: &ReproduceArgs, experiments: &[Experiment]) -> Result<
     }
     let traces = args.data.store();
     let planned = trials.plan(&traces)?;
-    let kept = Kept { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: "reproduce --tried" };
+    let kept =
+        ResultStore { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: "reproduce --tried" };
     let Some(reproduced) = kept.run(&planned, &traces, None)? else { return Ok(true) };
     let results = trials.results(reproduced.claims);
     let mut out = terminal::stdout();

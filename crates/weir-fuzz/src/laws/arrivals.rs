@@ -3,12 +3,12 @@
 use weir_cc::{Arrival, ArrivalTime, SendTime, Stamp};
 
 use super::calls::ecn;
-use crate::input::{Course, Input};
+use crate::input::{ClockReadings, Input};
 
 /// Packets in order of arrival: some twice, some late, some lost, by clocks that now and then are set.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
-    courses: [Course; 2],
+    courses: [ClockReadings; 2],
     at: ArrivalTime,
     departure: SendTime,
     id: u64,

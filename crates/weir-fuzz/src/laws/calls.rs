@@ -9,7 +9,7 @@ use weir_cc::{
 };
 use weir_units::{DataRate, TimeDelta};
 
-use crate::input::{Course, Input};
+use crate::input::{ClockReadings, Input};
 
 /// Limits from 1 bit/s to 20 Mbit/s, and now and then of any size.
 ///
@@ -32,7 +32,7 @@ const REMEMBERED: usize = 256;
 /// any number and any time.
 #[derive(Debug, Default)]
 pub struct Calls {
-    course: Course,
+    course: ClockReadings,
     now: SendTime,
     /// The number of departed packets, and the last of them.
     count: u64,

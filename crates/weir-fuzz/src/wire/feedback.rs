@@ -8,7 +8,7 @@ use weir_media::feedback::{FeedbackReader, FeedbackWriter, StreamNumbers};
 use weir_units::{DataSize, TimeDelta};
 use weir_wire::rtcp::{self, Ccfb, Message, Twcc, messages};
 
-use crate::input::{Course, Input};
+use crate::input::{ClockReadings, Input};
 
 const SOURCE: u32 = 1;
 
@@ -128,7 +128,7 @@ pub(crate) fn run(data: &[u8]) {
     let mut form = Form::any(&mut input);
     let mut history = SendHistory::new(TimeDelta::from_secs(5));
     let (mut reader, numbers) = (FeedbackReader::new(), StreamNumbers::same_as_history(SOURCE));
-    let (mut course, mut now) = (Course::default(), SendTime::ZERO);
+    let (mut course, mut now) = (ClockReadings::default(), SendTime::ZERO);
     let (mut number, mut wire) = (0, Wire::default());
     while !input.is_empty() {
         now += course.step(&mut input);

@@ -3,7 +3,7 @@
 use weir_wire::tcp_in_udp::{ConnectionId, Connections, Header, Named, Ports, Setup, demux, options};
 
 use super::answered;
-use crate::input::{Course, Input};
+use crate::input::{ClockReadings, Input};
 
 pub(crate) fn run(data: &[u8]) {
     let _kind = demux(data);
@@ -30,7 +30,7 @@ fn write_again(header: &Header<'_>, length: usize) {
 
 /// Connections that are opened, accepted, refused, used and closed: no two share a number.
 fn connect(input: &mut Input<'_>) {
-    let (mut connections, mut course, mut now) = (Connections::default(), Course::default(), 0_i64);
+    let (mut connections, mut course, mut now) = (Connections::default(), ClockReadings::default(), 0_i64);
     while !input.is_empty() {
         now += course.step(input).nanos();
         let ports = Ports { source: input.below(40) as u16, destination: 443 };

@@ -12,7 +12,7 @@ use weir_wire::rtcp::{ReceiverReport, Remb, ReportBlock};
 
 use super::attacks::{Attack, Role, What};
 use super::own_forms::{self, Path};
-use super::seen::{Seen, number_before};
+use super::seen::{ObservedCall, number_before};
 use super::setting::{ONE_WAY, RECEIVER, SENDER, Span, clock};
 
 /// Time for which feedback is held, once in each `HELD_EACH`.
@@ -83,7 +83,7 @@ impl Forger {
     }
 
     /// Forged media packet that arrives at the receiver at `now`; must be read before [`Self::poll`].
-    pub(super) fn media(&self, now: SendTime, seen: &Seen) -> Option<MediaPacket> {
+    pub(super) fn media(&self, now: SendTime, seen: &ObservedCall) -> Option<MediaPacket> {
         let What::NumberAhead(ahead) = self.attack.what else { return None };
         let mut packet = seen.last.filter(|_| self.due <= now && self.is_active(now))?;
         packet.header.sequence = packet.header.sequence.wrapping_add(ahead);
@@ -97,7 +97,7 @@ impl Forger {
     }
 
     /// Next forged datagram that arrives at `now`.
-    pub(super) fn poll(&mut self, now: SendTime, seen: &Seen) -> Option<Vec<u8>> {
+    pub(super) fn poll(&mut self, now: SendTime, seen: &ObservedCall) -> Option<Vec<u8>> {
         if self.due <= now && self.is_active(now) {
             self.due = match self.attack.every_ms {
                 0 => self.span.to,
@@ -111,7 +111,7 @@ impl Forger {
         self.waiting.pop_front()
     }
 
-    fn forge(&mut self, now: SendTime, seen: &Seen) {
+    fn forge(&mut self, now: SendTime, seen: &ObservedCall) {
         let Some(&(_, newest)) = seen.packets.back() else { return };
         // Packets before `from` may have been reported already. Packets after `until` cannot have been acknowledged:
         // too little of a round trip has passed.
@@ -220,7 +220,7 @@ impl Forger {
     }
 
     /// Reports of an empty or congested path, in the controllers' own forms and as per-packet feedback.
-    fn in_own_form(&mut self, now: SendTime, seen: &Seen, is_empty: bool) {
+    fn in_own_form(&mut self, now: SendTime, seen: &ObservedCall, is_empty: bool) {
         let until = now - ONE_WAY * 2;
         if self.attack.every_ms == 0 {
             // A single report covers the packets of one round trip.
@@ -232,7 +232,7 @@ impl Forger {
     }
 
     /// Replays the reports of two seconds ago.
-    fn replay(&mut self, now: SendTime, seen: &Seen) {
+    fn replay(&mut self, now: SendTime, seen: &ObservedCall) {
         let age = TimeDelta::from_secs(2);
         let replayed = seen.reports.iter().filter(|(at, _)| *at <= now - age && *at > self.told - age);
         let replayed: Vec<_> = replayed.map(|(_, bytes)| bytes.clone()).collect();
@@ -241,7 +241,7 @@ impl Forger {
     }
 
     /// Writes a receiver report that gives a round-trip time of `ms`, by the last sender report if that is old enough.
-    fn round_trip(&mut self, now: SendTime, ms: i64, seen: &Seen) {
+    fn round_trip(&mut self, now: SendTime, ms: i64, seen: &ObservedCall) {
         let left = compact_ntp(now - TimeDelta::from_millis(ms));
         let since = left.wrapping_sub(seen.sender_report);
         let (last, held) = if since > 1 << 31 { (left, 0) } else { (seen.sender_report, since) };
@@ -253,7 +253,7 @@ impl Forger {
         });
     }
 
-    fn leap(&mut self, now: SendTime, seen: &Seen) {
+    fn leap(&mut self, now: SendTime, seen: &ObservedCall) {
         for step in 1..=3 {
             let (at, number) = seen.packets[seen.packets.len() / 2];
             // Period after which the times wrap around: 12.4 days for transport-wide feedback, 18.2 hours for RFC 8888.
@@ -285,7 +285,7 @@ impl Forger {
     fn tell(
         &mut self,
         now: SendTime,
-        seen: &Seen,
+        seen: &ObservedCall,
         until: SendTime,
         arrival: impl Fn(SendTime) -> Option<ArrivalTime>,
     ) {
@@ -299,7 +299,7 @@ impl Forger {
     /// Records of all packets that left since the last report and by `until`.
     fn records(
         &mut self,
-        seen: &Seen,
+        seen: &ObservedCall,
         until: SendTime,
         reception: impl Fn(SendTime) -> Reception,
     ) -> Vec<Record> {
@@ -332,7 +332,7 @@ impl Forger {
     }
 
     /// Reports all packets that left at least a round trip ago as received, without arrival times.
-    fn untimed(&mut self, now: SendTime, seen: &Seen) {
+    fn untimed(&mut self, now: SendTime, seen: &ObservedCall) {
         let until = now - ONE_WAY * 2;
         let records = self.records(seen, until, |_| Reception::Untimed);
         match seen.format {

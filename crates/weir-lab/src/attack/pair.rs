@@ -9,7 +9,7 @@ use weir_media::{
 use weir_wire::rtcp::Nada;
 
 use super::path::{ROOM, Wires, due, limits, wire_bytes};
-use super::seen::{Seen, number_before};
+use super::seen::{ObservedCall, number_before};
 use super::setting::{ONE_WAY, RECEIVER, SENDER, Span, clock};
 use crate::registry::{Registry, RegistryError};
 
@@ -63,7 +63,7 @@ impl Pair<'_> {
                 coupled.add(now, flow, &mut session).expect("its priority is 1");
             }
         }
-        let mut seen = Seen::new(PacketFormat::default());
+        let mut seen = ObservedCall::new(PacketFormat::default());
         let mut path = Wires::<(usize, MediaPacket)>::default();
         let (mut bytes, mut forged, mut room) = (0, self.span.from, [0; ROOM]);
         while now < self.span.to {

@@ -7,7 +7,7 @@ use weir_media::{Alarm, EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, 
 
 use super::attacks::Role;
 use super::forge::Forger;
-use super::seen::Seen;
+use super::seen::ObservedCall;
 use super::setting::{CAPACITY, ONE_WAY, RECEIVER, SENDER, Span, clock};
 use crate::registry::{Registry, RegistryError};
 
@@ -22,7 +22,7 @@ pub(super) const ROOM: usize = 1472;
 
 /// Time series of a call, in steps of [`STEP`].
 #[derive(Debug, Default)]
-pub(super) struct Course {
+pub(super) struct CallSeries {
     /// Payload bytes sent in each step.
     pub(super) sent: Vec<u64>,
     /// Payload bytes received in each step.
@@ -40,7 +40,7 @@ pub(super) struct Course {
     pub(super) outside: bool,
 }
 
-impl Course {
+impl CallSeries {
     /// Mean rate in kbit/s from `from` to `to` seconds.
     pub(super) fn rate(bytes: &[u64], from: f64, to: f64) -> f64 {
         let step = STEP.secs_f64();
@@ -75,7 +75,7 @@ impl Call<'_> {
     ///
     /// # Errors
     /// An unknown controller.
-    pub(super) fn run(&self, mut forger: Option<Forger>) -> Result<Course, RegistryError> {
+    pub(super) fn run(&self, mut forger: Option<Forger>) -> Result<CallSeries, RegistryError> {
         let halves = self.registry.build(self.law, None, limits(), 1.0)?;
         let config = MediaConfig {
             packet_format: halves.packet_format,
@@ -83,17 +83,17 @@ impl Call<'_> {
             ..MediaConfig::new(limits(), EncoderConfig::papers())
         };
         let accepts = |kind| halves.controller.accepts(kind);
-        let mut course = Course {
+        let mut course = CallSeries {
             per_packet: accepts(ReportKind::Packets),
             own_form: forger.as_ref().is_some_and(|forger| forger.is_form_of(accepts)),
-            ..Course::default()
+            ..CallSeries::default()
         };
         let seeds = SenderSeeds { encoder: 1, rtcp: 2 };
         let mut sender = MediaSender::new(halves.controller, config, SENDER, seeds);
         sender.believe_only(&[RECEIVER]);
         let mut receiver = MediaReceiver::new(halves.receiver, config, RECEIVER, SENDER, 3);
         let mut path = Wires::<MediaPacket>::default();
-        let mut seen = Seen::new(halves.packet_format);
+        let mut seen = ObservedCall::new(halves.packet_format);
         let (end, mut now) = (self.span.to + self.afterwards, SendTime::ZERO);
         let (mut step_end, mut room) = (SendTime::ZERO + STEP, [0; ROOM]);
         let mut resume = None;
@@ -180,7 +180,7 @@ impl Call<'_> {
     }
 }
 
-impl Course {
+impl CallSeries {
     fn end_step(&mut self, target: DataRate) {
         self.sent.push(0);
         self.arrived.push(0);

@@ -8,7 +8,7 @@ use weir_wire::rtcp::{self, Message};
 
 /// Observations of a call.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct ObservedCall {
     pub(super) format: PacketFormat,
     /// Departure times of the newest packets, with their transport-wide sequence numbers.
     pub(super) packets: VecDeque<(SendTime, u16)>,
@@ -24,7 +24,7 @@ pub(super) struct Seen {
 /// Number of packets that are remembered.
 const REMEMBERED: usize = 4096;
 
-impl Seen {
+impl ObservedCall {
     pub(super) fn new(format: PacketFormat) -> Self {
         let (packets, reports) = (VecDeque::new(), VecDeque::new());
         Self { format, packets, reports, sender_report: 0, highest: 0, last: None }
@@ -56,7 +56,7 @@ impl Seen {
 }
 
 /// Transport-wide sequence number of the last packet that left by `until`.
-pub(super) fn number_before(seen: &Seen, until: SendTime) -> u16 {
+pub(super) fn number_before(seen: &ObservedCall, until: SendTime) -> u16 {
     let place = seen.packets.partition_point(|(at, _)| *at <= until);
     seen.packets.get(place.saturating_sub(1)).map_or(0, |(_, number)| *number)
 }

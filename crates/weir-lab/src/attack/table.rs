@@ -8,7 +8,7 @@ use weir_media::Alarm;
 use super::attacks::{Attack, Role, What};
 use super::forge::Forger;
 use super::pair::Pair;
-use super::path::{Call, Course, STEP};
+use super::path::{Call, CallSeries, STEP};
 use super::setting::Span;
 use crate::registry::{Registry, RegistryError};
 
@@ -130,14 +130,14 @@ impl AttackRequest<'_> {
         let (registry, span) = (self.registry, Span::beginning(self.from));
         let call = |law| Call { registry, law, afterwards: AFTERWARDS, span, breakers: true, narrowed: None };
         // A controller that trips a circuit breaker without an attack is judged without circuit breakers.
-        let alone = |law| -> Result<(Call<'_>, Course), RegistryError> {
+        let alone = |law| -> Result<(Call<'_>, CallSeries), RegistryError> {
             let course = call(law).run(None)?;
             let trips = course.alarms.iter().any(|(_, alarm)| matches!(alarm, Alarm::Stopped(_)));
             let call = Call { breakers: !trips, ..call(law) };
             Ok((call, if trips { call.run(None)? } else { course }))
         };
         pool.install(|| {
-            let honest: Vec<(Call<'_>, Course)> =
+            let honest: Vec<(Call<'_>, CallSeries)> =
                 self.laws.par_iter().map(|law| alone(law)).collect::<Result<_, _>>()?;
             let tasks = self.laws.iter().zip(&honest);
             let tasks: Vec<_> =
@@ -152,19 +152,24 @@ impl AttackRequest<'_> {
     }
 }
 
-fn outcome(call: &Call<'_>, law: &str, attack: &Attack, honest: &Course) -> Result<Outcome, RegistryError> {
+fn outcome(
+    call: &Call<'_>,
+    law: &str,
+    attack: &Attack,
+    honest: &CallSeries,
+) -> Result<Outcome, RegistryError> {
     if matches!(attack.what, What::Slander) {
         return of_pair(call, law, attack);
     }
     let course = call.run(Some(Forger::new(*attack, call.span)))?;
     let (from, to) = call.span.seconds();
-    let honest_kbps = Course::rate(&honest.sent, from, to);
-    let rate_kbps = Course::rate(&course.sent, from, to);
+    let honest_kbps = CallSeries::rate(&honest.sent, from, to);
+    let rate_kbps = CallSeries::rate(&course.sent, from, to);
     let peak_ratio = peak(&course.sent, call.span) / peak(&honest.sent, call.span);
-    let level = BACK * Course::rate(&honest.arrived, from, to);
+    let level = BACK * CallSeries::rate(&honest.arrived, from, to);
     let recovery_s = recovery(&course, to, level);
     // The last forged reports still have an effect after the attack has ended.
-    let left = (-2..=3).map(|s| Course::rate(&course.arrived, to + f64::from(s), to + f64::from(s + 2)));
+    let left = (-2..=3).map(|s| CallSeries::rate(&course.arrived, to + f64::from(s), to + f64::from(s + 2)));
     let left = left.fold(f64::INFINITY, f64::min);
     let single = (attack.every_ms == 0).then(|| Fall::after(from, &course, honest));
     let recovery_s = single.as_ref().map_or(recovery_s, |fall| fall.recovery_s);
@@ -177,7 +182,7 @@ fn outcome(call: &Call<'_>, law: &str, attack: &Attack, honest: &Course) -> Resu
         // After one forged packet the level is that of the call without it, which may have reached a higher rate by
         // then.
         let level =
-            if single.is_some() { BACK * Course::rate(&honest.arrived, to - SETTLED, to) } else { level };
+            if single.is_some() { BACK * CallSeries::rate(&honest.arrived, to - SETTLED, to) } else { level };
         recovery(&Call { narrowed, ..*call }.run(None)?, to, level).unwrap_or(f64::INFINITY)
     };
     let mut missed = Vec::new();
@@ -277,7 +282,7 @@ fn of_pair(call: &Call<'_>, law: &str, attack: &Attack) -> Result<Outcome, Regis
 fn peak(bytes: &[u64], span: Span) -> f64 {
     let (from, to) = span.seconds();
     let starts = (from as u32)..(to as u32 - 4);
-    starts.map(|s| Course::rate(bytes, f64::from(s), f64::from(s + 5))).fold(0.0, f64::max)
+    starts.map(|s| CallSeries::rate(bytes, f64::from(s), f64::from(s + 5))).fold(0.0, f64::max)
 }
 
 /// Decrease of the rate after one forged packet.
@@ -292,9 +297,10 @@ struct Fall {
 
 impl Fall {
     /// Decrease after a packet at `from` seconds.
-    fn after(from: f64, course: &Course, honest: &Course) -> Self {
-        let rate =
-            |course: &Course, after: f64| Course::rate(&course.arrived, from + after, from + after + 2.0);
+    fn after(from: f64, course: &CallSeries, honest: &CallSeries) -> Self {
+        let rate = |course: &CallSeries, after: f64| {
+            CallSeries::rate(&course.arrived, from + after, from + after + 2.0)
+        };
         let ratio = |after: f64| rate(course, after) / rate(honest, after).max(1.0);
         let times = |seconds: f64| {
             let steps = (seconds / STEP.secs_f64()) as u32;
@@ -312,9 +318,9 @@ impl Fall {
 }
 
 /// Seconds from the `end` of the attack until two seconds of arrivals reach `level` (kbit/s).
-fn recovery(course: &Course, end: f64, level: f64) -> Option<f64> {
+fn recovery(course: &CallSeries, end: f64, level: f64) -> Option<f64> {
     let steps = (LONGEST_RECOVERY / STEP.secs_f64()) as u32;
     (0..=steps)
         .map(|step| f64::from(step) * STEP.secs_f64())
-        .find(|&after| Course::rate(&course.arrived, end + after, end + after + 2.0) >= level)
+        .find(|&after| CallSeries::rate(&course.arrived, end + after, end + after + 2.0) >= level)
 }

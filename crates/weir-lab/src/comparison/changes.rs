@@ -21,7 +21,7 @@ pub struct Change {
 /// The direction in which a quantity changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Course {
+pub enum ChangeDirection {
     /// The second run beats the first.
     Better,
     /// The first run beats the second.
@@ -71,14 +71,14 @@ impl Change {
     }
 
     /// The direction of the change of a quantity ([`beats`]).
-    pub fn course(&self, criterion: Criterion) -> Course {
+    pub fn course(&self, criterion: Criterion) -> ChangeDirection {
         let known = self.values(criterion).filter(|values| values.before.len() >= LEAST_SEEDS);
-        let Some(Paired { before, after, .. }) = known else { return Course::Unknown };
+        let Some(Paired { before, after, .. }) = known else { return ChangeDirection::Unknown };
         let is_better = beats(after, before, criterion.better(), MARGIN);
         match (is_better, self.is_worse_by(criterion, MARGIN)) {
-            (true, _) => Course::Better,
-            (false, true) => Course::Worse,
-            (false, false) => Course::NoDifference,
+            (true, _) => ChangeDirection::Better,
+            (false, true) => ChangeDirection::Worse,
+            (false, false) => ChangeDirection::NoDifference,
         }
     }
 
@@ -100,9 +100,9 @@ impl Change {
     pub fn in_words(&self) -> String {
         let changed = |criterion: &Criterion| {
             let verdict = match self.course(*criterion) {
-                Course::Better => "better",
-                Course::Worse => "worse",
-                Course::NoDifference | Course::Unknown => return None,
+                ChangeDirection::Better => "better",
+                ChangeDirection::Worse => "worse",
+                ChangeDirection::NoDifference | ChangeDirection::Unknown => return None,
             };
             Some(format!("{} {verdict} ({})", criterion.name(), self.means_in_words(*criterion)?))
         };
@@ -284,7 +284,7 @@ mod tests {
         let found = of(&before, &table(&ALL, &[("gcc", [520.0, 950.0, 3.0])]));
         let change = &found.of_each[0];
         let courses = Criterion::DOMINATING.map(|criterion| change.course(criterion));
-        assert_eq!(courses, [Course::Better, Course::Worse, Course::NoDifference]);
+        assert_eq!(courses, [ChangeDirection::Better, ChangeDirection::Worse, ChangeDirection::NoDifference]);
         assert!(change.is_worse_by(Criterion::FrameDelay, 0.05), "by 50 of 904.5 ms");
         assert!(!change.is_worse_by(Criterion::FrameDelay, 0.06));
         assert_eq!(
@@ -293,7 +293,7 @@ mod tests {
         );
         assert_eq!(of(&before, &before).of_each[0].in_words(), "gcc: no difference");
         let few = changes(&before, &before, &[(0, 0), (1, 1)], &NAMES.map(str::to_owned));
-        assert_eq!(few.of_each[0].course(Criterion::UsefulRate), Course::Unknown);
+        assert_eq!(few.of_each[0].course(Criterion::UsefulRate), ChangeDirection::Unknown);
         assert!(few.gaps.is_empty());
     }
 
@@ -305,7 +305,10 @@ mod tests {
         let found = of(&before, &after);
         let change = &found.of_each[0];
         let courses = Criterion::DOMINATING.map(|criterion| change.course(criterion));
-        assert_eq!(courses, [Course::NoDifference, Course::NoDifference, Course::Unknown]);
+        assert_eq!(
+            courses,
+            [ChangeDirection::NoDifference, ChangeDirection::NoDifference, ChangeDirection::Unknown]
+        );
         assert!(!change.is_worse_by(Criterion::Freezes, 0.0) && change.means(Criterion::Freezes).is_none());
         assert_eq!(
             found.different,
@@ -313,11 +316,11 @@ mod tests {
         );
         assert!(found.gaps.is_empty(), "the runs lack nothing: {:?}", found.gaps);
         let both = of(&before, &table(&beyond, &[("gcc", [500.0, 900.0, 25.9])]));
-        assert_eq!(both.of_each[0].course(Criterion::Freezes), Course::Worse);
+        assert_eq!(both.of_each[0].course(Criterion::Freezes), ChangeDirection::Worse);
         // A unit is part of a quantity.
         let mut seconds = after.clone();
         seconds.columns[1].unit = "s".to_owned();
-        assert_eq!(of(&after, &seconds).of_each[0].course(Criterion::FrameDelay), Course::Unknown);
+        assert_eq!(of(&after, &seconds).of_each[0].course(Criterion::FrameDelay), ChangeDirection::Unknown);
     }
 
     #[test]
@@ -349,10 +352,10 @@ mod tests {
             ["gcc has no value of frame delay p95 in main for 1 of 10 common seeds"]
         );
         let alike = of(&without(0..5), &without(0..5));
-        assert_eq!(alike.of_each[0].course(Criterion::FrameDelay), Course::NoDifference);
+        assert_eq!(alike.of_each[0].course(Criterion::FrameDelay), ChangeDirection::NoDifference);
         assert!(alike.gaps.is_empty(), "five seeds have a value in both");
         let few = of(&without(0..6), &without(0..6));
-        assert_eq!(few.of_each[0].course(Criterion::FrameDelay), Course::Unknown);
+        assert_eq!(few.of_each[0].course(Criterion::FrameDelay), ChangeDirection::Unknown);
         assert_eq!(
             problems(&few),
             ["gcc has a value of frame delay p95 for 4 of 10 common seeds, and 5 are needed"]

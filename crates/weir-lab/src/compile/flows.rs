@@ -1,7 +1,7 @@
 //! The flows of a run.
 
 use weir_cc::coupled::sbd;
-use weir_media::{Detection, FrameTraces, Model, Place};
+use weir_media::{Detection, DetectionSide, FrameTraces, Model};
 use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{ClockSpec, CoupledSpec, FlowSpec, MediaSpec, Traffic};
@@ -46,7 +46,7 @@ impl Context<'_> {
             config.encoder.max_rates = config.encoder.max_rates.counted_from(started);
             if let Some(place) = coupled.as_ref().and_then(|_| self.statistics_of(planned)) {
                 config.detection = Detection::new(place, &sbd::Config::DEFAULT).ok();
-                if place == Place::Sender {
+                if place == DetectionSide::Sender {
                     config.witness = config.witness.or(Some(WITNESS));
                 }
             }
@@ -67,11 +67,11 @@ impl Context<'_> {
     }
 
     /// Place at which statistics of the flow are computed, if its coupling uses them.
-    fn statistics_of(&self, planned: &PlannedFlow<'_>) -> Option<Place> {
+    fn statistics_of(&self, planned: &PlannedFlow<'_>) -> Option<DetectionSide> {
         let (_, coupling) = self.scenario.coupling_of(planned.path.last())?;
         let place = match coupling.at.unwrap_or_default() {
-            TakenAt::Sender => Place::Sender,
-            TakenAt::Receiver => Place::Receiver,
+            TakenAt::Sender => DetectionSide::Sender,
+            TakenAt::Receiver => DetectionSide::Receiver,
         };
         (coupling.detection == Measured::Measured).then_some(place)
     }

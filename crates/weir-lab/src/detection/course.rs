@@ -85,16 +85,16 @@ pub(super) struct Case<'l> {
 
 /// Statistics of both flows of a case, interval by interval.
 #[derive(Clone, Debug)]
-pub(super) struct Course<'l> {
+pub(super) struct CaseSeries<'l> {
     /// The case.
     pub(super) case: Case<'l>,
     /// Statistics of each flow.
-    pub(super) told: [Vec<Told>; 2],
+    pub(super) told: [Vec<IntervalStatistics>; 2],
 }
 
 /// Statistics of a flow in one interval.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Told {
+pub(super) struct IntervalStatistics {
     pub(super) statistics: Statistics,
     /// Packets that arrived in the interval.
     pub(super) packets: u32,
@@ -115,11 +115,11 @@ pub(super) fn run<'l>(
     registry: &Registry,
     config: &Config,
     case: &Case<'l>,
-) -> Result<Course<'l>, RegistryError> {
+) -> Result<CaseSeries<'l>, RegistryError> {
     let flows = [traffic(registry, case.law)?, traffic(registry, case.law)?];
     let watch = Watch { flows: [Fates::new(config), Fates::new(config)] };
     let watch = Simulation::new(spec(case, flows), watch).expect("the network is valid").run();
-    Ok(Course { case: *case, told: watch.flows.map(|flow| flow.told) })
+    Ok(CaseSeries { case: *case, told: watch.flows.map(|flow| flow.told) })
 }
 
 fn traffic(registry: &Registry, law: &str) -> Result<Traffic, RegistryError> {
@@ -193,7 +193,7 @@ struct Fates {
     packets: u32,
     queued: u32,
     sent: u64,
-    told: Vec<Told>,
+    told: Vec<IntervalStatistics>,
 }
 
 impl Fates {
@@ -211,7 +211,7 @@ impl Fates {
         }
         self.statistics.on_arrival(sent, ArrivalTime::from_nanos(now.nanos() as i64));
         if let Some(told) = self.statistics.poll() {
-            self.told.push(Told {
+            self.told.push(IntervalStatistics {
                 statistics: told,
                 packets: self.packets,
                 queued: self.queued,

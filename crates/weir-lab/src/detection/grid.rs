@@ -6,7 +6,7 @@ use weir_cc::coupled::FlowId;
 use weir_cc::coupled::sbd::{Config, Detector, StabilityConfig};
 use weir_units::TimeDelta;
 
-use super::course::{Case, Course, Kind, Management, Told, run};
+use super::course::{Case, IntervalStatistics, Kind, Management, CaseSeries, run};
 use crate::registry::{Registry, RegistryError};
 
 /// Algorithms of the grid unless others are given: controllers and TCP algorithms.
@@ -103,16 +103,16 @@ impl Judged {
 }
 
 /// Counts for the pair of a run.
-fn judge(config: &Config, course: &Course<'_>) -> Judged {
+fn judge(config: &Config, course: &CaseSeries<'_>) -> Judged {
     judge_pair(config, [&course.told[0], &course.told[1]])
 }
 
 /// Counts for the first flow of one run and the second of another, as a measure of chance.
-fn chance(config: &Config, a: &Course<'_>, b: &Course<'_>) -> Judged {
+fn chance(config: &Config, a: &CaseSeries<'_>, b: &CaseSeries<'_>) -> Judged {
     judge_pair(config, [&a.told[0], &b.told[1]])
 }
 
-fn judge_pair(config: &Config, told: [&[Told]; 2]) -> Judged {
+fn judge_pair(config: &Config, told: [&[IntervalStatistics]; 2]) -> Judged {
     let begins = BEGIN.nanos().div_euclid(config.interval.nanos()) as u64;
     let interval_seconds = config.interval.secs_f64();
     // These limits are never exceeded, so that the guard has no effect.
@@ -206,7 +206,7 @@ impl DetectionRequest<'_> {
     pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<Row>, DetectionError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
         let cases = cases(self.laws, self.seeds);
-        let courses: Result<Vec<Course<'_>>, RegistryError> = pool.install(|| {
+        let courses: Result<Vec<CaseSeries<'_>>, RegistryError> = pool.install(|| {
             let one = |case| {
                 let course = run(self.registry, &self.config, case);
                 done();
@@ -218,14 +218,14 @@ impl DetectionRequest<'_> {
     }
 
     /// Rows of the table from `courses`.
-    fn rows(&self, courses: &[Course<'_>]) -> Vec<Row> {
+    fn rows(&self, courses: &[CaseSeries<'_>]) -> Vec<Row> {
         let config = &self.config;
         let row = |(queue, law, load): (Management, &str, f64)| {
             let of_row = |case: &Case<'_>| {
                 case.queue == queue && case.law == law && case.load.total_cmp(&load).is_eq()
             };
             let sum = |kind: Kind| {
-                let of = |course: &&Course<'_>| course.case.kind == kind && of_row(&course.case);
+                let of = |course: &&CaseSeries<'_>| course.case.kind == kind && of_row(&course.case);
                 let judged = courses.iter().filter(of).map(|course| judge(config, course));
                 judged.fold(Judged::default(), Judged::with)
             };
@@ -249,8 +249,8 @@ pub enum DetectionError {
 }
 
 /// Counts for the first flow of each case that shares a bottleneck, with the second flow of the next case.
-fn shuffled(config: &Config, courses: &[Course<'_>], of: &dyn Fn(&Case<'_>) -> bool) -> Judged {
-    let shared: Vec<&Course<'_>> =
+fn shuffled(config: &Config, courses: &[CaseSeries<'_>], of: &dyn Fn(&Case<'_>) -> bool) -> Judged {
+    let shared: Vec<&CaseSeries<'_>> =
         courses.iter().filter(|course| course.case.kind == Kind::Shared && of(&course.case)).collect();
     let others = shared.iter().cycle().skip(1);
     let pairs = shared.iter().zip(others).filter(|(a, b)| a.case != b.case && a.case.seed != b.case.seed);
@@ -264,8 +264,8 @@ mod tests {
     use super::*;
 
     /// Statistics of a flow over `intervals` at the bottleneck of this number; every packet meets a queue.
-    fn told(intervals: core::ops::Range<u64>, bottleneck: u32) -> Vec<Told> {
-        let one = |interval| Told {
+    fn told(intervals: core::ops::Range<u64>, bottleneck: u32) -> Vec<IntervalStatistics> {
+        let one = |interval| IntervalStatistics {
             statistics: Statistics {
                 interval,
                 skew: 0.0,

@@ -1,7 +1,7 @@
 //! Sweep of a scenario from the command line, in place of a row's keys; each text is applied as it is.
 
 use super::formula::Formula;
-use super::values::Place;
+use super::values::GridPoint;
 use crate::form::{ScenarioError, Varied};
 use crate::registry::Registry;
 use crate::scenario::Scenario;
@@ -21,7 +21,11 @@ pub(super) struct Asked {
 
 impl Asked {
     /// Scenario at a place.
-    pub(super) fn scenario_at(&self, registry: &Registry, place: &Place) -> Result<Scenario, ScenarioError> {
+    pub(super) fn scenario_at(
+        &self,
+        registry: &Registry,
+        place: &GridPoint,
+    ) -> Result<Scenario, ScenarioError> {
         let varied = self.varied.iter().zip(place.values());
         let varied = varied.map(|(own, &value)| format!("{}={}", own.path, own.with_unit(value)));
         let overrides: Vec<String> = self.set.iter().cloned().chain(varied).collect();

@@ -7,7 +7,7 @@ use super::catalogue::TEMPLATES;
 use super::formula::{Formula, Harvested, Known, Leaf, evaluate, fill};
 use super::read::{Experiment, Setting};
 use super::row::Source;
-use super::values::Place;
+use super::values::GridPoint;
 use crate::analysis::Entry;
 use crate::form::{KeyPath, Problem, ScenarioError, advice};
 use crate::scenario::{Named, Scenario};
@@ -33,7 +33,7 @@ pub(super) enum CaseSource<'e> {
     /// Scenario that has been read.
     Scenario(Box<Scenario>),
     /// Variant at a place of a grid, read when it is run.
-    OfGrid { experiment: &'e Experiment, variant: String, place: Place },
+    OfGrid { experiment: &'e Experiment, variant: String, place: GridPoint },
     /// Analysis with its settings.
     Analysis { entry: &'static Entry, set: Vec<String> },
 }
@@ -51,7 +51,11 @@ impl Case<'_> {
 }
 
 /// Settings of the row for a variant at a place.
-fn settings(experiment: &Experiment, variant: &str, place: &Place) -> Result<Vec<Setting>, ScenarioError> {
+fn settings(
+    experiment: &Experiment,
+    variant: &str,
+    place: &GridPoint,
+) -> Result<Vec<Setting>, ScenarioError> {
     let row = &experiment.row;
     let mut laid = Vec::new();
     let mut lay = |set: &[String], path: &KeyPath| {
@@ -70,7 +74,7 @@ fn settings(experiment: &Experiment, variant: &str, place: &Place) -> Result<Vec
 }
 
 /// Setting with the numbers that follow from the axes filled in.
-fn filled(experiment: &Experiment, setting: Setting, place: &Place) -> Result<Setting, ScenarioError> {
+fn filled(experiment: &Experiment, setting: Setting, place: &GridPoint) -> Result<Setting, ScenarioError> {
     let nothing = |_: &Leaf| None;
     let axes = |name: &str| place.get(name).copied().map(Harvested::Number);
     let value = |formula: &Formula| evaluate(formula, &Known { axes: &axes, measured: &nothing });
@@ -81,7 +85,7 @@ fn filled(experiment: &Experiment, setting: Setting, place: &Place) -> Result<Se
 }
 
 /// Settings applied to all scenarios of the row, after all others.
-fn laid(experiment: &Experiment, place: &Place) -> Result<Vec<Setting>, ScenarioError> {
+fn laid(experiment: &Experiment, place: &GridPoint) -> Result<Vec<Setting>, ScenarioError> {
     experiment.laid.iter().cloned().map(|setting| filled(experiment, setting, place)).collect()
 }
 
@@ -91,7 +95,7 @@ pub(super) fn parameters(
     experiment: &Experiment,
     entry: &'static Entry,
     variant: &str,
-    place: &Place,
+    place: &GridPoint,
 ) -> Result<Vec<String>, ScenarioError> {
     let mut all = settings(experiment, variant, place)?;
     if experiment.row.has_analyses_alone() {
@@ -106,7 +110,7 @@ pub(super) fn parameters(
 pub(super) fn scenario(
     experiment: &Experiment,
     variant: &str,
-    place: &Place,
+    place: &GridPoint,
 ) -> Result<Scenario, ScenarioError> {
     let row = &experiment.row;
     let mut scenario = match &experiment.asked {
@@ -122,7 +126,7 @@ pub(super) fn scenario(
 }
 
 /// Scenario of a variant at a place, from the row itself.
-fn of_the_row(experiment: &Experiment, variant: &str, place: &Place) -> Result<Scenario, ScenarioError> {
+fn of_the_row(experiment: &Experiment, variant: &str, place: &GridPoint) -> Result<Scenario, ScenarioError> {
     let mut all = settings(experiment, variant, place)?;
     all.extend(windows(experiment));
     all.extend(laid(experiment, place)?);

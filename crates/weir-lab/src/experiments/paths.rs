@@ -6,7 +6,7 @@ use schemars::schema_for;
 use serde_json::Value;
 use weir_world::Side;
 
-use super::formula::{Course, Harvested, Leaf};
+use super::formula::{Harvested, Leaf, UniformSeries};
 use crate::analysis::Entry;
 use crate::form::{Form, Others, Shape, TableForm, advice, list};
 use weir_measure::metrics::{FlowSeries, LinkSeries, Series};
@@ -158,10 +158,10 @@ fn courses(path: &str, series: &Series) -> Option<Harvested> {
         [first, second, ..] => (*first, second - first),
         _ => return None,
     };
-    let course = |values: &Vec<f64>| Course { from, step, values: values.clone() };
+    let course = |values: &Vec<f64>| UniformSeries { from, step, values: values.clone() };
     match (path.contains('*'), found.as_slice()) {
         (_, []) => None,
-        (false, [values]) => Some(Harvested::Course(course(values))),
+        (false, [values]) => Some(Harvested::UniformSeries(course(values))),
         (_, several) => Some(Harvested::Courses(several.iter().map(|values| course(values)).collect())),
     }
 }

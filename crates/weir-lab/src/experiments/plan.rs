@@ -8,7 +8,7 @@ use super::claim::{Claim, Selection};
 use super::formula::{Formula, Leaf};
 use super::plots::{is_drawn, needed};
 use super::read::{Experiment, plot_path};
-use super::values::Place;
+use super::values::GridPoint;
 use crate::analysis;
 use crate::compile::RunOptions;
 use crate::form::{KeyPath, Problem, ScenarioError, advice};
@@ -21,7 +21,7 @@ use weir_measure::metrics::{FlowPlan, MeasurePlan};
 pub(super) struct PlannedRow<'e> {
     pub(super) experiment: &'e Experiment,
     /// Places of the sweeps, in order.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<GridPoint>,
     /// Case of each variant at each place where the variant is needed.
     pub(super) cases: Vec<BTreeMap<String, usize>>,
     pub(super) seeds: u32,
@@ -66,7 +66,7 @@ impl<'e> Plan<'e> {
 }
 
 /// Whether `claim` is made at `place`.
-pub(super) fn is_claimed(claim: &Claim, place: &Place) -> bool {
+pub(super) fn is_claimed(claim: &Claim, place: &GridPoint) -> bool {
     let meant =
         |(name, selection): (&String, &Selection)| place.get(name).is_some_and(|&value| selection.has(value));
     claim.selection.iter().all(meant)
@@ -77,8 +77,8 @@ pub(super) fn is_claimed(claim: &Claim, place: &Place) -> bool {
 struct Spot<'e, 'p> {
     experiment: &'e Experiment,
     /// First place of the row.
-    first: &'p Place,
-    place: &'p Place,
+    first: &'p GridPoint,
+    place: &'p GridPoint,
     /// Whether its scenarios are read when they are run.
     unread: bool,
 }
@@ -138,7 +138,7 @@ impl<'e> Planner<'e, '_> {
     fn names_of(
         &self,
         experiment: &Experiment,
-        places: &[Place],
+        places: &[GridPoint],
         extent: Extent,
     ) -> Result<(), ScenarioError> {
         let claims = experiment.row.claims.iter().zip(&experiment.formulas);
@@ -157,7 +157,7 @@ impl<'e> Planner<'e, '_> {
     fn names_at<'l>(
         &self,
         experiment: &Experiment,
-        place: Option<&Place>,
+        place: Option<&GridPoint>,
         leaves: impl Iterator<Item = &'l Leaf>,
         path: &KeyPath,
     ) -> Result<(), ScenarioError> {
@@ -287,11 +287,11 @@ impl<'e> Planner<'e, '_> {
 }
 
 /// All places of the sweeps; the last sweep varies fastest.
-fn places(experiment: &Experiment, extent: Extent) -> Vec<Place> {
-    let mut places = vec![Place::new()];
+fn places(experiment: &Experiment, extent: Extent) -> Vec<GridPoint> {
+    let mut places = vec![GridPoint::new()];
     for (name, sweep) in experiment.row.sweeps.iter() {
         let values = sweep.full.as_ref().filter(|_| extent.full).unwrap_or(&sweep.quick).list(extent.grid);
-        let with = |place: &Place, value: f64| {
+        let with = |place: &GridPoint, value: f64| {
             let mut place = place.clone();
             place.insert(name.to_owned(), value);
             place

@@ -13,7 +13,7 @@ use super::plots::{self, PlotResult};
 use super::read::{Experiment, Formulas};
 use super::results::{Accepted, ClaimResult, PlaceResult};
 use super::table::Table;
-use super::values::{Place, Runs};
+use super::values::{GridPoint, Runs};
 use crate::form::ScenarioError;
 use crate::runs::{RunError, Runner, Shard, Shardable, Store};
 use crate::traces::TraceStore;
@@ -38,7 +38,7 @@ pub struct Reproduced {
     /// Measured values at each point of a grid, for rows that have one.
     pub tables: Vec<Table>,
     /// Places of a sweep from the command line, each with the values of each number, run by run.
-    pub(super) measured: Vec<(Place, Vec<Vec<Value>>)>,
+    pub(super) measured: Vec<(GridPoint, Vec<Vec<Value>>)>,
 }
 
 impl<'e> Reproduction<'e> {
@@ -138,7 +138,7 @@ struct OneRun {
 
 /// Place with the value of each seed, judged.
 struct JudgedPlace {
-    at: Place,
+    at: GridPoint,
     values: Vec<Value>,
     judged: Judged,
 }
@@ -162,7 +162,7 @@ impl PlannedRow<'_> {
     }
 
     /// Places of a sweep from the command line, each with the values of each number, run by run.
-    fn measured(&self, harvests: &Harvests<'_>) -> Vec<(Place, Vec<Vec<Value>>)> {
+    fn measured(&self, harvests: &Harvests<'_>) -> Vec<(GridPoint, Vec<Vec<Value>>)> {
         let Some(asked) = &self.experiment.asked else { return Vec::new() };
         self.with_runs(harvests, |runs| {
             let numbers =
@@ -238,14 +238,14 @@ impl RanRow<'_> {
         let claimed = (0..runs.places.len()).filter(|&index| is_claimed(claim, &runs.places[index]));
         if claim.over_places == OverPlaces::All {
             let values = runs.numbers_over(of, &claimed.collect::<Vec<_>>());
-            return vec![JudgedPlace { at: Place::new(), judged: judge_runs(claim, &values), values }];
+            return vec![JudgedPlace { at: GridPoint::new(), judged: judge_runs(claim, &values), values }];
         }
         let values: Vec<(usize, Vec<Value>)> =
             claimed.map(|index| (index, runs.numbers(of, index))).collect();
         if claim.over_places == OverPlaces::Mean {
             let runs: Vec<Vec<Value>> = values.into_iter().map(|(_, runs)| runs).collect();
             let values = mean_over_places(&runs);
-            return vec![JudgedPlace { at: Place::new(), judged: judge_runs(claim, &values), values }];
+            return vec![JudgedPlace { at: GridPoint::new(), judged: judge_runs(claim, &values), values }];
         }
         if let Some(trend) = &claim.trend {
             return self.judge_steps(&values, &trend.along, trend.goes.order());
@@ -274,7 +274,7 @@ impl RanRow<'_> {
     /// Judges each step from a place to the next one along an axis, with the other axes equal.
     fn judge_steps(&self, values: &[(usize, Vec<Value>)], along: &str, order: Order) -> Vec<JudgedPlace> {
         let places = self.runs.places;
-        let elsewhere = |place: &Place| {
+        let elsewhere = |place: &GridPoint| {
             let mut rest = place.clone();
             rest.remove(along);
             rest

@@ -8,7 +8,7 @@ use super::plots::{Axis, LineOf, Plot, PlotKind};
 use super::read::{Experiment, read_formula};
 use super::reproduce::Reproduced;
 use super::row::{Row, Seeds, Source, Sweep, Values, Variant};
-use super::values::Place;
+use super::values::GridPoint;
 use crate::form::{KeyPath, Origin, ScenarioError, Varied};
 use crate::page::{Best, Column, PlacedTable, SummaryTable};
 use crate::paired::{RunRow, RunTable};
@@ -186,7 +186,7 @@ impl SweepRequest<'_> {
 
     /// Numbers of the sweep, place by place, from the results of the row.
     pub fn numbers(&self, reproduced: &Reproduced) -> Vec<Swept> {
-        let of_place = |(at, measured): &(Place, Vec<Vec<Value>>)| {
+        let of_place = |(at, measured): &(GridPoint, Vec<Vec<Value>>)| {
             let row = |((contestant, law), values): ((&Candidate, &&str), &[Vec<Value>])| RunRow {
                 name: contestant.name.clone(),
                 law: (*law).to_owned(),

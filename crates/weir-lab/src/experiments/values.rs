@@ -6,12 +6,12 @@ use super::formula::{Formula, Harvested, Known, Leaf, value};
 use weir_measure::results::Value;
 
 /// Place on the sweeps of a row: a value for each axis.
-pub(super) type Place = BTreeMap<String, f64>;
+pub(super) type GridPoint = BTreeMap<String, f64>;
 
 /// Runs of a row: those of each place on its sweeps, with their seeds.
 pub(super) struct Runs<'r> {
     /// Places of the sweeps, in order.
-    pub(super) places: &'r [Place],
+    pub(super) places: &'r [GridPoint],
     /// Number of seeds at each place.
     pub(super) seeds: usize,
     /// Value of a place in the run of a seed, both counted from zero.

@@ -15,14 +15,14 @@ pub struct ScenarioError(Box<Inner>);
 #[derive(Clone, Debug)]
 struct Inner {
     source: NamedSource<String>,
-    place: Option<Place>,
+    place: Option<TextPosition>,
     problem: Problem,
     others: Vec<ScenarioError>,
 }
 
 /// The place of a problem in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct TextPosition {
     offset: usize,
     length: usize,
     line: usize,
@@ -110,7 +110,7 @@ impl fmt::Display for KeyPath {
 impl ScenarioError {
     /// `problem` at `span` of `text`, which is called `name`.
     pub(crate) fn new(name: &str, text: &str, span: Option<(usize, usize)>, problem: Problem) -> Self {
-        let place = span.map(|(start, end)| Place::in_text(text, start, end));
+        let place = span.map(|(start, end)| TextPosition::in_text(text, start, end));
         let source = NamedSource::new(name, text.to_owned());
         Self(Box::new(Inner { source, place, problem, others: Vec::new() }))
     }
@@ -162,7 +162,7 @@ impl ScenarioError {
         let text = source.inner();
         let place = place.map(|place| {
             let (before, rest) = text.split_at(place.offset);
-            Place { offset: shown(before).len(), length: shown(&rest[..place.length]).len(), ..place }
+            TextPosition { offset: shown(before).len(), length: shown(&rest[..place.length]).len(), ..place }
         });
         let problem = Problem {
             message: shown(&problem.message),
@@ -180,7 +180,7 @@ impl ScenarioError {
     }
 }
 
-impl Place {
+impl TextPosition {
     fn in_text(text: &str, start: usize, end: usize) -> Self {
         let start = floor_boundary(text, start);
         let before = &text[..start];
@@ -243,13 +243,22 @@ mod tests {
     #[test]
     fn lines_and_columns_count_from_one_and_in_characters() {
         let text = "a = 1\nµ = 2\nb = \"xy\"";
-        assert_eq!(Place::in_text(text, 0, 1), Place { offset: 0, length: 1, line: 1, column: 1 });
+        assert_eq!(
+            TextPosition::in_text(text, 0, 1),
+            TextPosition { offset: 0, length: 1, line: 1, column: 1 }
+        );
         // µ takes two bytes: `2` begins at byte 11 and is the fifth character of line 2.
-        assert_eq!(Place::in_text(text, 11, 12), Place { offset: 11, length: 1, line: 2, column: 5 });
-        assert_eq!(Place::in_text(text, 17, 99), Place { offset: 17, length: 4, line: 3, column: 5 });
-        assert_eq!(Place::in_text(text, 999, 9999).line, 3, "beyond the end is at the end");
-        assert_eq!(Place::in_text(text, 7, 8).offset, 6, "within a character is at its begin");
-        assert_eq!(Place::in_text(text, 0, 20).length, 5, "only the first line is marked");
+        assert_eq!(
+            TextPosition::in_text(text, 11, 12),
+            TextPosition { offset: 11, length: 1, line: 2, column: 5 }
+        );
+        assert_eq!(
+            TextPosition::in_text(text, 17, 99),
+            TextPosition { offset: 17, length: 4, line: 3, column: 5 }
+        );
+        assert_eq!(TextPosition::in_text(text, 999, 9999).line, 3, "beyond the end is at the end");
+        assert_eq!(TextPosition::in_text(text, 7, 8).offset, 6, "within a character is at its begin");
+        assert_eq!(TextPosition::in_text(text, 0, 20).length, 5, "only the first line is marked");
     }
 
     #[test]

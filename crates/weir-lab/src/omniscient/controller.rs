@@ -8,7 +8,7 @@ use weir_net::Time;
 use weir_wire::media::UDP_IPV4_OVERHEAD;
 
 use super::Point;
-use super::sight::{NetworkView, Seen};
+use super::sight::{AveragedShare, NetworkView};
 
 /// Interval between decisions.
 const INTERVAL: TimeDelta = TimeDelta::from_millis(100);
@@ -91,7 +91,7 @@ impl Omniscient {
         let sight = self.sight.as_mut()?;
         let now = Time::from_nanos(now.nanos().max(0) as u64);
         let payload_share = self.headers.payload_share();
-        let Seen { bps, aim, limited } = sight.share(now, self.point.window, self.point.share)?;
+        let AveragedShare { bps, aim, limited } = sight.share(now, self.point.window, self.point.share)?;
         // Q in bits on the wire: the sender's own queue holds payload without headers.
         let waiting = 8.0 * (state.queued.bytes_f64() / payload_share + sight.waiting(now) as f64);
         self.signals = [bps, waiting];

@@ -65,7 +65,7 @@ struct Piece {
 
 /// A share averaged over a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct AveragedShare {
     /// Its mean on the wire, in bit/s.
     pub(super) bps: f64,
     /// The rate to aim at, in bit/s.
@@ -140,7 +140,7 @@ impl NetworkView {
     /// The flow's share over `window` as it is known at `now`, and the rate to aim at for a `part` of it. The result is `None`
     /// while no share is known. Where the flow's own highest rate limits the share, the part is taken of the share without that
     /// limit, up to that rate.
-    pub(super) fn share(&mut self, now: Time, window: TimeDelta, part: f64) -> Option<Seen> {
+    pub(super) fn share(&mut self, now: Time, window: TimeDelta, part: f64) -> Option<AveragedShare> {
         let to = earlier(now, self.back);
         let from = earlier(to, window);
         while self.pieces.get(self.next).is_some_and(|piece| piece.to <= from) {
@@ -158,7 +158,7 @@ impl NetworkView {
             nanos += length;
         }
         let (bps, aim) = (share / nanos, aim / nanos);
-        (nanos > 0.0).then_some(Seen { bps, aim, limited: aim >= self.limit * (1.0 - 1e-9) })
+        (nanos > 0.0).then_some(AveragedShare { bps, aim, limited: aim >= self.limit * (1.0 - 1e-9) })
     }
 
     /// Mean rate of all transfers, in bit/s, from the flow's start until `to`, as seen at the far end.

@@ -6,7 +6,7 @@ use weir_net::Time;
 
 /// Time series of the rates of a run.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct RateSeries {
     /// Length of the run in seconds.
     pub seconds: f64,
     /// Name, kind, and receive rate on the wire of each flow, in Mbit/s per second of the run.
@@ -15,7 +15,7 @@ pub struct Course {
     pub shares: Vec<FairShares>,
 }
 
-impl Course {
+impl RateSeries {
     /// Time series of a run that was measured by `plan`, with the bytes that each flow received per second.
     pub(super) fn of(plan: &MeasurePlan, received: &[Vec<u64>]) -> Self {
         let rates = |bytes: &Vec<u64>| bytes.iter().map(|&bytes| bytes as f64 * 8.0 / 1e6).collect();

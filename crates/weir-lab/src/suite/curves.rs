@@ -10,8 +10,8 @@ use crate::form::Varied;
 /// controller. If several keys vary, it has a map for each controller over the first two, with the others at their
 /// first value.
 pub(super) fn plots(cases: &[CaseResult]) -> Vec<(&str, Vec<PlotResult>)> {
-    let mut all: Vec<(&str, Vec<Place<'_>>)> = Vec::new();
-    for place in cases.iter().filter_map(Place::of) {
+    let mut all: Vec<(&str, Vec<SweepPoint<'_>>)> = Vec::new();
+    for place in cases.iter().filter_map(SweepPoint::of) {
         match all.iter_mut().find(|(name, _)| *name == place.of) {
             Some((_, places)) => places.push(place),
             None => all.push((place.of, vec![place])),
@@ -21,7 +21,7 @@ pub(super) fn plots(cases: &[CaseResult]) -> Vec<(&str, Vec<PlotResult>)> {
 }
 
 /// Case at one place of its sweep.
-struct Place<'r> {
+struct SweepPoint<'r> {
     /// Name of the swept case.
     of: &'r str,
     /// Key, value and unit, in the order in which the keys were given.
@@ -29,7 +29,7 @@ struct Place<'r> {
     case: &'r CaseResult,
 }
 
-impl<'r> Place<'r> {
+impl<'r> SweepPoint<'r> {
     fn of(case: &'r CaseResult) -> Option<Self> {
         let swept = case.swept.as_ref()?;
         let value = |(path, value): (&'r String, &'r String)| {
@@ -52,7 +52,7 @@ impl<'r> Place<'r> {
     }
 }
 
-fn of_case(places: &[Place<'_>]) -> Vec<PlotResult> {
+fn of_case(places: &[SweepPoint<'_>]) -> Vec<PlotResult> {
     let Some(first) = places.first() else { return Vec::new() };
     let controllers: Vec<&str> = first.case.controllers.iter().map(|own| own.name.as_str()).collect();
     let checks = first.case.controllers.first().map_or(&[][..], |own: &ControllerResult| &own.checks);
@@ -60,10 +60,10 @@ fn of_case(places: &[Place<'_>]) -> Vec<PlotResult> {
     let mut axes = (0..first.at.len()).filter(varies);
     let (right, up) = (axes.next(), axes.next());
     let is_axis = |key: usize| right == Some(key) || up == Some(key);
-    let is_shown = |place: &&Place<'_>| {
+    let is_shown = |place: &&SweepPoint<'_>| {
         (0..first.at.len()).all(|key| is_axis(key) || place.value(key) == first.value(key))
     };
-    let shown: Vec<&Place<'_>> = places.iter().filter(is_shown).collect();
+    let shown: Vec<&SweepPoint<'_>> = places.iter().filter(is_shown).collect();
     let plots = checks.iter().flat_map(|check| match (right, up) {
         (Some(right), Some(up)) => {
             controllers.iter().map(|controller| map(&shown, [right, up], check, controller)).collect()
@@ -84,7 +84,7 @@ fn has_values(line: &PlotLine) -> bool {
 }
 
 /// Axis of the key with this index.
-fn axis(place: &Place<'_>, key: usize) -> Axis {
+fn axis(place: &SweepPoint<'_>, key: usize) -> Axis {
     let (path, _, unit) = &place.at[key];
     Axis { label: with_unit(path, unit), ..Axis::default() }
 }
@@ -93,7 +93,7 @@ fn with_unit(name: &str, unit: &str) -> String {
     if unit.is_empty() { name.to_owned() } else { format!("{name}, {unit}") }
 }
 
-fn curve(places: &[&Place<'_>], key: usize, check: &CheckResult, controllers: &[&str]) -> PlotResult {
+fn curve(places: &[&SweepPoint<'_>], key: usize, check: &CheckResult, controllers: &[&str]) -> PlotResult {
     let x: Vec<f64> = places.iter().map(|place| place.value(key)).collect();
     let line = |controller: &&str| {
         let found = || places.iter().map(|place| place.check(controller, &check.name));
@@ -115,7 +115,12 @@ fn curve(places: &[&Place<'_>], key: usize, check: &CheckResult, controllers: &[
     }
 }
 
-fn map(places: &[&Place<'_>], [right, up]: [usize; 2], check: &CheckResult, controller: &str) -> PlotResult {
+fn map(
+    places: &[&SweepPoint<'_>],
+    [right, up]: [usize; 2],
+    check: &CheckResult,
+    controller: &str,
+) -> PlotResult {
     let values = |key: usize| {
         let mut values: Vec<f64> = places.iter().map(|place| place.value(key)).collect();
         values.sort_unstable_by(f64::total_cmp);

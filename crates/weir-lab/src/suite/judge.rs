@@ -2,7 +2,7 @@
 //! omniscient sender.
 
 use super::cases::{Case, POINTS};
-use super::course::Course;
+use super::course::RateSeries;
 use super::finding::Finding;
 use super::ranking::ranking;
 use super::results::{CaseResult, CheckResult, ControllerResult};
@@ -86,7 +86,7 @@ impl<'c> Judge<'c> {
         seeds: &[u64],
         store: &TraceStore,
         traces: Vec<TraceUse>,
-    ) -> Result<(CaseResult, Vec<Course>), RunError> {
+    ) -> Result<(CaseResult, Vec<RateSeries>), RunError> {
         let checks = &self.case.checks;
         let beside = self.beside(found);
         let void = beside.yardstick.void(self.case);
@@ -111,7 +111,7 @@ impl<'c> Judge<'c> {
             controllers.push(ControllerResult { name, law, checks, viewed });
             if let (Some(first), Some(&seed)) = (runs.first(), seeds.first()) {
                 let run = trial.scenario.build(&RunOptions::new(seed), store)?;
-                courses.push(Course::of(&run.plan, first.course()));
+                courses.push(RateSeries::of(&run.plan, first.course()));
             }
         }
         let (name, title, swept) = (self.case.name.clone(), self.case.title.clone(), self.case.swept.clone());

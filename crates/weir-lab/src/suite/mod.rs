@@ -26,7 +26,7 @@ mod yardstick;
 pub use baseline::{BaselineError, Change, Changes, Direction, Unlike, compare, compare_saved};
 pub use cases::{Case, SUITES, Suite, find};
 pub use check::{Check, Limit, Quantity};
-pub use course::Course;
+pub use course::RateSeries;
 pub use drawn::{DRAWN, USUAL_CASES, drawn, seed_of};
 pub use file::{quantities, suite_schema};
 pub use finding::Finding;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::course::Course;
+use super::course::RateSeries;
 use super::curves;
 use super::results::{CaseResult, ControllerResult, SuiteResult, Verdict};
 use super::run::SuiteRun;
@@ -136,7 +136,7 @@ fn one_case(
     result: &SuiteResult,
     place: usize,
     case: &CaseResult,
-    courses: &[Course],
+    courses: &[RateSeries],
     begun: &[String],
 ) -> Markup {
     let top = top(courses);
@@ -180,13 +180,13 @@ fn command(begun: &[String], result: &SuiteResult, case: &CaseResult, own: &Cont
 }
 
 /// Sum of the media flows' shares, in Mbit/s.
-fn share(course: &Course, piece: &FairShares) -> f64 {
+fn share(course: &RateSeries, piece: &FairShares) -> f64 {
     let own = course.flows.iter().zip(&piece.bps).filter(|((_, kind, _), _)| *kind == FlowKind::Media);
     own.map(|(_, bps)| bps / 1e6).sum()
 }
 
 /// Upper end of the plots of a case, in Mbit/s, above the shares and the usual rates.
-fn top(courses: &[Course]) -> f64 {
+fn top(courses: &[RateSeries]) -> f64 {
     let usual = |rates: &Vec<f64>| {
         let mut rates: Vec<f64> = rates.iter().copied().filter(|rate| rate.is_finite()).collect();
         rates.sort_unstable_by(f64::total_cmp);
@@ -198,7 +198,7 @@ fn top(courses: &[Course]) -> f64 {
 }
 
 /// Time series as SVG, without any text of other files.
-fn plot(course: &Course, top: f64) -> String {
+fn plot(course: &RateSeries, top: f64) -> String {
     let (width, height) = SIZE;
     let x = |seconds: f64| width * seconds / course.seconds.max(1e-9);
     let y = |mbps: f64| height - (height - 2.0) * (mbps / top).min(1.0);
@@ -240,9 +240,9 @@ fn line(svg: &mut String, points: &str, colour: &str, width: f64) {
 mod tests {
     use super::*;
 
-    fn course(rates: Vec<f64>) -> Course {
+    fn course(rates: Vec<f64>) -> RateSeries {
         let flows = vec![("video".to_owned(), FlowKind::Media, rates)];
-        Course { seconds: 200.0, flows, shares: Vec::new() }
+        RateSeries { seconds: 200.0, flows, shares: Vec::new() }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Running a suite.
 
 use super::cases::{Case, Suite};
-use super::course::Course;
+use super::course::RateSeries;
 use super::finding::Finding;
 use super::judge::Judge;
 use super::results::{CaseResult, SuiteResult};
@@ -42,7 +42,7 @@ pub struct SuiteRun {
     /// The verdicts.
     pub result: SuiteResult,
     /// Time series of the first run for each case and controller, for plots.
-    pub courses: Vec<Vec<Course>>,
+    pub courses: Vec<Vec<RateSeries>>,
 }
 
 /// Reason why a suite cannot be run.

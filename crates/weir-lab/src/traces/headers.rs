@@ -22,7 +22,7 @@ const MOST_DATAGRAMS: usize = 50_000;
 
 /// The contents of a packet's headers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Told {
+pub(super) struct HeaderContents {
     pub(super) flow: FlowKey,
     pub(super) bytes: u32,
     pub(super) part: Part,
@@ -85,7 +85,7 @@ impl Headers {
         header: usize,
         data: &[u8],
         whole: u32,
-    ) -> Option<Told> {
+    ) -> Option<HeaderContents> {
         let packet = if link.0 == ETHERNET {
             LaxSlicedPacket::from_ethernet(data).ok()?
         } else {
@@ -112,7 +112,7 @@ impl Headers {
         };
         let tcp = ip.protocol == IpNumber::TCP;
         let flow = FlowKey { from: (ip.from, ports.0), to: (ip.to, ports.1), tcp, interface };
-        Some(Told { flow, bytes: ip.bytes, part, identity: ip.identity() })
+        Some(HeaderContents { flow, bytes: ip.bytes, part, identity: ip.identity() })
     }
 }
 

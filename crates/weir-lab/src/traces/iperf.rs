@@ -57,7 +57,7 @@ struct End {
 
 /// A report that was read.
 #[derive(Debug)]
-pub(super) struct Reported {
+pub(super) struct IperfReport {
     /// Its rates; the last is 0.
     pub(super) rates: Vec<RateFrom>,
     pub(super) trace: Trace,
@@ -119,7 +119,7 @@ impl Report {
 ///
 /// # Errors
 /// The place of the problem, or a choice between several readings.
-pub(super) fn read(text: &str, asked: &Asked, findings: &mut Vec<Finding>) -> Result<Reported, FormError> {
+pub(super) fn read(text: &str, asked: &Asked, findings: &mut Vec<Finding>) -> Result<IperfReport, FormError> {
     let report = Report::of(text)?;
     if let Some(error) = &report.error {
         return Err(FormError::whole(format!("iperf3 says that it failed: {error}")));
@@ -173,7 +173,7 @@ pub(super) fn read(text: &str, asked: &Asked, findings: &mut Vec<Finding>) -> Re
     findings.extend(
         counted.map(|sender| Finding::new("counted by", if sender { "the sender" } else { "the receiver" })),
     );
-    Ok(Reported { rates, trace, round_trip: round_trip(&report, reverse) })
+    Ok(IperfReport { rates, trace, round_trip: round_trip(&report, reverse) })
 }
 
 /// Whether the rates are those of the return direction of `--bidir`.
@@ -276,7 +276,7 @@ mod tests {
         )
     }
 
-    fn told(text: &str) -> (Reported, Vec<Finding>) {
+    fn told(text: &str) -> (IperfReport, Vec<Finding>) {
         let mut findings = Vec::new();
         let reported = read(text, &Asked::default(), &mut findings).unwrap_or_else(|error| panic!("{error}"));
         (reported, findings)
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(findings[1], Finding::new("counted by", "the receiver"));
     }
 
-    fn pairs(reported: &Reported) -> Vec<(f64, f64)> {
+    fn pairs(reported: &IperfReport) -> Vec<(f64, f64)> {
         reported.rates.iter().map(|rate| (rate.seconds, rate.bits_per_second)).collect()
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
 
 use super::error::FormError;
-use super::headers::{Headers, Told, ip_header};
+use super::headers::{HeaderContents, Headers, ip_header};
 use super::packet::Packet;
 
 /// Bytes that are read at a time, and the greatest length of a block.
@@ -29,7 +29,7 @@ struct Interface {
 
 /// Facts about a capture besides its packets of TCP or UDP.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct CaptureFacts {
     /// Number of interfaces.
     pub(super) interfaces: usize,
     /// Fragments of IP packets whose first fragment, which has the ports, was not captured before them.
@@ -43,7 +43,7 @@ pub(super) struct Seen {
 pub(super) fn each(
     path: &Path,
     mut visit: impl FnMut(&Packet) -> Result<(), FormError>,
-) -> Result<Seen, FormError> {
+) -> Result<CaptureFacts, FormError> {
     let file = File::open(path).map_err(|error| FormError::whole(error.to_string()))?;
     let mut reader = create_reader(BUFFER, file).map_err(|error| match error {
         PcapError::Eof => FormError::whole("the file is empty"),
@@ -69,7 +69,7 @@ pub(super) fn each(
                 (read, packet?)
             }
             Err(PcapError::Eof) => {
-                return Ok(Seen { interfaces: interfaces.len(), orphans: headers.orphans });
+                return Ok(CaptureFacts { interfaces: interfaces.len(), orphans: headers.orphans });
             }
             Err(PcapError::Incomplete(_)) => {
                 reader.refill().map_err(|_| wrong("the file cannot be read here"))?;
@@ -164,7 +164,14 @@ fn block_packet(
         wrong(format!("links of type {} are not read; record Ethernet or IP", found.link.0))
     })?;
     let told = headers.read(interface, found.link, header, data, whole);
-    Ok(told.map(|Told { flow, bytes, part, identity }| Packet { number, nanos, flow, bytes, part, identity }))
+    Ok(told.map(|HeaderContents { flow, bytes, part, identity }| Packet {
+        number,
+        nanos,
+        flow,
+        bytes,
+        part,
+        identity,
+    }))
 }
 
 /// Ticks per second by the option of pcapng: a power of 10, or of 2 where its highest bit is set.

@@ -15,7 +15,7 @@ const MOST_METRICS: usize = 1024;
 pub(super) struct ByStream {
     streams: Vec<Stream>,
     /// Stream and sequence number, by transport-wide number modulo the length.
-    places: Vec<Option<Place>>,
+    places: Vec<Option<StreamSlot>>,
     metrics: Vec<Option<Metric>>,
 }
 
@@ -29,7 +29,7 @@ struct Stream {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct StreamSlot {
     /// Index of the stream.
     stream: usize,
     sequence: u16,
@@ -48,7 +48,7 @@ impl ByStream {
     pub(super) fn on_packet(&mut self, source: u32, transport_sequence: u16, sequence: u16) {
         let stream = self.streams.iter().position(|stream| stream.source == source);
         self.places[usize::from(transport_sequence) % REMEMBERED] =
-            stream.map(|stream| Place { stream, sequence });
+            stream.map(|stream| StreamSlot { stream, sequence });
     }
 
     /// Writes as many of `records` as fit. Returns the length of the message and the number of records in it.

@@ -282,8 +282,8 @@ fn transport_wide_feedback_without_times_tells_arrivals() {
 
 #[test]
 fn numbers_that_begin_anew_are_told_again() {
-    let mut told = super::writer::Told::default();
-    let remember = |told: &mut super::writer::Told, sequence| {
+    let mut told = super::writer::ReportedArrivals::default();
+    let remember = |told: &mut super::writer::ReportedArrivals, sequence| {
         let known = told.contains(sequence);
         told.insert(sequence);
         known

@@ -15,7 +15,7 @@ use super::by_stream::ByStream;
 pub struct FeedbackWriter {
     form: Form,
     ssrc: u32,
-    told: Told,
+    told: ReportedArrivals,
     /// Number of RTCP packets written beyond the first of each report, modulo 256: each has a number of its own.
     extra: u8,
     /// Records of the last report; those from `begin` on are not written yet.
@@ -54,7 +54,16 @@ impl FeedbackWriter {
     }
 
     fn new(form: Form, ssrc: u32) -> Self {
-        Self { form, ssrc, told: Told::default(), extra: 0, rest: Vec::new(), begin: 0, number: 0, at: None }
+        Self {
+            form,
+            ssrc,
+            told: ReportedArrivals::default(),
+            extra: 0,
+            rest: Vec::new(),
+            begin: 0,
+            number: 0,
+            at: None,
+        }
     }
 
     /// The packet `transport_sequence` of the transport has arrived, which is `sequence` of the stream `source`. Only a
@@ -168,12 +177,12 @@ fn timestamp(at: ArrivalTime) -> u32 {
 /// Set of those of the last 1024 numbers that were reported as arrived. Where reports overlap, transport-wide feedback
 /// must not report an arrival twice, as RFC 8888 must.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ReportedArrivals {
     newest: Option<u16>,
     bits: [u64; Self::SPAN as usize / 64],
 }
 
-impl Told {
+impl ReportedArrivals {
     const SPAN: u16 = 1024;
 
     pub(super) fn contains(&self, sequence: u16) -> bool {
@@ -200,7 +209,7 @@ impl Told {
 }
 
 const fn word(sequence: u16) -> usize {
-    (sequence % Told::SPAN / 64) as usize
+    (sequence % ReportedArrivals::SPAN / 64) as usize
 }
 
 const fn bit(sequence: u16) -> u64 {

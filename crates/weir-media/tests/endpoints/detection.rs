@@ -3,7 +3,7 @@
 use weir_cc::TimeDelta;
 use weir_cc::coupled::Statistics;
 use weir_cc::coupled::sbd::Config;
-use weir_media::{Detection, MediaConfig, PacketFormat, Place};
+use weir_media::{Detection, DetectionSide, MediaConfig, PacketFormat};
 use weir_units::DataRate;
 use weir_wire::rtcp::Sbd;
 
@@ -11,7 +11,7 @@ use crate::rig::{Call, RECEIVER, SENDER, config, nada};
 
 const T_MS: i64 = 350;
 
-fn detecting(place: Place) -> MediaConfig {
+fn detecting(place: DetectionSide) -> MediaConfig {
     let detection = Detection::new(place, &Config::DEFAULT).unwrap();
     MediaConfig { detection: Some(detection), witness: Some(TimeDelta::from_millis(50)), ..config() }
 }
@@ -34,7 +34,7 @@ fn assert_each_interval(statistics: &[Statistics]) {
 #[test]
 fn the_sender_makes_statistics_of_per_packet_feedback() {
     for packet_format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
-        let call = minute(&MediaConfig { packet_format, ..detecting(Place::Sender) });
+        let call = minute(&MediaConfig { packet_format, ..detecting(DetectionSide::Sender) });
         assert_each_interval(&call.statistics);
         let last = call.statistics.last().unwrap();
         assert!((0.045..0.055).contains(&last.loss), "{last:?}");
@@ -44,8 +44,8 @@ fn the_sender_makes_statistics_of_per_packet_feedback() {
 
 #[test]
 fn the_receiver_makes_the_same_of_what_arrives_and_reports_it() {
-    let here = minute(&detecting(Place::Sender)).statistics;
-    let there = minute(&detecting(Place::Receiver)).statistics;
+    let here = minute(&detecting(DetectionSide::Sender)).statistics;
+    let there = minute(&detecting(DetectionSide::Receiver)).statistics;
     assert!(there.len().abs_diff(here.len()) <= 1, "{} {}", there.len(), here.len());
     assert!(there.windows(2).all(|two| two[1].interval == two[0].interval + 1), "no interval is told twice");
     // The receiver's intervals divide the same time at other places: it knows the sender's clock except for a constant.
@@ -65,7 +65,7 @@ fn the_receiver_makes_the_same_of_what_arrives_and_reports_it() {
 fn statistics_change_nothing_else() {
     let witness = Some(TimeDelta::from_millis(50));
     let without = minute(&MediaConfig { witness, ..config() });
-    let with = minute(&detecting(Place::Sender));
+    let with = minute(&detecting(DetectionSide::Sender));
     // Unknown signals are NaN, and equal only as text.
     assert!(format!("{:?}", with.events) == format!("{:?}", without.events));
     assert!(without.statistics.is_empty());
@@ -73,7 +73,7 @@ fn statistics_change_nothing_else() {
 
 #[test]
 fn a_report_that_cannot_be_is_refused_and_counted_and_one_on_another_flow_is_not_ours() {
-    let mut call = minute(&detecting(Place::Receiver));
+    let mut call = minute(&detecting(DetectionSide::Receiver));
     let now = weir_cc::SendTime::from_millis(60_000);
     let right =
         Sbd { ssrc: RECEIVER, source: SENDER, defined: true, anew: true, interval: 1, ..Sbd::default() };
@@ -91,7 +91,7 @@ fn a_report_that_cannot_be_is_refused_and_counted_and_one_on_another_flow_is_not
 /// A flow that reports future intervals would end those of all others.
 #[test]
 fn a_receiver_that_runs_ahead_of_the_senders_clock_is_refused_and_counted() {
-    let mut call = minute(&detecting(Place::Receiver));
+    let mut call = minute(&detecting(DetectionSide::Receiver));
     let ended = call.statistics.last().unwrap().interval;
     let mut told = |passed: u64, number: u64, anew: bool| {
         let interval = number as u16;

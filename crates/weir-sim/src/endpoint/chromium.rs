@@ -4,7 +4,7 @@ use weir_cc::SendTime;
 use weir_net::Time;
 use weir_units::DataSize;
 use weir_world::tcp::TcpConfig;
-use weir_world::{Monitor, Side, TransferMeta, Way};
+use weir_world::{ConnectionKey, Monitor, Side, TransferMeta};
 
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
@@ -69,7 +69,13 @@ impl ChromiumSource {
         while let Some(segment) = self.sender.poll_segment(local) {
             let wire_size = self.config.segment_size(&segment).bytes() as u32;
             let meta = meta(now, wire_size, u32::from(segment.payload), false);
-            network.send(now, self.life.flow, Side::Sender, meta, Body::Segment(Way::default(), segment));
+            network.send(
+                now,
+                self.life.flow,
+                Side::Sender,
+                meta,
+                Body::Segment(ConnectionKey::default(), segment),
+            );
         }
         if !self.completed && self.sender.is_complete() {
             self.completed = true;

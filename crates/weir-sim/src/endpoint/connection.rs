@@ -6,7 +6,7 @@ use weir_cc::coupled::{CouplerAction, CouplingMessage};
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_world::tcp::{Acknowledgement, Segment, TcpConfig};
-use weir_world::{Monitor, Side, Way};
+use weir_world::{ConnectionKey, Monitor, Side};
 
 use crate::network::Network;
 use crate::packet::{Body, meta};
@@ -18,7 +18,7 @@ pub(crate) struct SendingEnd {
     pub(crate) flow: usize,
     pub(crate) config: TcpConfig,
     pub(crate) sender: TcpSender,
-    pub(crate) way: Way,
+    pub(crate) way: ConnectionKey,
 }
 
 impl SendingEnd {
@@ -120,17 +120,17 @@ pub(crate) struct ReceivingEnd {
     pub(crate) flow: usize,
     pub(crate) config: TcpConfig,
     pub(crate) receiver: TcpReceiver,
-    pub(crate) way: Way,
+    pub(crate) way: ConnectionKey,
 }
 
 impl ReceivingEnd {
     pub(crate) fn new(flow: usize, config: TcpConfig) -> Self {
-        Self { flow, config, receiver: TcpReceiver::new(config), way: Way::default() }
+        Self { flow, config, receiver: TcpReceiver::new(config), way: ConnectionKey::default() }
     }
 
     /// Takes a segment. The first segment of a later connection ends the one before; segments of earlier connections
     /// are ignored.
-    pub(crate) fn on_segment(&mut self, local: ArrivalTime, way: Way, segment: &Segment) {
+    pub(crate) fn on_segment(&mut self, local: ArrivalTime, way: ConnectionKey, segment: &Segment) {
         if way.connection > self.way.connection {
             self.way = way;
             self.receiver.reset();
@@ -142,7 +142,7 @@ impl ReceivingEnd {
 
     /// Whether a segment of the connection `way` has arrived before. All segments of earlier connections count as
     /// arrived.
-    pub(crate) fn has(&self, way: Way, segment: &Segment) -> bool {
+    pub(crate) fn has(&self, way: ConnectionKey, segment: &Segment) -> bool {
         match way.connection.cmp(&self.way.connection) {
             Ordering::Less => true,
             Ordering::Equal => self.receiver.has(segment.number),

@@ -5,7 +5,7 @@ use weir_cc::SendTime;
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::TcpConfig;
-use weir_world::{Downloads, Monitor, TransferMeta, Way, WindowAlgorithms};
+use weir_world::{ConnectionKey, Downloads, Monitor, TransferMeta, WindowAlgorithms};
 
 use super::Life;
 use super::connection::SendingEnd;
@@ -50,7 +50,7 @@ impl DownloadSource {
             if downloads.begins_idle { exponential(&mut rng, downloads.idle) } else { TimeDelta::ZERO };
         let sender = TcpSender::new(config, laws.make(), Some(DataSize::ZERO));
         Self {
-            connection: SendingEnd { flow: life.flow, config, sender, way: Way::default() },
+            connection: SendingEnd { flow: life.flow, config, sender, way: ConnectionKey::default() },
             life,
             clock,
             downloads,

@@ -7,7 +7,7 @@ use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::{DataRate, DataSize};
 use weir_world::tcp::{Segment, TcpConfig};
-use weir_world::{CoupledSpec, Monitor, Side, TransferMeta, Way};
+use weir_world::{ConnectionKey, CoupledSpec, Monitor, Side, TransferMeta};
 
 use super::connection::{ReceivingEnd, SendingEnd};
 use super::priorities::Priorities;
@@ -49,7 +49,7 @@ impl TcpSource {
             }
         }
         let coupled = coupled.map(Priorities::new);
-        let connection = SendingEnd { flow: life.flow, config, sender, way: Way::default() };
+        let connection = SendingEnd { flow: life.flow, config, sender, way: ConnectionKey::default() };
         let signals = SignalBuffer::new(Side::Sender, TcpSender::signals().len());
         Self {
             life,
@@ -191,7 +191,7 @@ impl TcpSink {
     }
 
     /// Whether a segment of the connection `way` has arrived before.
-    pub(crate) fn has(&self, way: Way, segment: &Segment) -> bool {
+    pub(crate) fn has(&self, way: ConnectionKey, segment: &Segment) -> bool {
         self.connection.has(way, segment)
     }
 

@@ -12,7 +12,7 @@ use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::{Segment, TcpConfig};
-use weir_world::{Monitor, Side, TransferMeta, Way, Web, WindowAlgorithms};
+use weir_world::{ConnectionKey, Monitor, Side, TransferMeta, Web, WindowAlgorithms};
 
 use super::Life;
 use super::connection::SendingEnd;
@@ -93,11 +93,11 @@ impl WebServer {
     }
 
     /// Opens the connection for a request, unless it is open already.
-    fn answer(&mut self, local: SendTime, way: Way, size: DataSize) {
+    fn answer(&mut self, local: SendTime, way: ConnectionKey, size: DataSize) {
         let index = way.client as usize;
         while self.connections.len() <= index {
             let sender = TcpSender::new(self.config, self.laws.make(), Some(DataSize::ZERO));
-            let way = Way { client: self.connections.len() as u32, connection: 0 };
+            let way = ConnectionKey { client: self.connections.len() as u32, connection: 0 };
             let end = SendingEnd { flow: self.life.flow, config: self.config, sender, way };
             self.connections.push(Connection { end, busy: false });
         }
@@ -329,12 +329,12 @@ impl WebClients {
     }
 
     /// The connection of client `index` for its present request.
-    fn way(&self, index: usize) -> Way {
-        Way { client: index as u32, connection: self.clients[index].request }
+    fn way(&self, index: usize) -> ConnectionKey {
+        ConnectionKey { client: index as u32, connection: self.clients[index].request }
     }
 
     /// Whether a segment has arrived before. All segments of a complete response count as arrived.
-    pub(crate) fn has(&self, way: Way, segment: &Segment) -> bool {
+    pub(crate) fn has(&self, way: ConnectionKey, segment: &Segment) -> bool {
         let client = self.clients.get(way.client as usize);
         client.is_none_or(|client| client.request != way.connection || client.receiver.has(segment.number))
     }
@@ -351,7 +351,7 @@ impl WebClients {
         packet: &SimPacket,
         network: &mut Network<M>,
     ) -> Time {
-        if let Body::Segment(Way { client: index, connection }, segment) = packet.body
+        if let Body::Segment(ConnectionKey { client: index, connection }, segment) = packet.body
             && let Some(client) = self.clients.get_mut(index as usize)
             && client.request == connection
         {

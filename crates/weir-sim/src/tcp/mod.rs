@@ -60,5 +60,5 @@ mod transfer;
 
 pub use chromium::ChromiumSender;
 pub use receiver::TcpReceiver;
-pub use sender::{Heard, TcpSender};
+pub use sender::{AckResult, TcpSender};
 pub use stats::TcpStats;

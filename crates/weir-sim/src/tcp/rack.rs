@@ -93,7 +93,7 @@ impl Span {
 
 /// New information on copies in an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct News {
+pub(super) struct RackUpdate {
     /// Round-trip times of original transmissions that it acknowledges, unless it also acknowledges retransmitted
     /// segments.
     pub(super) acked: Span,
@@ -196,8 +196,8 @@ impl Rack {
         board: &Scoreboard,
         ack: &Acknowledgement,
         min_rtt: TimeDelta,
-    ) -> News {
-        let mut news = News::default();
+    ) -> RackUpdate {
+        let mut news = RackUpdate::default();
         let (first, next) = (board.first(), board.next());
         // SACK blocks are processed first (`tcp_ack`), in the order of numbers: `RACK.rtt` is that of the segment
         // processed last. The timestamp is not that of a segment out of order.
@@ -226,7 +226,7 @@ impl Rack {
         start: u32,
         end: u32,
         hearing: Hearing,
-        news: &mut News,
+        news: &mut RackUpdate,
     ) -> Run {
         let mut run = Run::default();
         let mut from = start;

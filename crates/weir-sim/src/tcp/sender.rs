@@ -24,12 +24,12 @@ use crate::tcp::stats::{Counts, TcpStats};
 use crate::tcp::ticks::runs_out;
 use crate::tcp::transfer::Transfer;
 
-pub use coupled::Heard;
+pub use coupled::AckResult;
 
 use alarms::{Alarm, Tail};
 use coupled::Coupled;
 use offload::Burst;
-use undo::{Doubt, Undo};
+use undo::{SuspectedTimeout, Undo};
 
 /// Sends a stream of segments under a window algorithm.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ pub struct TcpSender {
     /// Transmission times, where losses are found by time.
     rack: Option<Rack>,
     undo: Undo,
-    doubt: Doubt,
+    doubt: SuspectedTimeout,
     tail: Tail,
     receive_window: ReceiveWindow,
     /// Segments reported by duplicate acknowledgements and not yet by a cumulative one; counted without SACK only.
@@ -152,7 +152,7 @@ impl TcpSender {
             burst: Burst::default(),
             rack: rack.or_else(|| by_time.then(Rack::new)),
             undo: Undo::default(),
-            doubt: Doubt::default(),
+            doubt: SuspectedTimeout::default(),
             tail: Tail::default(),
             receive_window: ReceiveWindow::new(&config),
             told_early: 0,

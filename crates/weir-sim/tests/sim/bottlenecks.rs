@@ -18,7 +18,7 @@ use weir_cc::window::{Cubic, NewReno, WindowAlgorithm};
 use weir_cc::{
     ArrivalTime, AtReceiver, Controller, DataRate, DataSize, RateLimits, Receiver, SendTime, TimeDelta,
 };
-use weir_media::{Detection, EncoderConfig, MediaConfig, Place};
+use weir_media::{Detection, DetectionSide, EncoderConfig, MediaConfig};
 use weir_net::{LinkConfig, QueueConfig, Service, Time};
 use weir_sim::Simulation;
 use weir_world::{
@@ -61,7 +61,7 @@ enum Bottleneck {
 #[derive(Clone, Copy, Debug)]
 struct Case {
     law: Law,
-    place: Place,
+    place: DetectionSide,
     bottleneck: Bottleneck,
     /// Mean load of the background traffic, as a share of the capacity.
     others: f64,
@@ -73,7 +73,15 @@ struct Case {
 
 impl Case {
     fn new(law: Law, bottleneck: Bottleneck, others: f64, seconds: u64, seed: u64) -> Self {
-        Self { law, place: Place::Sender, bottleneck, others, seconds, seed, clock: ClockSpec::default() }
+        Self {
+            law,
+            place: DetectionSide::Sender,
+            bottleneck,
+            others,
+            seconds,
+            seed,
+            clock: ClockSpec::default(),
+        }
     }
 }
 
@@ -101,7 +109,7 @@ fn links() -> Vec<LinkSpec> {
     ]
 }
 
-fn call(law: Law, place: Place) -> Traffic {
+fn call(law: Law, place: DetectionSide) -> Traffic {
     let kbps = DataRate::from_kbps;
     let (least, start) = if law == Law::Steady { (500, 500) } else { (150, 300) };
     let limits = RateLimits::new(kbps(least), kbps(start), kbps(500)).unwrap();
@@ -121,13 +129,13 @@ fn call(law: Law, place: Place) -> Traffic {
     };
     let config = MediaConfig {
         detection: Some(Detection::new(place, &Config::DEFAULT).unwrap()),
-        witness: (place == Place::Sender).then_some(TimeDelta::from_millis(100)),
+        witness: (place == DetectionSide::Sender).then_some(TimeDelta::from_millis(100)),
         ..MediaConfig::new(limits, EncoderConfig::rfc8867())
     };
     Traffic::Media(MediaSpec::new(sender, receiver, config))
 }
 
-fn traffic(law: Law, place: Place) -> Traffic {
+fn traffic(law: Law, place: DetectionSide) -> Traffic {
     let transfer = |law: Box<dyn WindowAlgorithm>| {
         let config = weir_world::tcp::TcpConfig::default();
         Traffic::Tcp { law, config, size: None }
@@ -212,7 +220,7 @@ fn cases(bottleneck: Bottleneck, calls: f64, transfers: f64, seconds: u64) -> im
         .into_iter()
         .flat_map(move |law| of(law, calls))
         .chain(TRANSFERS.into_iter().flat_map(move |law| of(law, transfers)))
-        .chain(at_the_receiver.map(|case| Case { place: Place::Receiver, ..case }))
+        .chain(at_the_receiver.map(|case| Case { place: DetectionSide::Receiver, ..case }))
 }
 
 /// The calls and the background traffic offer 0.9 of the capacity. Where they offer 1.1, six of 60 pairs (ten seeds)
@@ -229,7 +237,7 @@ fn flows_of_one_bottleneck_are_grouped_within_35_s() {
         assert!(from >= 21.0, "{case:?}: {from}");
         match (case.law, case.place) {
             _ if from <= 35.0 => {}
-            (Law::Gcc, Place::Receiver) => late_at_the_receiver_of_gcc += 1,
+            (Law::Gcc, DetectionSide::Receiver) => late_at_the_receiver_of_gcc += 1,
             _ => late.push((case, from)),
         }
     }

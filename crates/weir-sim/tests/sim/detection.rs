@@ -3,7 +3,7 @@
 use weir_cc::coupled::FlowId;
 use weir_cc::coupled::sbd::{Config, Detected};
 use weir_cc::{DataRate, DataSize, TimeDelta};
-use weir_media::{Detection, MediaConfig, Place};
+use weir_media::{Detection, DetectionSide, MediaConfig};
 use weir_net::Time;
 use weir_sim::Simulation;
 use weir_world::{
@@ -23,7 +23,7 @@ fn bursts(name: &str, link: usize, every_ms: u64) -> FlowSpec {
 }
 
 /// The groups of two calls. The second goes over link `second`, and its receiver has another clock.
-fn groups(second: usize, place: Place) -> [Vec<(f64, u32)>; 2] {
+fn groups(second: usize, place: DetectionSide) -> [Vec<(f64, u32)>; 2] {
     let detection = Some(Detection::new(place, &Config::DEFAULT).unwrap());
     let video = |name: &str| {
         let Traffic::Media(media) = gcc_2016() else { unreachable!() };
@@ -67,7 +67,7 @@ fn coupled(groups: &[Vec<(f64, u32)>; 2]) -> Option<f64> {
 
 #[test]
 fn calls_through_one_bottleneck_are_grouped() {
-    for place in [Place::Sender, Place::Receiver] {
+    for place in [DetectionSide::Sender, DetectionSide::Receiver] {
         let groups = groups(0, place);
         let at = coupled(&groups);
         assert!(at.is_some_and(|at| (21.0..=35.0).contains(&at)), "{place:?}: {groups:?}");
@@ -76,7 +76,7 @@ fn calls_through_one_bottleneck_are_grouped() {
 
 #[test]
 fn calls_through_two_bottlenecks_are_never_grouped() {
-    for place in [Place::Sender, Place::Receiver] {
+    for place in [DetectionSide::Sender, DetectionSide::Receiver] {
         assert_eq!(groups(1, place), [vec![(0.0, 1)], vec![(0.0, 2)]], "{place:?}");
     }
 }

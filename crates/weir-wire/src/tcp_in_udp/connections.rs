@@ -16,13 +16,13 @@ pub const HALF_OPEN_NANOS: i64 = 63_000_000_000;
 /// the copy for peers and paths without TCP in UDP.
 #[derive(Clone, Debug)]
 pub struct Connections {
-    places: [Option<Place>; ConnectionId::COUNT as usize],
+    places: [Option<ConnectionSlot>; ConnectionId::COUNT as usize],
     msl_nanos: i64,
     unknown: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ConnectionSlot {
     ports: Ports,
     state: State,
 }
@@ -133,7 +133,7 @@ impl Connections {
         self.unknown
     }
 
-    fn place(&self, id: ConnectionId) -> Option<Place> {
+    fn place(&self, id: ConnectionId) -> Option<ConnectionSlot> {
         self.places.get(usize::from(id.number())).copied().flatten()
     }
 
@@ -143,7 +143,7 @@ impl Connections {
 
     fn take(&mut self, id: ConnectionId, ports: Ports, state: State) {
         if let Some(place) = self.places.get_mut(usize::from(id.number())) {
-            *place = Some(Place { ports, state });
+            *place = Some(ConnectionSlot { ports, state });
         }
     }
 
@@ -154,7 +154,7 @@ impl Connections {
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     fn holds_at(&self, now_nanos: i64) -> bool {
         match self.state {
             State::Asked | State::Established => true,

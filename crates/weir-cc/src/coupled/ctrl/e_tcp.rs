@@ -5,7 +5,7 @@
 //! event. A connection in fast recovery gets a new part, too; a sender that obeys no window in fast recovery is spared
 //! this.
 
-use super::ensemble::{Ensemble, Kept, Rule};
+use super::ensemble::{ControlledFlow, Ensemble, Rule};
 use crate::coupled::message::{CwndUpdate, WindowEvent};
 use crate::window::Window;
 
@@ -25,7 +25,7 @@ impl Default for OneWindow {
 }
 
 impl OneWindow {
-    fn divide(&self, flows: &mut [Kept], at_once: bool) {
+    fn divide(&self, flows: &mut [ControlledFlow], at_once: bool) {
         let count = flows.len() as f64;
         for flow in flows {
             flow.window = Window { cwnd: self.window.cwnd / count, ssthresh: self.window.ssthresh / count };
@@ -40,14 +40,14 @@ impl OneWindow {
 }
 
 impl Rule for OneWindow {
-    fn on_join(&mut self, flows: &mut [Kept], place: usize) {
+    fn on_join(&mut self, flows: &mut [ControlledFlow], place: usize) {
         if flows.len() == 1 {
             self.window = flows[place].window;
         }
         self.divide(flows, true);
     }
 
-    fn on_news(&mut self, flows: &mut [Kept], _place: usize, news: &CwndUpdate) {
+    fn on_news(&mut self, flows: &mut [ControlledFlow], _place: usize, news: &CwndUpdate) {
         if let [only] = flows {
             self.window = news.after;
             only.window = news.after;
@@ -73,11 +73,11 @@ impl Rule for OneWindow {
         self.divide(flows, reduced);
     }
 
-    fn on_leave(&mut self, flows: &mut [Kept], _left: Window) {
+    fn on_leave(&mut self, flows: &mut [ControlledFlow], _left: Window) {
         self.divide(flows, true);
     }
 
-    fn on_withdraw(&mut self, flows: &mut [Kept], left: Window) {
+    fn on_withdraw(&mut self, flows: &mut [ControlledFlow], left: Window) {
         self.window.cwnd = (self.window.cwnd - left.cwnd).max(1.0);
         self.divide(flows, true);
     }

@@ -3,7 +3,7 @@
 //! The formulas are ours: of the original only an abstract was at hand. `n` connections stay as aggressive as `n`. Its
 //! pacing and its use of round-trip times are absent: these are the senders' own.
 
-use super::ensemble::{Ensemble, Kept, Rule};
+use super::ensemble::{ControlledFlow, Ensemble, Rule};
 use crate::coupled::message::{CwndUpdate, WindowEvent};
 use crate::window::Window;
 
@@ -19,7 +19,7 @@ pub struct Mean {
 }
 
 impl Mean {
-    fn spread(&self, flows: &mut [Kept], at_once: bool) {
+    fn spread(&self, flows: &mut [ControlledFlow], at_once: bool) {
         let count = flows.len() as f64;
         for flow in flows {
             let ssthresh = self.ssthresh.unwrap_or(f64::INFINITY);
@@ -30,14 +30,14 @@ impl Mean {
 }
 
 impl Rule for Mean {
-    fn on_join(&mut self, flows: &mut [Kept], place: usize) {
+    fn on_join(&mut self, flows: &mut [ControlledFlow], place: usize) {
         self.cwnd += flows[place].window.cwnd;
         let joined = flows[place].window.ssthresh;
         self.ssthresh = self.ssthresh.or(joined.is_finite().then_some(joined));
         self.spread(flows, true);
     }
 
-    fn on_news(&mut self, flows: &mut [Kept], _place: usize, news: &CwndUpdate) {
+    fn on_news(&mut self, flows: &mut [ControlledFlow], _place: usize, news: &CwndUpdate) {
         let count = flows.len() as f64;
         let (before, after) = (news.before, news.after);
         match news.event {
@@ -58,7 +58,7 @@ impl Rule for Mean {
         self.spread(flows, reduced && flows.len() > 1);
     }
 
-    fn on_leave(&mut self, flows: &mut [Kept], left: Window) {
+    fn on_leave(&mut self, flows: &mut [ControlledFlow], left: Window) {
         self.cwnd -= left.cwnd;
         self.spread(flows, false);
     }

@@ -13,7 +13,7 @@ use crate::window::Window;
 
 /// A flow, and the window that the rule gives it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
+pub(super) struct ControlledFlow {
     pub(super) window: Window,
     /// Bytes of a segment.
     segment: f64,
@@ -25,16 +25,16 @@ pub(super) struct Kept {
 /// How flows share; windows are in segments.
 pub(super) trait Rule: Send + Sync + Debug + Default {
     /// The flow at `place` has joined with its initial window.
-    fn on_join(&mut self, flows: &mut [Kept], place: usize);
+    fn on_join(&mut self, flows: &mut [ControlledFlow], place: usize);
 
     /// A window event of the flow at `place`, including a flow that is alone.
-    fn on_news(&mut self, flows: &mut [Kept], place: usize, news: &CwndUpdate);
+    fn on_news(&mut self, flows: &mut [ControlledFlow], place: usize, news: &CwndUpdate);
 
     /// A flow has left with this window.
-    fn on_leave(&mut self, _flows: &mut [Kept], _left: Window) {}
+    fn on_leave(&mut self, _flows: &mut [ControlledFlow], _left: Window) {}
 
     /// A flow goes on without coupling, with this window.
-    fn on_withdraw(&mut self, flows: &mut [Kept], left: Window) {
+    fn on_withdraw(&mut self, flows: &mut [ControlledFlow], left: Window) {
         self.on_leave(flows, left);
     }
 }
@@ -44,7 +44,7 @@ pub(super) trait Rule: Send + Sync + Debug + Default {
 #[derive(Clone, Debug, Default)]
 pub struct Ensemble<R> {
     rule: R,
-    flows: FlowTable<Kept>,
+    flows: FlowTable<ControlledFlow>,
     orders: VecDeque<(FlowId, CouplerAction)>,
 }
 
@@ -69,7 +69,7 @@ impl<R: Rule> Ensemble<R> {
             }
         };
         let segment = windowed.segment.bytes_f64().max(1.0);
-        let kept = Kept { window: windowed.window, segment, at_once: true, recovering: false };
+        let kept = ControlledFlow { window: windowed.window, segment, at_once: true, recovering: false };
         let place = self.flows.insert(member, kept);
         self.rule.on_join(self.flows.all_mut(), place);
         self.flows[place].at_once = true;

@@ -1,7 +1,7 @@
 //! Ensemble sharing of RFC 2140 (§ 5): a newcomer begins with an equal part of the others' windows, which shrink by it.
 //! From then on each connection is on its own.
 
-use super::ensemble::{Ensemble, Kept, Rule};
+use super::ensemble::{ControlledFlow, Ensemble, Rule};
 use crate::coupled::message::CwndUpdate;
 use crate::window::Window;
 
@@ -13,7 +13,7 @@ pub type Rfc2140 = Ensemble<Beginnings>;
 pub struct Beginnings;
 
 impl Rule for Beginnings {
-    fn on_join(&mut self, flows: &mut [Kept], place: usize) {
+    fn on_join(&mut self, flows: &mut [ControlledFlow], place: usize) {
         let others = flows.len().saturating_sub(1) as f64;
         if others < 1.0 {
             return;
@@ -34,7 +34,7 @@ impl Rule for Beginnings {
         }
     }
 
-    fn on_news(&mut self, flows: &mut [Kept], place: usize, news: &CwndUpdate) {
+    fn on_news(&mut self, flows: &mut [ControlledFlow], place: usize, news: &CwndUpdate) {
         flows[place].window = news.after;
     }
 }

@@ -1,7 +1,7 @@
 //! The passive forms: only the updating flow is answered.
 
 use super::group::Group;
-use super::sum::News;
+use super::sum::FlowUpdate;
 use crate::coupled::water_fill::weights;
 
 /// Values of a flow in a passive exchange.
@@ -26,7 +26,7 @@ pub(super) fn by_weight(group: &mut Group, asking: &Asking) -> f64 {
 
 /// RFC 8699, appendix C: steps (a) to (e). `DR(f)` of its table is the flow's last desired rate or its rate, and no
 /// other step reads it.
-pub(super) fn appendix_c(group: &mut Group, news: &News, asking: &Asking) -> f64 {
+pub(super) fn appendix_c(group: &mut Group, news: &FlowUpdate, asking: &Asking) -> f64 {
     let Some(claim) = group.claims.get(asking.claim) else { return asking.least };
     let part = claim.weight() / weights(&group.claims);
     let delta = news.rate - news.base;

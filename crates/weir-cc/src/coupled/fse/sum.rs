@@ -30,7 +30,7 @@ use crate::time::SendTime;
 
 /// An update of a flow.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct News {
+pub(super) struct FlowUpdate {
     /// Place of the updating flow in the table.
     pub(super) slot: u32,
     /// `CC_R` in bit/s.
@@ -55,7 +55,7 @@ pub(super) enum Effect {
     Bounds,
 }
 
-impl News {
+impl FlowUpdate {
     pub(super) fn effect(&self, conservative: bool) -> Effect {
         match self.why {
             _ if self.rate >= self.base => Effect::Moves,
@@ -76,7 +76,7 @@ impl News {
 }
 
 /// `S_CR` of a flow that is alone: its rate, and the rates that others have left to it since its last action.
-pub(super) fn follow_one(group: &mut Group, news: &News) {
+pub(super) fn follow_one(group: &mut Group, news: &FlowUpdate) {
     let inherited = group.sum - news.base;
     // A share is in whole bit/s.
     group.sum = if inherited.abs() < 1.0 { news.rate } else { (news.rate + inherited).max(0.0) };
@@ -84,7 +84,13 @@ pub(super) fn follow_one(group: &mut Group, news: &News) {
 }
 
 /// `S_CR` after an update of one of several flows. Returns whether it was cut for all.
-pub(super) fn follow(config: &Config, group: &mut Group, claim: usize, now: SendTime, news: &News) -> bool {
+pub(super) fn follow(
+    config: &Config,
+    group: &mut Group,
+    claim: usize,
+    now: SendTime,
+    news: &FlowUpdate,
+) -> bool {
     let conservative = config.algorithm.is_conservative();
     let effect = news.effect(conservative);
     if effect == Effect::Bounds {
@@ -123,7 +129,7 @@ fn given_up(config: &Config, surplus: f64) -> f64 {
 }
 
 /// Whether the timer of an earlier cut forbids this change.
-fn is_blocked(config: &Config, group: &Group, now: SendTime, news: &News) -> bool {
+fn is_blocked(config: &Config, group: &Group, now: SendTime, news: &FlowUpdate) -> bool {
     let Some(timer) = group.timer.filter(|timer| now < timer.expiry) else { return false };
     let exempt = config.timer_exempts_initiator && timer.by == news.slot;
     let silent = news.why == ChangeReason::Timeout && !timer.by_silence;
@@ -131,7 +137,7 @@ fn is_blocked(config: &Config, group: &Group, now: SendTime, news: &News) -> boo
 }
 
 /// Starts the timer. A running timer is extended only for missing feedback.
-fn start_timer(config: &Config, group: &mut Group, now: SendTime, news: &News) {
+fn start_timer(config: &Config, group: &mut Group, now: SendTime, news: &FlowUpdate) {
     let by_silence = news.why == ChangeReason::Timeout;
     if by_silence || group.timer.is_none_or(|timer| now >= timer.expiry) {
         let expiry = now + possible_rtt(news.rtt).scale(config.timer_rtts);
@@ -140,7 +146,7 @@ fn start_timer(config: &Config, group: &mut Group, now: SendTime, news: &News) {
 }
 
 /// Sets the slow-start threshold of windows to the sum after congestion, and after a timeout to half of the sum before.
-fn note_congestion(group: &mut Group, news: &News, before: f64) {
+fn note_congestion(group: &mut Group, news: &FlowUpdate, before: f64) {
     if news.is_cut() {
         group.threshold = Some(if news.why == ChangeReason::Timeout { before / 2.0 } else { group.sum });
     }

@@ -3,7 +3,7 @@
 use super::Fse;
 use super::config::{Algorithm, Updates};
 use super::passive::{self, Asking};
-use super::sum::{self, Effect, News};
+use super::sum::{self, Effect, FlowUpdate};
 use super::table::{Flow, GroupSlot};
 use crate::coupled::message::Update;
 use crate::coupled::water_fill::fill;
@@ -68,12 +68,12 @@ impl Fse {
             (flow.heard, flow.deaf) = (now, false);
         }
         let rate = self.floored(slot, computed.rate);
-        let news = News { slot, rate, base: computed.base, why, rtt, stale };
+        let news = FlowUpdate { slot, rate, base: computed.base, why, rtt, stale };
         self.follow_bounds(slot, &news);
         self.exchange(now, slot, &news);
     }
 
-    fn exchange(&mut self, now: SendTime, slot: u32, news: &News) {
+    fn exchange(&mut self, now: SendTime, slot: u32, news: &FlowUpdate) {
         let config = self.config;
         let Some((_, GroupSlot { group, claim })) = self.seated(slot) else { return };
         let Some(g) = self.groups.get_mut(group) else { return };
@@ -122,7 +122,7 @@ impl Fse {
     }
 
     /// Updates the bound of a flow without congestion: it begins with a fall and rises with the flow's own rate.
-    fn follow_bounds(&mut self, slot: u32, news: &News) {
+    fn follow_bounds(&mut self, slot: u32, news: &FlowUpdate) {
         let alone = self.peers(slot).next().is_none();
         let passive = self.config.algorithm == Algorithm::Rfc8699Passive;
         let (literal_dr, Some(flow)) = (self.config.literal_dr, self.table.get_mut(slot)) else { return };
@@ -183,7 +183,7 @@ impl Fse {
     }
 
     /// The passive algorithms: the updating flow is answered.
-    fn answer(&mut self, slot: u32, appendix_c: Option<&News>) {
+    fn answer(&mut self, slot: u32, appendix_c: Option<&FlowUpdate>) {
         let Some((flow, GroupSlot { group, claim })) = self.seated(slot) else { return };
         let mut asking = Asking { claim, desired: flow.most(), least: flow.least() };
         let Some(g) = self.groups.get_mut(group) else { return };

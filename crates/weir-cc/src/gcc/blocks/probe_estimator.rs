@@ -53,12 +53,12 @@ impl ProbeEstimatorConfig {
 #[derive(Clone, Copy, Debug)]
 struct Cluster {
     probe: Probe,
-    seen: Option<Seen>,
+    seen: Option<ClusterState>,
 }
 
 /// Packets of a cluster that have arrived.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct ClusterState {
     packets: u32,
     size: DataSize,
     first_sent: SendTime,
@@ -110,7 +110,7 @@ impl ProbeEstimator {
                 seen.add(sent, at, size);
                 seen
             }
-            none => none.insert(Seen::first(sent, at, size)),
+            none => none.insert(ClusterState::first(sent, at, size)),
         };
         seen.result(&cluster.probe, &self.config)
     }
@@ -127,7 +127,7 @@ impl ProbeEstimator {
     }
 }
 
-impl Seen {
+impl ClusterState {
     fn first(sent: SendTime, at: ArrivalTime, size: DataSize) -> Self {
         Self {
             packets: 1,

@@ -30,7 +30,7 @@ use crate::time::SendTime;
 /// The target as published to encoder, pacer and the dependent parts. Receiver reports, and feedback without a new
 /// delay-based estimate, change the target; that change is published with the next packet, tick or other feedback.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct PublishedTarget {
     /// In bit/s.
     rate: f64,
     /// Whether padding fills up to it.
@@ -57,7 +57,7 @@ pub struct GoogCc {
     alr: AlrDetector,
     probing: ProbeController,
     probe_results: ProbeEstimator,
-    told: Told,
+    told: PublishedTarget,
     /// Whether the target has changed since it was published.
     untold: bool,
     /// Departure of the packet that publishes the changed target.
@@ -95,7 +95,7 @@ impl GoogCc {
             alr: AlrDetector::new(config.alr, limits.start()),
             probing: ProbeController::new(config.probing, limits),
             probe_results: ProbeEstimator::new(config.probe_result),
-            told: Told { rate: limits.start().bps_f64(), pads: false },
+            told: PublishedTarget { rate: limits.start().bps_f64(), pads: false },
             untold: false,
             tell_at: None,
             tick: None,
@@ -249,7 +249,7 @@ impl GoogCc {
     fn tell(&mut self, now: SendTime) {
         let rate = self.target.rate();
         let pads = self.target.loss_state() == LossState::IncreasingWithPadding;
-        self.told = Told { rate, pads };
+        self.told = PublishedTarget { rate, pads };
         (self.untold, self.tell_at) = (false, None);
         let rate = self.rate();
         self.alr.set_estimate(rate);

@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 use super::config::{Config, Reference};
 use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
-use crate::nada::log::{Log, News, Spans};
+use crate::nada::log::{ArrivalResult, Log, Spans};
 use crate::packet::{Arrival, Ecn};
 use crate::report::{NadaDelayReport, NativeReport};
 use crate::time::ArrivalTime;
@@ -52,7 +52,7 @@ impl Zhu03Observer {
     }
 
     /// `d_n` of a packet. zhu-03 §5.1.
-    fn one_way_delay(&self, news: &News) -> f64 {
+    fn one_way_delay(&self, news: &ArrivalResult) -> f64 {
         match self.config.reference {
             Reference::Synchronised => news.delay.assuming_synchronised_clocks().millis_f64(),
             Reference::Assumed(base) => (base + news.queuing).millis_f64(),

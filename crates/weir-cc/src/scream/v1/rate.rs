@@ -18,7 +18,7 @@ const LAST_MAX_INTERVAL: TimeDelta = TimeDelta::from_secs(2);
 
 /// Inputs of an update.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct RateInputs {
     pub(super) in_fast_increase: bool,
     pub(super) qdelay_trend: f64,
     pub(super) qdelay_trend_mem: f64,
@@ -107,7 +107,7 @@ impl RateControl {
         config: &Config,
         limits: &RateLimits,
         queued: u64,
-        seen: &Seen,
+        seen: &RateInputs,
     ) -> bool {
         let Some(measured) = self.measure(now, config, queued) else {
             return false;
@@ -166,7 +166,7 @@ impl RateControl {
 
 impl Config {
     /// The target after an interval, without its limit. RFC 8298 §4.1.3.
-    fn adjust(&self, target: f64, last_max: f64, measured: &Measured, seen: &Seen) -> f64 {
+    fn adjust(&self, target: f64, last_max: f64, measured: &Measured, seen: &RateInputs) -> f64 {
         let step = self.ramp_up_speed.bps_f64().min(target / 2.0) * self.rate_adjust_interval.secs_f64();
         // Near `target_bitrate_last_max` growth is slower.
         let distance = 4.0 * (target - last_max) / last_max;
@@ -197,7 +197,7 @@ impl Config {
 }
 
 /// The target never runs far ahead of the source's or the path's rate. RFC 8298 §4.1.3.
-fn limit(target: f64, median: f64, measured: &Measured, seen: &Seen) -> f64 {
+fn limit(target: f64, median: f64, measured: &Measured, seen: &RateInputs) -> f64 {
     if measured.current_rate <= 0.0 {
         return target;
     }
@@ -279,8 +279,8 @@ mod tests {
     use super::*;
 
     const CONFIG: Config = Config::RFC_8298;
-    const CALM: Seen = Seen { in_fast_increase: false, qdelay_trend: 0.0, qdelay_trend_mem: 0.0 };
-    const FAST: Seen = Seen { in_fast_increase: true, ..CALM };
+    const CALM: RateInputs = RateInputs { in_fast_increase: false, qdelay_trend: 0.0, qdelay_trend_mem: 0.0 };
+    const FAST: RateInputs = RateInputs { in_fast_increase: true, ..CALM };
 
     fn near(value: f64, expected: f64) {
         assert!((value - expected).abs() < 1e-9 * expected.abs(), "{value} instead of {expected}");
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn outside_fast_increase_the_target_goes_to_the_rate_that_the_path_showed() {
         // 1000·(1 − 0.1·0.5) − 0 − 900 = 50 kbit/s, at most 40.
-        let seen = Seen { qdelay_trend: 0.5, ..CALM };
+        let seen = RateInputs { qdelay_trend: 0.5, ..CALM };
         near(CONFIG.adjust(9e5, 1.0, &measured(1e6, 0.0), &seen), 9.4e5);
         // Below: the whole way at once. 950 − 1200 = −250.
         near(CONFIG.adjust(1.2e6, 1.0, &measured(1e6, 0.0), &seen), 9.5e5);
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn the_target_is_limited_by_what_is_sent_and_the_trend_of_the_past() {
-        let seen = Seen { qdelay_trend_mem: 0.5, ..FAST };
+        let seen = RateInputs { qdelay_trend_mem: 0.5, ..FAST };
         near(limit(5e6, 0.0, &measured(1e6, 0.0), &seen), 1.5e6);
         near(limit(5e6, 2e6, &measured(1e6, 0.0), &seen), 3e6);
         near(limit(1e6, 2e6, &measured(1e6, 0.0), &seen), 1e6);

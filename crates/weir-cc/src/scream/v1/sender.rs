@@ -116,7 +116,7 @@ impl Scream {
     }
 
     fn update_window(&mut self, now: SendTime) {
-        let seen = window::Seen {
+        let seen = window::WindowInputs {
             bytes_in_flight: self.path.bytes_in_flight(),
             qdelay: self.path.qdelay(),
             qdelay_target: self.qdelay_target.get(),
@@ -139,7 +139,7 @@ impl Scream {
             self.rate.measure_only(now, config, queued);
             return None;
         }
-        let seen = rate::Seen {
+        let seen = rate::RateInputs {
             in_fast_increase: self.window.in_fast_increase(),
             qdelay_trend: self.trend.get(),
             qdelay_trend_mem: self.trend.memory(),

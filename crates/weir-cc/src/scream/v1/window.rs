@@ -17,7 +17,7 @@ const SLOW_USE: f64 = 1.25;
 
 /// Inputs of an update of the window.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct WindowInputs {
     pub(super) bytes_in_flight: u64,
     pub(super) qdelay: f64,
     pub(super) qdelay_target: f64,
@@ -65,7 +65,7 @@ impl Window {
     }
 
     /// Feedback without an event. Returns whether fast increase ended by it.
-    pub(super) fn update(&mut self, config: &Config, seen: &Seen) -> bool {
+    pub(super) fn update(&mut self, config: &Config, seen: &WindowInputs) -> bool {
         let acked = core::mem::take(&mut self.newly_acked);
         let ended = self.in_fast_increase && seen.qdelay_trend >= config.qdelay_trend_th;
         self.in_fast_increase &= !ended;
@@ -116,14 +116,14 @@ impl Window {
 }
 
 /// Increment of fast increase: as much as was acknowledged, while the window is in use. RFC 8298 §4.1.2.2.
-fn fast_increment(cwnd: f64, acked: u64, seen: &Seen) -> f64 {
+fn fast_increment(cwnd: f64, acked: u64, seen: &WindowInputs) -> f64 {
     let used = FAST_USE * seen.bytes_in_flight as f64 + acked as f64;
     if used > cwnd { acked as f64 } else { 0.0 }
 }
 
 impl Config {
     /// Increment, or decrement, by the distance from the delay target. RFC 8298 §4.1.2.2.
-    fn increment(&self, cwnd: f64, acked: u64, seen: &Seen) -> f64 {
+    fn increment(&self, cwnd: f64, acked: u64, seen: &WindowInputs) -> f64 {
         let off_target = (seen.qdelay_target - seen.qdelay) / seen.qdelay_target;
         let used = SLOW_USE * seen.bytes_in_flight as f64 + acked as f64;
         // An unused window does not grow.
@@ -159,8 +159,8 @@ mod tests {
         SendTime::from_millis(ms)
     }
 
-    fn seen(bytes_in_flight: u64, qdelay: f64, qdelay_trend: f64) -> Seen {
-        Seen { bytes_in_flight, qdelay, qdelay_target: 0.1, qdelay_trend }
+    fn seen(bytes_in_flight: u64, qdelay: f64, qdelay_trend: f64) -> WindowInputs {
+        WindowInputs { bytes_in_flight, qdelay, qdelay_target: 0.1, qdelay_trend }
     }
 
     fn near(value: f64, expected: f64) {

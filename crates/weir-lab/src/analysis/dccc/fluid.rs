@@ -65,11 +65,11 @@ pub(in crate::analysis) struct Results {
     /// Times of the series, in s.
     time_s: Vec<f64>,
     /// Rates over time.
-    flows: Vec<Course>,
+    flows: Vec<FluidSeries>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Course {
+struct FluidSeries {
     /// The flow by its index: `flow-0`.
     name: String,
     /// Its rate, in bit/s.
@@ -221,7 +221,7 @@ impl Parameters {
         let apart = rate_bps.iter().zip(&at_rest.rates).map(|(rate, rest)| (rate / rest - 1.0).abs());
         let shown: Vec<usize> =
             (0..self.points as usize).map(|n| n * (values - 1) / (self.points as usize - 1)).collect();
-        let flow = |(index, rates): (usize, &Vec<f64>)| Course {
+        let flow = |(index, rates): (usize, &Vec<f64>)| FluidSeries {
             name: format!("flow-{index}"),
             rate_bps: shown.iter().map(|&at| rates[at]).collect(),
         };

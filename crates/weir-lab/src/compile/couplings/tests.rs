@@ -136,8 +136,11 @@ fn measured_groups_make_flows_tell_statistics_where_the_scenario_wants_them() {
         (media.config.detection.map(|detection| detection.place()), media.config.witness.is_some())
     };
     let measured = "algorithm = \"rfc8699-1\"\ndetection = \"measured\"";
-    assert_eq!(told(measured), (Some(weir_media::Place::Sender), true));
+    assert_eq!(told(measured), (Some(weir_media::DetectionSide::Sender), true));
     // The receiver sees every packet, so that the sender needs no feedback on single ones.
-    assert_eq!(told(&format!("{measured}\nat = \"receiver\"")), (Some(weir_media::Place::Receiver), false));
+    assert_eq!(
+        told(&format!("{measured}\nat = \"receiver\"")),
+        (Some(weir_media::DetectionSide::Receiver), false)
+    );
     assert_eq!(told("algorithm = \"rfc8699-1\""), (None, false));
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// Time series with equal steps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Course {
+pub(crate) struct UniformSeries {
     /// Beginning of the first step, in seconds of the run.
     pub(crate) from: f64,
     /// Length of a step, in seconds.
@@ -25,7 +25,7 @@ pub(super) fn numbers_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<
     Ok(numbers.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect())
 }
 
-impl Course {
+impl UniformSeries {
     /// Steps that begin within these seconds of the run.
     pub(super) fn between(&self, from: f64, to: f64) -> Self {
         // The tolerance keeps a step that begins on the second, despite rounding of the sum.

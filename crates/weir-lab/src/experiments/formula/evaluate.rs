@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::courses::{
-    Course, correlation, distance, known, mean, number_or_none, numbers_or_none, quantile, ranks, rescaled,
-    share, variation, where_other,
+    UniformSeries, correlation, distance, known, mean, number_or_none, numbers_or_none, quantile, ranks,
+    rescaled, share, variation, where_other,
 };
 use super::{Formula, Function, Leaf, Operator};
 use weir_measure::metrics::jain;
@@ -18,9 +18,9 @@ pub(crate) enum Harvested {
     /// Number for each flow or link that matches the path.
     Several(#[serde(deserialize_with = "numbers_or_none")] Vec<f64>),
     /// Time series of a number.
-    Course(Course),
+    UniformSeries(UniformSeries),
     /// Time series for each flow or link that matches the path.
-    Courses(Vec<Course>),
+    Courses(Vec<UniformSeries>),
 }
 
 /// Known values for the evaluation of a formula.
@@ -70,11 +70,11 @@ pub(crate) fn value(formula: &Formula, known: &Known<'_>) -> Option<Harvested> {
 impl Harvested {
     fn map(self, change: &dyn Fn(f64) -> f64) -> Self {
         let all = |values: Vec<f64>| values.into_iter().map(change).collect();
-        let course = |course: Course| Course { values: all(course.values), ..course };
+        let course = |course: UniformSeries| UniformSeries { values: all(course.values), ..course };
         match self {
             Self::Number(x) => Self::Number(change(x)),
             Self::Several(values) => Self::Several(all(values)),
-            Self::Course(own) => Self::Course(course(own)),
+            Self::UniformSeries(own) => Self::UniformSeries(course(own)),
             Self::Courses(own) => Self::Courses(own.into_iter().map(course).collect()),
         }
     }
@@ -84,15 +84,15 @@ impl Harvested {
         let all = |a: &[f64], b: &[f64]| -> Option<Vec<f64>> {
             (a.len() == b.len()).then(|| a.iter().zip(b).map(|(&a, &b)| operate(a, b)).collect())
         };
-        let course = |a: &Course, b: &Course| {
+        let course = |a: &UniformSeries, b: &UniformSeries| {
             let values = a.goes_with(b).then(|| all(&a.values, &b.values))??;
-            Some(Course { values, ..*a })
+            Some(UniformSeries { values, ..*a })
         };
         Some(match (self, other) {
             (one, Self::Number(b)) => one.map(&|a| operate(a, b)),
             (Self::Number(a), other) => other.map(&|b| operate(a, b)),
             (Self::Several(a), Self::Several(b)) => Self::Several(all(&a, &b)?),
-            (Self::Course(a), Self::Course(b)) => Self::Course(course(&a, &b)?),
+            (Self::UniformSeries(a), Self::UniformSeries(b)) => Self::UniformSeries(course(&a, &b)?),
             (Self::Courses(a), Self::Courses(b)) if a.len() == b.len() => {
                 Self::Courses(a.iter().zip(&b).map(|(a, b)| course(a, b)).collect::<Option<_>>()?)
             }
@@ -103,7 +103,7 @@ impl Harvested {
     fn numbers(&self) -> &[f64] {
         match self {
             Self::Several(values) => values,
-            Self::Course(course) => &course.values,
+            Self::UniformSeries(course) => &course.values,
             Self::Number(_) | Self::Courses(_) => &[],
         }
     }
@@ -111,7 +111,7 @@ impl Harvested {
     /// Numbers of `other`, each paired with a number of this value by place or time, or `None` if they do not match.
     fn paired<'o>(&self, other: &'o Self) -> Option<&'o [f64]> {
         let goes = match (self, other) {
-            (Self::Course(own), Self::Course(other)) => own.goes_with(other),
+            (Self::UniformSeries(own), Self::UniformSeries(other)) => own.goes_with(other),
             _ => true,
         };
         (goes && self.numbers().len() == other.numbers().len()).then(|| other.numbers())
@@ -120,7 +120,9 @@ impl Harvested {
     fn all_numbers(&self, change: impl Fn(&[f64]) -> Vec<f64>) -> Option<Self> {
         match self {
             Self::Several(values) => Some(Self::Several(change(values))),
-            Self::Course(course) => Some(Self::Course(Course { values: change(&course.values), ..*course })),
+            Self::UniformSeries(course) => {
+                Some(Self::UniformSeries(UniformSeries { values: change(&course.values), ..*course }))
+            }
             Self::Number(_) | Self::Courses(_) => None,
         }
     }
@@ -129,9 +131,9 @@ impl Harvested {
         if let Self::Number(number) = self { *number } else { f64::NAN }
     }
 
-    fn each_course(&self, change: impl Fn(&Course) -> Course) -> Option<Self> {
+    fn each_course(&self, change: impl Fn(&UniformSeries) -> UniformSeries) -> Option<Self> {
         match self {
-            Self::Course(course) => Some(Self::Course(change(course))),
+            Self::UniformSeries(course) => Some(Self::UniformSeries(change(course))),
             Self::Courses(courses) => Some(Self::Courses(courses.iter().map(change).collect())),
             Self::Number(_) | Self::Several(_) => None,
         }
@@ -145,7 +147,7 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
     let number = match function {
         Function::Between => return first.each_course(|course| course.between(given(1), given(2))),
         Function::Smooth => return first.each_course(|course| course.smooth(given(1))),
-        Function::Slope => return first.each_course(Course::slope),
+        Function::Slope => return first.each_course(UniformSeries::slope),
         Function::Size => return Some(first.clone().map(&f64::abs)),
         Function::Ln => return Some(first.clone().map(&libm::log)),
         Function::Sqrt => return Some(first.clone().map(&f64::sqrt)),
@@ -155,7 +157,7 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
             let other = first.paired(arguments.get(1)?)?;
             return first.all_numbers(|numbers| where_other(numbers, other, given(2), given(3)));
         }
-        Function::Fairness => return fairness(first).map(Harvested::Course),
+        Function::Fairness => return fairness(first).map(Harvested::UniformSeries),
         Function::Sum => match first {
             // If one of several flows has no value, there is no sum. In a time series such moments are left out.
             Harvested::Several(values) => values.iter().sum(),
@@ -170,11 +172,11 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
         Function::Above => share(numbers, |value| value > given(1)),
         Function::Below => share(numbers, |value| value < given(1)),
         Function::Until => {
-            let Harvested::Course(course) = first else { return None };
+            let Harvested::UniformSeries(course) = first else { return None };
             course.until(given(1), given(2), given(3))
         }
         Function::Episodes => {
-            let Harvested::Course(course) = first else { return None };
+            let Harvested::UniformSeries(course) = first else { return None };
             course.episodes(given(1))
         }
         Function::Correlation => correlation(numbers, first.paired(arguments.get(1)?)?),
@@ -183,7 +185,7 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
     Some(Harvested::Number(number))
 }
 
-fn fairness(of: &Harvested) -> Option<Course> {
+fn fairness(of: &Harvested) -> Option<UniformSeries> {
     let Harvested::Courses(courses) = of else { return None };
     let first = courses.first()?;
     let length = first.values.len();
@@ -194,5 +196,5 @@ fn fairness(of: &Harvested) -> Option<Course> {
         let rates: Vec<f64> = courses.iter().map(|course| course.values[moment]).collect();
         jain(&rates).unwrap_or(f64::NAN)
     };
-    Some(Course { values: (0..length).map(index).collect(), ..*first })
+    Some(UniformSeries { values: (0..length).map(index).collect(), ..*first })
 }

@@ -75,9 +75,9 @@ impl Takes {
         match self {
             Self::Each => true,
             Self::Number => matches!(kind, Kind::Number),
-            Self::Numbers => matches!(kind, Kind::Several | Kind::Course),
-            Self::Course => matches!(kind, Kind::Course),
-            Self::AnyCourse => matches!(kind, Kind::Course | Kind::Courses),
+            Self::Numbers => matches!(kind, Kind::Several | Kind::UniformSeries),
+            Self::Course => matches!(kind, Kind::UniformSeries),
+            Self::AnyCourse => matches!(kind, Kind::UniformSeries | Kind::Courses),
             Self::Courses => matches!(kind, Kind::Courses),
         }
     }
@@ -157,7 +157,7 @@ impl Function {
             | Self::Rank
             | Self::Rescaled
             | Self::Slope => first,
-            Self::Fairness => Kind::Course,
+            Self::Fairness => Kind::UniformSeries,
             _ => Kind::Number,
         }
     }

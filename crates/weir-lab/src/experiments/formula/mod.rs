@@ -19,7 +19,7 @@ mod evaluate;
 mod functions;
 mod parse;
 
-pub(super) use courses::Course;
+pub(super) use courses::UniformSeries;
 pub(super) use evaluate::{Harvested, Known, evaluate, value};
 pub(super) use functions::Function;
 pub(super) use parse::{fill, parse_any, parse_as};
@@ -88,7 +88,7 @@ pub(super) enum Kind {
     /// Number for each of several flows or links.
     Several,
     /// Time series.
-    Course,
+    UniformSeries,
     /// Time series for each of several flows or links.
     Courses,
 }
@@ -99,7 +99,7 @@ impl Kind {
         match self {
             Self::Number => "a number",
             Self::Several => "several numbers",
-            Self::Course => "a course over time",
+            Self::UniformSeries => "a course over time",
             Self::Courses => "several courses over time",
         }
     }
@@ -115,7 +115,7 @@ impl Leaf {
         match (Self::is_series(&self.path), self.path.contains('*')) {
             (false, false) => Kind::Number,
             (false, true) => Kind::Several,
-            (true, false) => Kind::Course,
+            (true, false) => Kind::UniformSeries,
             (true, true) => Kind::Courses,
         }
     }

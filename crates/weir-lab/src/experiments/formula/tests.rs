@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use super::parse::parse;
 use super::*;
 
-fn course(from: f64, step: f64, values: &[f64]) -> Course {
-    Course { from, step, values: values.to_vec() }
+fn course(from: f64, step: f64, values: &[f64]) -> UniformSeries {
+    UniformSeries { from, step, values: values.to_vec() }
 }
 
 /// Values that the formulas of these tests can name.
@@ -16,10 +16,10 @@ fn measured(leaf: &Leaf) -> Option<Harvested> {
         ("b", "flows.*.loss_ratio") => Harvested::Several(vec![0.5, f64::NAN]),
         ("b", "flows.*.rate_bps") => Harvested::Several(vec![1.0, 2.0]),
         ("a", "series.links.x.queue_mean_ms") => {
-            Harvested::Course(course(10.0, 0.5, &[0.0, 4.0, f64::NAN, 6.0, 1.0, 5.0, 5.0, 5.0]))
+            Harvested::UniformSeries(course(10.0, 0.5, &[0.0, 4.0, f64::NAN, 6.0, 1.0, 5.0, 5.0, 5.0]))
         }
         ("b", "series.links.x.queue_mean_ms") => {
-            Harvested::Course(course(10.0, 0.5, &[1.0, 9.0, 3.0, 13.0, 3.0, 11.0, 11.0, 11.0]))
+            Harvested::UniformSeries(course(10.0, 0.5, &[1.0, 9.0, 3.0, 13.0, 3.0, 11.0, 11.0, 11.0]))
         }
         ("a", "series.flows.*.send_rate_bps") => {
             Harvested::Courses(vec![course(0.0, 1.0, &[1.0, 2.0, 0.0]), course(0.0, 1.0, &[1.0, 1.0, 0.0])])
@@ -216,8 +216,8 @@ fn courses_of_other_times_do_not_go_together() {
     assert_eq!(value(&format!("mean(during({later}, {earlier}, 0, 99))")), None);
     assert_eq!(value(&format!("correlation(smooth({A}, 1), {B})")), None);
     let alone = [
-        Course { from: 0.0, step: 1.0, values: vec![1.0; 3] },
-        Course { from: 1.0, step: 1.0, values: vec![1.0; 3] },
+        UniformSeries { from: 0.0, step: 1.0, values: vec![1.0; 3] },
+        UniformSeries { from: 1.0, step: 1.0, values: vec![1.0; 3] },
     ];
     let formula = parse("mean(fairness(a:series.flows.*.send_rate_bps))").unwrap();
     let measured = |_: &Leaf| Some(Harvested::Courses(alone.to_vec()));

@@ -63,7 +63,9 @@ fn a_series_is_found_by_name_with_its_time() {
     series.time_s = vec![5.0, 5.1, 5.2];
     series.links = links;
     let found = |path| harvest(path, &Value::Null, Some(&series));
-    let Some(Harvested::Course(course)) = found("series.links.b.queue_mean_ms") else { panic!("a course") };
+    let Some(Harvested::UniformSeries(course)) = found("series.links.b.queue_mean_ms") else {
+        panic!("a course")
+    };
     assert_eq!((course.from, course.values), (5.0, vec![4.0, 5.0, 6.0]));
     assert!((course.step - 0.1).abs() < 1e-9);
     let Some(Harvested::Courses(courses)) = found("series.links.*.queue_mean_ms") else { panic!("courses") };

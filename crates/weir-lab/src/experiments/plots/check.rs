@@ -221,15 +221,15 @@ fn fitting(
     let (formula, own) = reader(text, scope, path)?;
     let (fits, wanted) = match kind {
         PlotKind::Course => (
-            matches!(own, Kind::Course | Kind::Number),
+            matches!(own, Kind::UniformSeries | Kind::Number),
             "a course over time, such as `VARIANT:series.flows.NAME.send_rate_bps`, or a number as a level",
         ),
         PlotKind::Cdf => (
-            matches!(own, Kind::Several | Kind::Course),
+            matches!(own, Kind::Several | Kind::UniformSeries),
             "several numbers or a course over time, such as `VARIANT:series.links.NAME.queue_mean_ms`",
         ),
         PlotKind::Curve => (
-            matches!(own, Kind::Several | Kind::Course | Kind::Number),
+            matches!(own, Kind::Several | Kind::UniformSeries | Kind::Number),
             "several numbers, such as `VARIANT:flows.*.rate_bps`, or a number",
         ),
         PlotKind::Map => (

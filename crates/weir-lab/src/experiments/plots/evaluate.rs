@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::formula::{Course, Formula, Harvested};
+use super::super::formula::{Formula, Harvested, UniformSeries};
 use super::super::judge::Measured;
 use super::super::values::{Runs, number};
 use super::check::{LineFormulas, PlotFormulas};
@@ -86,7 +86,7 @@ fn known(value: f64) -> Value {
 
 /// Time series, with values at the middles of its steps.
 fn course(value: Option<Harvested>) -> Drawn {
-    let Some(Harvested::Course(Course { from, step, values })) = value else {
+    let Some(Harvested::UniformSeries(UniformSeries { from, step, values })) = value else {
         return Drawn::Level { y: number(value.as_ref()) };
     };
     let time = |index: usize| from + step * (index as f64 + 0.5);
@@ -101,7 +101,7 @@ fn numbers(value: Option<Harvested>) -> Vec<f64> {
     match value {
         Some(Harvested::Number(number)) => vec![number],
         Some(Harvested::Several(values)) => values,
-        Some(Harvested::Course(course)) => course.values,
+        Some(Harvested::UniformSeries(course)) => course.values,
         Some(Harvested::Courses(_)) | None => Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::super::formula::{Course, Harvested, Leaf};
+use super::super::formula::{Harvested, Leaf, UniformSeries};
 use super::super::values::Runs;
 use super::super::{Experiment, Extent, Reproduction};
 use super::*;
@@ -125,7 +125,7 @@ fn drawn(id: &str, seeds: usize, measured: &dyn Fn(usize, usize, &Leaf) -> Optio
 }
 
 fn course(values: &[f64]) -> Harvested {
-    Harvested::Course(Course { from: 1.0, step: 0.5, values: values.to_vec() })
+    Harvested::UniformSeries(UniformSeries { from: 1.0, step: 0.5, values: values.to_vec() })
 }
 
 #[test]

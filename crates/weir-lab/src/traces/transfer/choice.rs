@@ -6,7 +6,7 @@ use std::path::Path;
 use super::super::asked::{Asked, Finding};
 use super::super::error::FormError;
 use super::super::packet::{FlowKey, Part};
-use super::super::packets::{Seen, each};
+use super::super::packets::{CaptureFacts, each};
 use super::copies::Copies;
 
 /// Most flows that a capture may have.
@@ -101,7 +101,11 @@ pub(super) fn choose(path: &Path, asked: &Asked, findings: &mut Vec<Finding>) ->
 }
 
 /// The flow that `asked` names among all `flows`, the largest first; the only one where none is named.
-fn one_of(flows: &[(FlowKey, Extent)], seen: &Seen, asked: &Asked) -> Result<(FlowKey, Extent), FormError> {
+fn one_of(
+    flows: &[(FlowKey, Extent)],
+    seen: &CaptureFacts,
+    asked: &Asked,
+) -> Result<(FlowKey, Extent), FormError> {
     if flows.is_empty() {
         let problem = match seen.orphans {
             0 => "it has no packet of TCP or UDP over IP".to_owned(),

@@ -35,7 +35,7 @@ impl Both {
         both
     }
 
-    fn hear(&mut self, ms: i64, ack: &Acknowledgement) -> News {
+    fn hear(&mut self, ms: i64, ack: &Acknowledgement) -> RackUpdate {
         let news = self.1.hear(at(ms), &self.0, ack, MS(100));
         self.0.acknowledge(ack.cumulative);
         self.0.take_blocks(&ack.sacks);

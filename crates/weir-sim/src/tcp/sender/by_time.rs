@@ -7,19 +7,19 @@ use weir_units::TimeDelta;
 use weir_world::tcp::{Acknowledgement, SackBlock};
 
 use super::{State, TcpSender};
-use crate::tcp::rack::{Found, News};
+use crate::tcp::rack::{Found, RackUpdate};
 use crate::tcp::scoreboard::Scoreboard;
 
 /// Content of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct AckContent {
     /// Segments acknowledged cumulatively for the first time.
     acked: u32,
     /// Segments known to have arrived for the first time.
     delivered: u32,
     /// Departure of the segment whose timestamp is echoed.
     echo: SendTime,
-    news: News,
+    news: RackUpdate,
 }
 
 impl TcpSender {
@@ -51,7 +51,7 @@ impl TcpSender {
             self.undo.on_duplicate(block);
         }
         self.hear_of_probe(now, ack.cumulative, duplicate, delivered > 0);
-        let told = Told { acked, delivered, echo, news };
+        let told = AckContent { acked, delivered, echo, news };
         self.judge(now, &told);
         let found = self.find_lost(now);
         if marks > 0 {
@@ -79,13 +79,13 @@ impl TcpSender {
 
     /// Whether a segment has arrived that left before the first outstanding one did, so that the latter may well be in
     /// flight.
-    fn tells_of_old(&self, now: SendTime, told: &Told) -> bool {
+    fn tells_of_old(&self, now: SendTime, told: &AckContent) -> bool {
         let Some(rack) = self.rack.as_ref().filter(|_| self.board.flight() > 0) else { return false };
         told.news.sacked_in.first().is_some_and(|rtt| now - rtt < rack.left_at(self.board.first()))
     }
 
     /// Changes the state by the content of the acknowledgement, apart from losses.
-    fn judge(&mut self, now: SendTime, told: &Told) {
+    fn judge(&mut self, now: SendTime, told: &AckContent) {
         let first = self.board.first();
         let recovered = self.recover.is_none_or(|recover| first >= recover);
         match self.state {
@@ -120,7 +120,7 @@ impl TcpSender {
 
     /// Evaluates a timeout: it was spurious if a segment that was never retransmitted arrives (RFC 5682 §3.1, the form
     /// with SACK).
-    fn judge_timeout(&mut self, now: SendTime, told: &Told, recovered: bool) {
+    fn judge_timeout(&mut self, now: SendTime, told: &AckContent, recovered: bool) {
         let recover = self.recover.unwrap_or(0);
         self.doubt.new_only = false;
         let late = told.acked > 0 && (self.undo.is_late(told.echo) || self.undo.was_needless());
@@ -190,7 +190,7 @@ impl TcpSender {
 
     /// Sets the window after an acknowledgement: in proportion to the arriving segments in recovery, else by the
     /// algorithm.
-    fn set_window(&mut self, now: SendTime, told: &Told, marks: u16, lost: u32) {
+    fn set_window(&mut self, now: SendTime, told: &AckContent, marks: u16, lost: u32) {
         match self.state {
             State::Recovery | State::Reducing if self.config.prr => {
                 if told.delivered > 0 {

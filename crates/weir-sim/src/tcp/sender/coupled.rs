@@ -115,9 +115,9 @@ impl TcpSender {
     }
 
     /// Takes an acknowledgement. Poll for segments afterwards; if coupled, after the coupler's actions are applied.
-    pub fn on_ack_coupled(&mut self, now: SendTime, ack: &Acknowledgement) -> Heard {
+    pub fn on_ack_coupled(&mut self, now: SendTime, ack: &Acknowledgement) -> AckResult {
         if !self.coupled.on {
-            return Heard { rtt: self.on_ack(now, ack), connected: false, loss: None, news: None };
+            return AckResult { rtt: self.on_ack(now, ack), connected: false, loss: None, news: None };
         }
         let (state, before, first) = (self.state, self.window, self.board.first());
         let reductions = self.counts.ecn_reductions;
@@ -128,7 +128,7 @@ impl TcpSender {
         }
         let event = match (state, self.state) {
             (State::SynSent, State::Open) => {
-                return Heard { rtt, connected: true, loss: None, news: None };
+                return AckResult { rtt, connected: true, loss: None, news: None };
             }
             (State::Open | State::Reducing | State::Loss, State::Recovery) => {
                 Some(WindowEvent::RecoveryEntered)
@@ -141,14 +141,14 @@ impl TcpSender {
             _ => None,
         };
         let news = event.map(|event| CouplingMessage::Window(self.news(event, before, acked)));
-        Heard { rtt, connected: false, loss: None, news }
+        AckResult { rtt, connected: false, loss: None, news }
     }
 
     /// Reports a loss that is repaired already: recovery is entered and left at once.
-    fn hear_of_repaired_loss(&self, rtt: Option<TimeDelta>, before: Window, acked: u32) -> Heard {
+    fn hear_of_repaired_loss(&self, rtt: Option<TimeDelta>, before: Window, acked: u32) -> AckResult {
         let loss = self.news(WindowEvent::RecoveryEntered, before, 0);
         let news = self.news(WindowEvent::RecoveryLeft, loss.after, acked);
-        Heard {
+        AckResult {
             rtt,
             connected: false,
             loss: Some(CouplingMessage::Window(loss)),
@@ -229,7 +229,7 @@ impl TcpSender {
 
 /// Results of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
-pub struct Heard {
+pub struct AckResult {
     /// The round-trip time it measured.
     pub rtt: Option<TimeDelta>,
     /// Whether it completes the handshake.

@@ -10,7 +10,7 @@ use super::{State, TcpSender};
 
 /// State after a timeout that may be spurious (F-RTO).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Doubt {
+pub(super) struct SuspectedTimeout {
     /// Whether the timeout may be spurious.
     pub(super) frto: bool,
     /// Whether, until the next acknowledgement, only new segments leave and no lost ones.
