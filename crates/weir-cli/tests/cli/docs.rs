@@ -18,8 +18,11 @@ use printed::{Printed, blocks, comparable, printed, renewed, rows, tables};
 const REPRODUCTION: &str = "docs/reproduction.md";
 
 /// Documents with results, which do not depend on the machine.
-const RESULTS: [&str; 10] = [
+const RESULTS: [&str; 13] = [
     "README.md",
+    "docs/tutorial.md",
+    "docs/operators.md",
+    "docs/researchers.md",
     "docs/analysis.md",
     "docs/controllers.md",
     "docs/suites.md",
