@@ -40,7 +40,7 @@ const PUT_TOGETHER: [&str; 6] = [
     "| point | a | W | T | D |",
     "| case | what happens | judged from |",
     "| what | how it is drawn |",
-    "| call | constants, loss heard by | share, % | after 5 s, % | 90 % reached | loss, % | queue, median / 95th, ms |",
+    "| call | source of loss | share, % | after 5 s, % | 90 % reached | loss, % | queue, median / 95th, ms |",
     "| call | controller | share, % | after 5 s, % | 90 % reached | loss, % | queue, median / 95th, ms |",
     "| call | constants | decreases, goog_cc / gcc | matched, % | targets within 10 %, % of the time |",
 ];
