@@ -1,5 +1,5 @@
 # `make` alone is `make test`. Behind a target, two number signs and a line are its entry in `make help`. CI runs `make lint test`.
-.PHONY: test help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts fmt \
+.PHONY: test help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
 	mutants fuzz soak
 
 test: ## all tests; a few minutes on two cores
@@ -67,6 +67,10 @@ reproduce-check: ## checks that every claim of a paper that was met still is; so
 reproduce-tried: ## checks the figures of changed settings in experiments/; some two minutes
 	cargo build --release --locked
 	$(WEIR_RELEASE) reproduce --tried
+
+reproduction-pages: ## a page for each paper with every claim, in target/reproduction/; some ten minutes
+	cargo build --release --locked
+	PATH="$(dir $(abspath $(WEIR_RELEASE))):$$PATH" tools/docs/reproduction.sh pages $(or $(CARGO_TARGET_DIR),target)/reproduction
 
 reproduce-verdicts: ## writes experiments/verdicts.json anew (needs jq)
 	cargo build --release --locked

@@ -1,4 +1,4 @@
-//! Audio, video and a shared screen of one call have one rate together, each its part by its weight, over a path in memory:
+//! Audio, video and a shared screen of one call share a common rate by their weights, over a path in memory:
 //! `cargo run -p weir-media --example coupled_call`.
 
 mod path;

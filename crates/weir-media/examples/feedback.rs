@@ -1,6 +1,6 @@
-//! Feedback as bytes, for a media stack that has packets of its own: the sender numbers RTP packets by its send history, the
-//! receiver writes transport-wide feedback or RFC 8888, the sender reads it, and the controller decides. A link in memory stands
-//! where your sockets would be: `cargo run --release -p weir-media --example feedback`.
+//! Feedback as bytes, for a media stack that has packets of its own: the sender numbers RTP packets by its send
+//! history, the receiver writes transport-wide feedback or RFC 8888, the sender reads it, and the controller decides. A
+//! link in memory takes the place of your sockets: `cargo run --release -p weir-media --example feedback`.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -18,7 +18,7 @@ use weir_wire::{ParseError, WriteError, rtcp, seq::Unwrapper};
 /// Source identifiers of the video and of its receiver.
 const VIDEO: u32 = 0x0051_EE75;
 const RECEIVER: u32 = 0x00C0_FFEE;
-/// Under which number your SDP has the header extension with the transport-wide sequence number.
+/// Number of the header extension with the transport-wide sequence number in your SDP.
 const TRANSPORT_SEQUENCE: u8 = 5;
 /// RFC 3550 §5.1: a stream's sequence numbers begin anywhere.
 const FIRST_SEQUENCE: u16 = 65_000;
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the sending end of your stack holds for each path.
+/// State of the sending end of your stack for each path.
 struct Sender {
     controller: GoogCc,
     history: SendHistory,
@@ -44,7 +44,7 @@ struct Sender {
 }
 
 impl Sender {
-    /// A packet leaves; its bytes, of which `payload` follow the header.
+    /// Sends a packet; returns its bytes, of which `payload` follow the header.
     fn send(&mut self, now: SendTime, payload: usize) -> Result<Vec<u8>, WriteError> {
         // The number goes into the header, and the header's length into the history.
         let number = (self.history.next_number() as u16).to_be_bytes();
@@ -68,7 +68,7 @@ impl Sender {
         Ok(bytes)
     }
 
-    /// RTCP has come. What cannot be read is told; what came before it counts.
+    /// Takes RTCP. A malformed message is an error; the messages before it count.
     fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> Result<(), ParseError> {
         for message in rtcp::messages(bytes) {
             let state = self.state();
@@ -86,7 +86,7 @@ impl Sender {
     }
 }
 
-/// What the receiving end holds.
+/// State of the receiving end.
 struct FarEnd {
     format: PacketFormat,
     numbers: Unwrapper,
@@ -104,7 +104,7 @@ impl FarEnd {
         Self { format, numbers: Unwrapper::new(), arrivals, writer }
     }
 
-    /// A packet has come. Your socket tells its ECN field: `Arrival::ecn`.
+    /// Takes a packet. Your socket has its ECN field: `Arrival::ecn`.
     fn on_packet(&mut self, at: ArrivalTime, bytes: &[u8]) -> Result<(), ParseError> {
         let packet = RtpPacket::parse(bytes)?;
         let number = match (self.format, packet.extension(TRANSPORT_SEQUENCE)) {
@@ -113,7 +113,7 @@ impl FarEnd {
             (PacketFormat::Rfc8888, _) => packet.sequence,
         };
         let size = DataSize::from_bytes(packet.payload.len() as u64);
-        // When it left is of no interest here: the sender knows.
+        // The departure time is of no interest here: the sender knows it.
         self.arrivals.on_arrival(&Arrival::new(self.numbers.unwrap(number), SendTime::ZERO, at, size));
         Ok(())
     }
@@ -131,7 +131,7 @@ impl FarEnd {
     }
 }
 
-/// A call of 40 s; tells the capacity and the target each second.
+/// Runs a call of 40 s; reports the capacity and the target each second to `tell`.
 pub(crate) fn call(
     format: PacketFormat,
     mut tell: impl FnMut(i64, DataRate, Target),
@@ -165,7 +165,7 @@ pub(crate) fn call(
                 link.push_back((link_free + TimeDelta::from_millis(25), bytes));
             }
         }
-        // The receiver's clock is hours off; only differences of its times mean anything.
+        // The receiver's clock is hours off; only differences of its times matter.
         let there = ArrivalTime::from_millis(ms + 7_200_000);
         while let Some((_, bytes)) = link.front().filter(|(at, _)| *at <= now) {
             far_end.on_packet(there, bytes)?;

@@ -1,5 +1,5 @@
-//! Two flows of one session over a path in memory, and each decision of their controllers: no socket, no clock, no
-//! runtime: `cargo run -p weir-media --example two_flows`.
+//! Two flows of one session over a path in memory, with each decision of their controllers; without sockets, clocks or
+//! a runtime: `cargo run -p weir-media --example two_flows`.
 
 mod path;
 
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })
 }
 
-/// A call of 30 s; tells each decision.
+/// Runs a call of 30 s; passes each decision to `tell`.
 pub(crate) fn call(
     mut tell: impl FnMut(SendTime, FlowId, &Decision),
 ) -> Result<(), Box<dyn std::error::Error>> {
@@ -37,7 +37,7 @@ pub(crate) fn call(
     let (mut path, mut now, mut room) = (Path::new(receivers), SendTime::ZERO, [0; 1472]);
     while now <= SendTime::from_millis(30_000) {
         path.deliver(now, &mut session);
-        // What goes out. Sender reports are left out: nothing here asks for them.
+        // Sends the outputs. Sender reports are dropped, as nothing here asks for them.
         let wake = loop {
             match session.poll(now, &mut room) {
                 Output::Packet(flow, packet) => path.send(now, flow, packet),

@@ -1,25 +1,27 @@
-//! What an embedder must hear of.
+//! Events that the embedder of a flow is alerted to.
 
 use crate::breakers::Breaker;
 
-/// What happened to a flow that its embedder must hear of.
+/// An event of a flow that its embedder should act on or log.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Alarm {
-    /// A circuit breaker tripped and media has stopped, as if the application had paused it. It goes on when the application
-    /// says so ([`MediaSender::resume`](crate::MediaSender::resume)), which should have reason to believe that the path bears it.
+    /// A circuit breaker tripped and media has stopped, as if the application had paused it. The application restarts
+    /// it with [`MediaSender::resume`](crate::MediaSender::resume), when it has reason to believe that the path bears
+    /// it.
     Stopped(Breaker),
-    /// The receiver tells of packets that were never sent
-    /// ([`SendHistory::receiver_lies`](weir_cc::history::SendHistory::receiver_lies)): whatever else it says, the flow keeps
-    /// to its least rate.
+    /// The receiver reports packets that were never sent
+    /// ([`SendHistory::receiver_lies`](weir_cc::history::SendHistory::receiver_lies)). The flow keeps to its least rate,
+    /// regardless of its other reports.
     ReceiverLies,
     /// Reports contradict each other on when a packet arrived
-    /// ([`SendHistory::is_contested`](weir_cc::history::SendHistory::is_contested)): somebody forges some. While they do the rate does
-    /// not rise above what it is now.
+    /// ([`SendHistory::is_contested`](weir_cc::history::SendHistory::is_contested)): some are forged. Meanwhile the
+    /// rate does not rise above its present value.
     ReportsContradict,
-    /// Neither is so any more.
+    /// The end of the two states above: the reports are plausible and consistent again.
     ReportsAgree,
-    /// More was refused that no honest peer sends ([`RefusedReports::suspicious`](crate::RefusedReports::suspicious)); told once a second
-    /// at most. What, and how much, tells [`MediaSender::refused_reports`](crate::MediaSender::refused_reports).
+    /// More reports were refused that no honest peer sends
+    /// ([`RefusedReports::suspicious`](crate::RefusedReports::suspicious)). The alarm is raised at most once a second.
+    /// [`MediaSender::refused_reports`](crate::MediaSender::refused_reports) has the counts by kind.
     ReportsRefused,
 }

@@ -27,7 +27,7 @@ impl AudioConfig {
     }
 }
 
-/// Who comes so many packets late sends them; who comes later has missed what he slept through.
+/// Packets up to this many intervals late are still sent; later ones are skipped.
 const MOST_LATE_PACKETS: i64 = 2;
 
 /// When the next audio packet leaves.
@@ -54,8 +54,8 @@ impl AudioSource {
         self.due
     }
 
-    /// When the packet that is due was recorded, and its payload, if one is due. Packets that are more than two intervals
-    /// late were not recorded.
+    /// Recording time and payload of the packet that is due, if one is due. Packets more than two intervals late were
+    /// not recorded.
     pub(crate) fn poll(&mut self, now: SendTime) -> Option<(SendTime, u16)> {
         if self.due > now {
             return None;

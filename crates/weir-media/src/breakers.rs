@@ -1,16 +1,17 @@
-//! RTP circuit breakers (RFC 8083): what stops media that no controller stopped.
+//! RTP circuit breakers (RFC 8083): stop media that no controller stopped.
 //!
-//! * Nothing is heard of the media for three reporting intervals, of at least 5 s each (§4.1): no report at all, of whatever kind.
-//!   Of sparse media three packets in a row must stay without an answer.
-//! * Reports come, and none of them tells of a newer packet (§4.2, `k` = 5). Those count before which something of their stream left.
-//! * More is lost than at ten times the rate of a TCP flow, for as many reports as the RFC averages over (§4.3, by the simple form
-//!   of the TCP throughput equation with `b` = 1). The RFC goes by their mean loss; here each must tell of as much, so that an
-//!   honest report denies forged ones.
+//! * RTCP timeout (§4.1): no report on the media, of any kind, for three reporting intervals of at least 5 s each. Of
+//!   sparse media three packets in a row must stay unanswered.
+//! * Media timeout (§4.2, `k` = 5): reports come, but cover no newer packet. A report counts only if a packet of its
+//!   stream left since the one before.
+//! * Congestion (§4.3): the media rate exceeds ten times that of a TCP flow, for as many reports as the RFC averages
+//!   over. The TCP rate is the simple form of the TCP throughput equation with `b` = 1. The RFC uses the mean loss of
+//!   the reports; here each must show as much loss, so that an honest report outweighs forged ones.
 //!
-//! The last two go by what reports tell of the video, and by what was sent of it: what is sent of audio meanwhile is no part of either.
+//! The last two use only the reports on the video stream and the video packets sent; audio is no part of either.
 //!
-//! Media usability (§4.4) is the application's to judge. The frames of one rate decision are one (`G` = 1), and both ends report
-//! at the same interval.
+//! Media usability (§4.4) is left to the application. The frames of one rate decision are one (`G` = 1), and both ends
+//! report at the same interval.
 
 mod silence;
 
@@ -23,33 +24,34 @@ use crate::config::MediaConfig;
 use crate::sources::Kind;
 use silence::Silence;
 
-/// The intervals of the RTCP timeout are at least so long (RFC 3550 §6.2).
+/// Minimum interval of the RTCP timeout (RFC 3550 §6.2).
 const LEAST_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
-/// `k` of RFC 8083 §4.1: so many frames, round trips or reports without progress.
+/// `k` of RFC 8083 §4.1: number of frames, round trips or reports without progress.
 const NO_PROGRESS: f64 = 5.0;
-/// A picture that changes more rarely counts as one that changes so often (`Tf` is the longest of the last ten seconds).
+/// Upper bound of the frame interval. A picture that changes more rarely counts as one that changes this often (`Tf` is
+/// the longest of the last ten seconds).
 const LONGEST_FRAME: TimeDelta = TimeDelta::from_secs(10);
-/// Intervals that are judged at most: with reports once a second 15 s, with faster ones fewer.
+/// Maximum number of intervals that are judged: with reports once a second 15 s, with faster ones less.
 const MOST_INTERVALS: usize = 64;
 
-/// A circuit breaker that has tripped: media has stopped, and why.
+/// A circuit breaker that has tripped, with the reason: media has stopped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Breaker {
-    /// Nothing has been heard of the media (RFC 8083 §4.1).
+    /// No feedback on the media was received (RFC 8083 §4.1).
     RtcpTimeout {
-        /// For so long, from what was heard last or the first packet that was not answered.
+        /// Time since the last feedback, or since the first packet that was not answered.
         silence: TimeDelta,
     },
-    /// Reports come, and nothing of the media arrives (RFC 8083 §4.2).
+    /// Reports come, but none of them shows arriving media (RFC 8083 §4.2).
     MediaTimeout {
-        /// So many reports one after the other told of no newer packet.
+        /// Number of reports in a row that covered no newer packet.
         reports: u32,
     },
-    /// Far more is sent than the path's losses allow (RFC 8083 §4.3).
+    /// The sending rate is far above what the path's losses allow (RFC 8083 §4.3).
     Congestion {
-        /// What was sent.
+        /// Sending rate of the video.
         rate: DataRate,
-        /// Ten times what TCP would send with these losses and this round trip.
+        /// Ten times the rate of TCP at this loss ratio and round-trip time.
         limit: DataRate,
         /// The share of packets lost, in (0, 1].
         loss_ratio: f64,
@@ -69,8 +71,8 @@ impl core::fmt::Display for Breaker {
     }
 }
 
-/// What the breakers go by. Reports come at their interval or, where somebody forges some, more often: then each counts, and the
-/// least that any tells.
+/// State of the circuit breakers. Reports come at their interval or, where some are forged, more often. Then each of
+/// them counts, and the lowest loss that any reports.
 #[derive(Debug)]
 pub(crate) struct Breakers {
     /// `Tdr`, and `Td` where it is longer than [`LEAST_INTERVAL`].
@@ -81,10 +83,10 @@ pub(crate) struct Breakers {
     /// `Tr`.
     rtt: Option<TimeDelta>,
     highest: Option<u32>,
-    /// Reports without progress although something was sent since the report before, and the time between those two of each.
+    /// Reports without progress although a packet was sent since the report before, and the sum of their intervals.
     stalled: u32,
     stalled_for: TimeDelta,
-    /// The last report, and when something was first sent since.
+    /// Time of the last report, and of the first packet sent since.
     reported: Option<SendTime>,
     sent: Option<SendTime>,
     present: Interval,
@@ -92,19 +94,19 @@ pub(crate) struct Breakers {
     intervals: VecDeque<Interval>,
 }
 
-/// An interval of reports.
+/// Sums over one reporting interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Interval {
     packets: u64,
     size: DataSize,
     time: TimeDelta,
-    /// The least loss that reports in it told of, and the least round trip.
+    /// The lowest loss ratio and the lowest round-trip time in its reports.
     loss_ratio: Option<f64>,
     rtt: Option<TimeDelta>,
 }
 
 impl Breakers {
-    /// Those of a flow, if it has any.
+    /// Circuit breakers of a flow, if it has any.
     pub(crate) fn of(config: &MediaConfig) -> Option<Self> {
         let frame = TimeDelta::from_secs_f64(1.0 / config.encoder.frame_rate);
         config.breakers.then(|| Self::new(config.rtcp_interval, frame.clamp(TimeDelta::ZERO, LONGEST_FRAME)))
@@ -127,7 +129,7 @@ impl Breakers {
         }
     }
 
-    /// Nothing is sent for a while, on purpose or by a breaker: what was learnt is forgotten.
+    /// The flow sends no packets for a while, by a pause or by a breaker: resets the state.
     pub(crate) fn rest(&mut self) {
         let mut intervals = core::mem::take(&mut self.intervals);
         intervals.clear();
@@ -146,7 +148,7 @@ impl Breakers {
         }
     }
 
-    /// Something was heard of the media.
+    /// Feedback on the media was received.
     pub(crate) fn on_heard(&mut self, now: SendTime, rtt: Option<TimeDelta>) {
         if let Some(new) = rtt {
             self.present.rtt = Some(self.present.rtt.map_or(new, |least| least.min(new)));
@@ -155,8 +157,8 @@ impl Breakers {
         self.silence.on_heard(now, self.rtt.unwrap_or_default());
     }
 
-    /// A block of a receiver report on the video has come, however old: of packets up to `highest`, and of the loss since the report
-    /// before, in 1/256.
+    /// Takes a receiver report block on the video, however old: highest sequence number received, and fraction lost
+    /// since the report before in 1/256.
     pub(crate) fn on_block(&mut self, now: SendTime, highest: u32, fraction_lost: u8) -> Option<Breaker> {
         if let Some(stalled) = self.stall(now, highest) {
             return Some(stalled);
@@ -172,17 +174,17 @@ impl Breakers {
         self.congestion()
     }
 
-    /// When [`Self::on_timeout`] wants to be called.
+    /// Time of the next call of [`Self::on_timeout`].
     pub(crate) fn next_timeout(&self) -> Option<SendTime> {
         self.silence.next_timeout()
     }
 
-    /// Whether nothing was heard for too long.
+    /// The RTCP timeout, if there was no feedback for too long.
     pub(crate) fn on_timeout(&mut self, now: SendTime) -> Option<Breaker> {
         self.silence.on_timeout(now).map(|silence| Breaker::RtcpTimeout { silence })
     }
 
-    /// Counts the reports that tell of no newer packet although some were sent since the report before.
+    /// Counts reports that cover no newer packet although packets were sent since the report before.
     fn stall(&mut self, now: SendTime, highest: u32) -> Option<Breaker> {
         let ahead = |before: u32| highest.wrapping_sub(before) as i32 > 0;
         let sent = self.sent.take();
@@ -192,19 +194,21 @@ impl Breakers {
             (self.stalled, self.stalled_for) = (0, TimeDelta::ZERO);
             return None;
         }
-        // Of a long time without a report only the last interval before the packet counts.
+        // After a long time without a report only the last interval before the packet counts.
         self.stalled_for += now - before?.max(sent? - self.interval);
         self.stalled += 1;
         let longest = self.frame.max(self.rtt.unwrap_or_default()).max(self.interval);
+        // RFC 8083 §4.2: ceil(k · max(Tf, Tr, Tdr) / Tdr) reports.
         let most = (longest.secs_f64() * NO_PROGRESS / self.interval.secs_f64()).ceil();
         let waited = self.stalled_for >= self.interval.scale(most);
         let stalled = waited && f64::from(self.stalled) >= most;
         stalled.then_some(Breaker::MediaTimeout { reports: self.stalled })
     }
 
-    /// How many intervals `CB_INTERVAL` has.
+    /// Number of reporting intervals in `CB_INTERVAL`.
     fn judged(&self, rtt: TimeDelta) -> usize {
         let (frame, rtt, interval) = (self.frame.secs_f64(), rtt.secs_f64(), self.interval.secs_f64());
+        // RFC 8083 §4.3: ceil(3 · min(max(10 · G · Tf, 10 · Tr, 3 · Tdr), max(15, 3 · Td)) / (3 · Tdr)).
         let most = f64::max(15.0, 3.0 * self.interval.max(LEAST_INTERVAL).secs_f64());
         let span = (10.0 * frame).max(10.0 * rtt).max(3.0 * interval).min(most);
         ((3.0 * span / (3.0 * interval)).ceil() as usize).clamp(1, MOST_INTERVALS)
@@ -221,12 +225,13 @@ impl Breakers {
             all.time += interval.time;
             loss_ratio = loss_ratio.min(interval.loss_ratio.unwrap_or(0.0));
         }
-        // Who sends less than a packet in each round trip and report is not judged.
+        // Below one packet per round trip and reporting interval the flow is not judged.
         let slow = (all.packets as f64) * rtt.max(self.interval).secs_f64() < all.time.secs_f64();
         if loss_ratio <= 0.0 || slow {
             return None;
         }
         let size = all.size.bytes() as f64 / all.packets as f64;
+        // The simple TCP throughput equation with b = 1 (RFC 8083 §4.3): X = s / (R · sqrt(2·p/3)).
         let tcp = 8.0 * size / (rtt.secs_f64() * (2.0 * loss_ratio / 3.0).sqrt());
         let limit = DataRate::from_bps_f64(10.0 * tcp);
         let rate = all.size / all.time;
@@ -252,7 +257,7 @@ mod tests {
         breakers.on_sent(at(ms), Kind::Video, DataSize::from_bytes(1000));
     }
 
-    /// A second of so many packets of 1000 bytes, and a report at its end.
+    /// A second with `packets` packets of 1000 bytes, and a report at its end.
     fn second(breakers: &mut Breakers, second: i64, packets: i64, highest: u32, lost: u8) -> Option<Breaker> {
         for n in 0..packets {
             sent(breakers, 1000 * second + 1000 * n / packets);
@@ -279,7 +284,7 @@ mod tests {
         for stalled in 2..6 {
             assert_eq!(second(&mut breakers, stalled, 10, 20, 0), None);
         }
-        // One that shows progress begins anew, and one before which nothing was sent says nothing.
+        // A report that shows progress begins anew; a report before which no packet was sent does not count.
         assert_eq!(second(&mut breakers, 6, 10, 21, 0), None);
         for stalled in 7..11 {
             assert_eq!(second(&mut breakers, stalled, 10, 21, 0), None);
@@ -301,7 +306,7 @@ mod tests {
             second(breakers, s, video, 10, 0)
         };
         assert!((1..60).all(|s| beside(&mut breakers, s, 0).is_none()));
-        // A picture each 20 s that is not seen is one: the fifth of them stops media.
+        // Each picture, one per 20 s, that is not received counts once: the fifth of them stops media.
         let stopped = (60..200).find(|s| beside(&mut breakers, *s, i64::from(s % 20 == 0)).is_some());
         assert_eq!(stopped, Some(140));
     }
@@ -350,7 +355,7 @@ mod tests {
             let lost = if s % 3 == 2 { 0 } else { 255 };
             assert_eq!(second(&mut breakers, s, 300, s as u32 + 1, lost), None);
         }
-        // So does one beside a flood of others.
+        // An honest report outweighs a flood of others too.
         for s in 30..40 {
             for ms in (0..1000).step_by(20) {
                 let now = at(1000 * s + ms);
@@ -364,7 +369,7 @@ mod tests {
     fn many_reports_in_a_short_time_are_no_lack_of_progress() {
         let mut breakers = breakers();
         assert_eq!(second(&mut breakers, 0, 10, 10, 0), None);
-        // Twenty reports in each second tell of nothing newer: it takes five seconds all the same.
+        // Twenty reports in each second cover no newer packet: the breaker takes five seconds all the same.
         for n in 1..100 {
             sent(&mut breakers, 1000 + 50 * n - 1);
             assert_eq!(breakers.on_block(at(1000 + 50 * n), 10, 0), None, "{n}");

@@ -1,4 +1,4 @@
-//! What sender and receiver of a media flow must agree on.
+//! Configuration that sender and receiver of a media flow must agree on.
 
 use weir_cc::{Ecn, PacketFormat, RateLimits};
 use weir_units::TimeDelta;
@@ -19,43 +19,46 @@ pub struct MediaConfig {
     pub limits: RateLimits,
     /// The encoder.
     pub encoder: EncoderConfig,
-    /// Audio beside the video, in a stream of its own under the same controller; `None` for video alone.
+    /// Audio beside the video, in a stream of its own under the same controller (`None`: video alone).
     pub audio: Option<AudioConfig>,
-    /// The receiver asks for a key frame when it has lost video, at most once in this time; `None` for never. Video
-    /// packets then carry a frame marking.
+    /// Minimum time between key frame requests of a receiver that has lost video (`None`: no requests). With requests
+    /// video packets carry a frame marking.
     pub key_frame_requests: Option<TimeDelta>,
     /// Most payload bytes in a packet; at least 1.
     pub payload_limit: u16,
     /// Mean time between sender reports, and between receiver reports.
     pub rtcp_interval: TimeDelta,
-    /// Each such time is drawn from the mean times `1 ± spread`; in [0, 1).
+    /// Spread of the report intervals: each is drawn from the mean times `1 ± spread`; in [0, 1).
     pub rtcp_spread: f64,
     /// ECN field of media packets as they leave.
     pub ecn: Ecn,
-    /// How the receiver writes per-packet reports. The sender reads every format.
+    /// Format of the receiver's per-packet reports. The sender reads every format.
     pub packet_format: PacketFormat,
-    /// Whether a REMB bounds a law that goes by per-packet feedback (`goog-remb` was agreed on beside `transport-cc`). A REMB holds
-    /// until the next one, so one forged message would bound the rate for the rest of the call: refused unless `true`. A law
-    /// without per-packet feedback goes by REMB in any case.
+    /// Whether a REMB bounds a controller that uses per-packet feedback (`goog-remb` was agreed on beside
+    /// `transport-cc`). A REMB holds until the next one, so one forged message would bound the rate for the rest of the
+    /// call: refused unless `true`. A controller without per-packet feedback follows REMB in any case.
     pub remb: bool,
-    /// The receiver also tells of single packets once in this time, beside the reports of a law that tells of them only
-    /// as a whole; `None` for never. The law goes by its own reports as before, but the sender knows the fate of each
-    /// packet, as shared bottleneck detection wants it (RFC 8382). Beside a law over per-packet feedback there is none.
+    /// Interval of additional per-packet reports beside a controller whose own reports are aggregates (`None`: no such
+    /// reports). The controller uses its own reports as before, but the sender knows the fate of each packet, as shared
+    /// bottleneck detection needs it (RFC 8382). Beside a controller over per-packet feedback there are no additional
+    /// reports.
     pub witness: Option<TimeDelta>,
-    /// Statistics for shared bottleneck detection (RFC 8382); `None` for none.
+    /// Statistics for shared bottleneck detection (RFC 8382), if any.
     pub detection: Option<Detection>,
-    /// One transport-wide number in so many, at least 2, is left out by chance: no packet has it, and a report that has it
-    /// arrived is not believed ([`SendHistory::leave_out`](weir_cc::history::SendHistory::leave_out)). `None` for never. Where a
-    /// receiver would take the gap for a loss none is left out: beside a law with a receiver half of its own, with RFC 8888, with
-    /// statistics made at the receiver.
+    /// Mean spacing of skipped transport-wide sequence numbers, at least 2 (`None`: no number is skipped). No packet
+    /// has a skipped number, so a report of its arrival (an optimistic acknowledgement) is not believed
+    /// ([`SendHistory::leave_out`](weir_cc::history::SendHistory::leave_out)). Numbers are not skipped where a receiver
+    /// would take the gap for a loss. These are controllers with a receiver half of their own, RFC 8888, and statistics
+    /// made at the receiver.
     pub leave_out: Option<u32>,
-    /// Whether media stops where RFC 8083 says that it must ([`Breaker`](crate::Breaker)).
+    /// Whether media stops where RFC 8083 requires it ([`Breaker`](crate::Breaker)).
     pub breakers: bool,
 }
 
 impl MediaConfig {
-    /// A flow with the papers' defaults: payload of 1200 bytes, reports every second ± 50 %, no ECN, transport-wide
-    /// feedback where the law reports per packet, of which one number in 500 is left out; circuit breakers are on.
+    /// A flow with the papers' defaults: payload of 1200 bytes, reports every second ± 50 %, no ECN. Feedback is
+    /// transport-wide where the controller reports per packet, and one number in 500 is skipped. Circuit breakers are
+    /// on.
     pub const fn new(limits: RateLimits, encoder: EncoderConfig) -> Self {
         Self {
             limits,

@@ -1,4 +1,4 @@
-//! What a flow sends: frames of an encoder, and packets with what each carries.
+//! Frames and packets of a flow, with their content.
 
 use weir_units::DataSize;
 use weir_wire::FrameMarking;
@@ -14,24 +14,24 @@ const AUDIO_PAYLOAD_TYPE: u8 = 111;
 /// Payload of a padding packet: RTP padding counts in one byte.
 pub(crate) const PADDING_PAYLOAD: u16 = 255;
 
-/// A media packet that leaves now: its header as on the wire, and what a measurement wants to know besides.
+/// A media packet that leaves now: its header as on the wire, and additional values for measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MediaPacket {
     /// RTP header with extensions, at the resolution of the wire.
     pub header: MediaHeader,
     /// Payload bytes.
     pub payload: u16,
-    /// The frame it belongs to; `None` for padding and audio.
+    /// The frame it belongs to, if it is video.
     pub frame: Option<u32>,
     /// Whether it is audio.
     pub audio: bool,
 }
 
-/// What a packet carries.
+/// Content of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Content {
     Video(Piece),
-    /// An RTP timestamp, and so many bytes.
+    /// RTP timestamp, and payload in bytes.
     Audio(u32, u16),
     Padding,
 }
@@ -53,7 +53,7 @@ impl Content {
         if self.is_audio() { Kind::Audio } else { Kind::Video }
     }
 
-    /// `None` for padding.
+    /// RTP timestamp; padding has none.
     pub(crate) fn timestamp(self) -> Option<u32> {
         match self {
             Self::Video(piece) => Some(piece.timestamp),

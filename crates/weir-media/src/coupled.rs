@@ -1,4 +1,4 @@
-//! A flow of a session as it stands to its coupler.
+//! A flow of a session, as seen by its coupler.
 
 use weir_cc::coupled::{CouplerAction, CouplingMessage, Demand, FlowId, FlowParameters, Membership};
 use weir_cc::{AllocatedRate, RateLimits, SendTime};
@@ -8,40 +8,40 @@ use crate::alarm::Alarm;
 use crate::config::MediaConfig;
 use crate::session::{Output, Session};
 
-/// What a flow tells as its desired rate `DR` (RFC 8699 §5.2).
+/// Desired rate `DR` that a flow reports (RFC 8699 §5.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Desired {
-    /// Nothing: it takes what it can get.
+    /// No desired rate: the flow takes any rate that it is allocated.
     Unlimited,
     /// The upper bound of its rate.
     #[default]
     Limits,
-    /// The same, and while it sends clearly less than it may, half as much again as it sends.
+    /// The same; while the flow sends clearly less than its rate, 1.5 times its sending rate.
     Measured,
 }
 
-/// A flow that went on by itself because its reports contradicted each other joins again once they have agreed for so long.
+/// Time for which reports must agree before a flow joins again that was withdrawn for contradictory reports.
 const AGREED: TimeDelta = TimeDelta::from_secs(30);
 
-/// How a flow stands to those who report on it.
+/// Whether the reports on a flow agree, and since when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReportAgreement {
-    /// It is coupled.
+    /// The flow is coupled.
     Coupled,
-    /// Its reports contradict each other: what they say is to reach no other flow.
+    /// Its reports contradict each other: their content must not reach other flows.
     Doubted,
-    /// They agree since then.
+    /// Its reports have agreed since this time.
     Agreed(SendTime),
 }
 
-/// Stands between a flow of a [`Session`] and its [`Coupler`](weir_cc::coupled::Coupler): says in words what the session
-/// gives out, and makes of orders what the session is to do.
+/// Connects a flow of a [`Session`] with its [`Coupler`](weir_cc::coupled::Coupler): makes coupling messages of the
+/// session's outputs, and applies the coupler's actions to the session.
 ///
-/// Each method that returns words wants them told, in order; what the coupler orders then goes to [`Self::apply`] of the
-/// flow that it is for, at once or when it has come from where the coupler stands.
+/// Coupling messages that a method returns must be sent to the coupler in order. The coupler's actions go to
+/// [`Self::apply`] of the flow that they are for, at once or after the delay from the coupler.
 ///
-/// A flow under [`Alarm::ReportsContradict`] goes on by itself, so that what is forged of it reaches no other. It joins again once its
-/// reports have agreed for 30 s.
+/// A flow under [`Alarm::ReportsContradict`] leaves the coupling, so that forged reports on it reach no other. The flow
+/// joins again once its reports have agreed for 30 s.
 #[derive(Clone, Debug)]
 pub struct CoupledFlow {
     id: FlowId,
@@ -52,7 +52,7 @@ pub struct CoupledFlow {
     begun: bool,
     paused: bool,
     standing: ReportAgreement,
-    /// When feedback came last, as of the last decision.
+    /// Time of the last feedback, as of the last decision.
     heard_at: Option<SendTime>,
 }
 
@@ -76,12 +76,12 @@ impl CoupledFlow {
         }
     }
 
-    /// The flow in its session.
+    /// Identifier of the flow in its session.
     pub const fn id(&self) -> FlowId {
         self.id
     }
 
-    /// The flow begins, if it has not: it brings in the rate that its law begins with.
+    /// The flow begins, if it has not: it joins with the start rate of its controller.
     pub fn begin(&mut self, now: SendTime, session: &Session) -> Option<CouplingMessage> {
         let target = session.flow(self.id)?.target();
         if self.standing != ReportAgreement::Coupled {
@@ -92,13 +92,13 @@ impl CoupledFlow {
         first.then(|| self.membership.join(now, rate, rate, target.window))
     }
 
-    /// The flow was paused: others take its share. Nothing is told of one that goes on by itself.
+    /// The flow was paused: others take its share. A flow that is not coupled sends no message.
     pub fn pause(&mut self) -> Option<CouplingMessage> {
         self.paused = true;
         self.membership.pause()
     }
 
-    /// The flow goes on after a pause: with its start rate, as others have its share by now.
+    /// The flow goes on after a pause: at its start rate, as others have its share by now.
     pub fn resume(&mut self, now: SendTime, session: &Session) -> Option<CouplingMessage> {
         self.paused = false;
         if self.standing != ReportAgreement::Coupled {
@@ -109,7 +109,7 @@ impl CoupledFlow {
         Some(self.membership.join(now, self.limits.start().min(present), present, window))
     }
 
-    /// The flow has another weight from now on.
+    /// Changes the weight of the flow.
     pub fn weigh(&mut self, priority: f64) -> Option<CouplingMessage> {
         self.membership.set_parameters(FlowParameters { priority, ..*self.membership.parameters() })
     }
@@ -119,7 +119,7 @@ impl CoupledFlow {
         self.membership.leave()
     }
 
-    /// The session gave something out.
+    /// Takes an output of the session.
     pub fn on_output(
         &mut self,
         now: SendTime,
@@ -171,7 +171,7 @@ impl CoupledFlow {
         [None; 2]
     }
 
-    /// Whether the flow, which goes on by itself, is to join again.
+    /// Whether the flow, which is not coupled now, joins again.
     fn may_join_again(&mut self, now: SendTime) -> bool {
         let may =
             matches!(self.standing, ReportAgreement::Agreed(since) if now - since >= AGREED) && !self.paused;
@@ -181,19 +181,19 @@ impl CoupledFlow {
         may
     }
 
-    /// The coupler has ordered something. Returns the rate that the controller took, if there was one to take.
+    /// Applies an action of the coupler. Returns the rate that the controller took, if there was one to take.
     pub fn apply(&mut self, now: SendTime, order: &CouplerAction, session: &mut Session) -> Option<DataRate> {
         let share = self.membership.order(now, order);
         self.apply_allocation(now, share, session)
     }
 
-    /// When [`Self::on_timeout`] wants to be called.
+    /// Time of the next call of [`Self::on_timeout`].
     pub fn next_timeout(&self) -> Option<SendTime> {
         self.membership.next_timeout()
     }
 
-    /// The coupler does not answer in time: the flow goes on with less, or by itself. Returns the rate that the controller took, if
-    /// there was one to take.
+    /// The coupler has not answered in time: the flow goes on at a lower rate, or uncoupled. Returns the rate that the
+    /// controller took, if there was one to take.
     pub fn on_timeout(&mut self, now: SendTime, session: &mut Session) -> Option<DataRate> {
         let share = self.membership.on_timeout(now);
         self.apply_allocation(now, share, session)

@@ -1,4 +1,4 @@
-//! The flows of a session with their coupler beside them.
+//! The flows of a session, with a coupler in the same process.
 
 use weir_cc::SendTime;
 use weir_cc::coupled::{Coupler, CouplingMessage, FlowId, Refusal};
@@ -8,8 +8,8 @@ use crate::session::{Output, Session};
 
 /// Flows of one [`Session`], coupled in the process that sends them.
 ///
-/// It stands beside the session: show it each of the session's outputs, tell it what is done to the session's flows, and
-/// call [`Self::on_timeout`] when its time has come.
+/// An instance accompanies the session. The caller passes each output of the session, reports what is done to its
+/// flows, and calls [`Self::on_timeout`] at [`Self::next_timeout`].
 #[derive(Debug)]
 pub struct CoupledFlows<C> {
     coupler: C,
@@ -17,7 +17,7 @@ pub struct CoupledFlows<C> {
 }
 
 impl<C: Coupler> CoupledFlows<C> {
-    /// Nobody is coupled yet.
+    /// A coupler without flows.
     pub const fn new(coupler: C) -> Self {
         Self { coupler, flows: Vec::new() }
     }
@@ -27,10 +27,10 @@ impl<C: Coupler> CoupledFlows<C> {
         &self.coupler
     }
 
-    /// A flow that the session starts now is coupled with the others.
+    /// Couples a flow that the session starts now with the others.
     ///
     /// # Errors
-    /// The coupler refuses it, here and below: for its priority, say.
+    /// The coupler refuses the message, here and below: for its priority, say.
     pub fn add(&mut self, now: SendTime, flow: CoupledFlow, session: &mut Session) -> Result<(), Refusal> {
         let id = flow.id();
         self.flows.push(flow);
@@ -41,7 +41,7 @@ impl<C: Coupler> CoupledFlows<C> {
         told
     }
 
-    /// The session gave something out.
+    /// Takes an output of the session.
     ///
     /// # Errors
     /// As in [`Self::add`].
@@ -63,7 +63,7 @@ impl<C: Coupler> CoupledFlows<C> {
         }
     }
 
-    /// The session pauses the flow.
+    /// The session has paused the flow.
     ///
     /// # Errors
     /// As in [`Self::add`].
@@ -71,7 +71,7 @@ impl<C: Coupler> CoupledFlows<C> {
         self.with(now, id, session, |flow, _| flow.pause())
     }
 
-    /// The session lets the flow go on.
+    /// The session has resumed the flow.
     ///
     /// # Errors
     /// As in [`Self::add`].
@@ -79,7 +79,7 @@ impl<C: Coupler> CoupledFlows<C> {
         self.with(now, id, session, |flow, session| flow.resume(now, session))
     }
 
-    /// The flow has another weight from now on.
+    /// Changes the weight of the flow.
     ///
     /// # Errors
     /// As in [`Self::add`].
@@ -103,7 +103,7 @@ impl<C: Coupler> CoupledFlows<C> {
         told
     }
 
-    /// When [`Self::on_timeout`] wants to be called.
+    /// Time of the next call of [`Self::on_timeout`].
     pub fn next_timeout(&self) -> Option<SendTime> {
         let flows = self.flows.iter().filter_map(CoupledFlow::next_timeout);
         flows.chain(self.coupler.next_timeout()).min()
@@ -118,7 +118,7 @@ impl<C: Coupler> CoupledFlows<C> {
         }
     }
 
-    /// What the flow `id` says is told, and all orders are obeyed.
+    /// Passes the messages of the flow `id` to the coupler, then applies all of its actions.
     fn with<W: IntoIterator<Item = CouplingMessage>>(
         &mut self,
         now: SendTime,

@@ -1,4 +1,5 @@
-//! Shared bottleneck detection at either end of a flow (RFC 8382): who makes the statistics, and what becomes of them.
+//! Shared bottleneck detection at either end of a flow (RFC 8382): where the statistics are computed, and how they are
+//! reported.
 
 use weir_cc::SendTime;
 use weir_cc::config_error::ConfigError;
@@ -8,7 +9,7 @@ use weir_units::TimeDelta;
 use weir_wire::rtcp::Sbd;
 use weir_wire::seq::Unwrapper;
 
-/// Statistics for shared bottleneck detection, and where they are made.
+/// Statistics for shared bottleneck detection, and where they are computed.
 ///
 /// RFC 8382 §3.1 has both ends agree on metrics and parameters by messages; here both get the same [`MediaConfig`].
 ///
@@ -19,11 +20,11 @@ pub struct Detection {
     place: Place,
 }
 
-/// Where statistics are made.
+/// The end that computes the statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// At the sender, by what per-packet reports tell: those of the law, or of a [witness](crate::MediaConfig::witness).
-    /// Where nobody reports single packets there are none.
+    /// At the sender, from per-packet reports: those of the controller, or [additional
+    /// ones](crate::MediaConfig::witness). Without per-packet reports there are no statistics.
     Sender,
     /// At the receiver, which reports them each interval.
     Receiver,
@@ -44,32 +45,33 @@ impl Detection {
         self.config
     }
 
-    /// Where statistics are made.
+    /// The end that computes the statistics.
     pub const fn place(&self) -> Place {
         self.place
     }
 
-    /// The parameters, if it is there that statistics are made.
+    /// The parameters, if statistics are computed at `place`.
     pub(crate) fn at(&self, place: Place) -> Option<Config> {
         (self.place == place).then_some(*self.config)
     }
 }
 
-/// Intervals by which a report may come later than the one that came soonest, as it stands to the sender's clock.
+/// Maximum lateness of a report in intervals, relative to the one with the least delay.
 const MOST_LATE: u64 = 8;
-/// So far ahead of the sender's clock is a report that had less delay than all before it: not taken, but nobody's fault.
+/// Intervals by which an honest report may be ahead of the sender's clock, because it had less delay than all before
+/// it. The reader skips such a report without counting it as refused.
 const HONEST: u64 = 1;
 
 /// Reads reports of statistics.
 ///
-/// The receiver numbers intervals by the sender's clock as far as it knows it. The first report tells the interval that
-/// has just ended at the sender; the others count on from it. None tells an interval that has not ended there: whoever
-/// judges flows together would wait no longer for those that are not so far.
+/// The receiver numbers intervals by the sender's clock as far as it knows it. The first report stands for the interval
+/// that has just ended at the sender; the others count on from it. An interval that has not ended there is never
+/// returned: the grouping of flows would no longer wait for those that lag behind.
 #[derive(Debug)]
 pub(crate) struct StatisticsReader {
     interval: TimeDelta,
     numbers: Unwrapper,
-    /// The receiver's number and ours of one interval.
+    /// Number of one interval at the receiver and at the sender.
     anchor: Option<(u64, u64)>,
     refused: u64,
 }
@@ -79,7 +81,7 @@ impl StatisticsReader {
         Self { interval, numbers: Unwrapper::new(), anchor: None, refused: 0 }
     }
 
-    /// A report has come. `None` if it says what cannot be.
+    /// Reads a report. Returns `None` if its values are impossible.
     pub(crate) fn read(&mut self, now: SendTime, report: &Sbd) -> Option<Statistics> {
         let seconds = |micros: u32| f64::from(micros) / 1e6;
         let told = Statistics {
@@ -103,12 +105,12 @@ impl StatisticsReader {
         Some(Statistics { interval: self.interval(now, report.interval)?, ..told })
     }
 
-    /// How many reports said what cannot be, of intervals to come among them.
+    /// Number of reports with impossible values, including those of future intervals.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// `None` for one that has not ended yet.
+    /// The sender's number of the interval, or `None` if it has not ended yet.
     fn interval(&mut self, now: SendTime, number: u16) -> Option<u64> {
         let number = self.numbers.unwrap(number);
         let ended = now.nanos().div_euclid(self.interval.nanos().max(1)) - 1;
@@ -118,7 +120,8 @@ impl StatisticsReader {
         if (ended.saturating_sub(MOST_LATE)..=ended).contains(&counted) {
             return Some(counted);
         }
-        // The receiver's reading of our clock has leapt; or the report that we count from was late, and this one less so.
+        // The receiver's estimate of the sender's clock has jumped, or the report that set the anchor was late and this
+        // one less so.
         self.anchor = Some((number, ended));
         self.refused += u64::from(counted > ended.saturating_add(HONEST));
         (counted < ended).then_some(ended)
@@ -132,7 +135,7 @@ pub(crate) fn statistics_report(told: &Statistics, anew: bool, ssrc: u32, source
         ssrc,
         source,
         interval: told.interval as u16,
-        // What is not defined is 0 and passes no bottleneck; who passes one has all of them.
+        // Undefined values are 0, which detects no bottleneck; statistics with a bottleneck have all values defined.
         defined: told.bottleneck || told.samples > 0,
         anew,
         bottleneck: told.bottleneck,
@@ -176,9 +179,9 @@ mod tests {
         // The receiver's interval 65 535 has ended when the sender's 99 has.
         assert_eq!(reader.read(at(100), &report(65_535)), Some(Statistics { interval: 99, ..TOLD }));
         assert_eq!(reader.read(at(101), &report(65_536)).map(|told| told.interval), Some(100));
-        // One is lost, one late.
+        // One report is lost, one late.
         assert_eq!(reader.read(at(104), &report(65_538)).map(|told| told.interval), Some(102));
-        // The receiver's reading has leapt by 64 s, and back.
+        // The receiver's estimate of the clock jumps by 64 s, and back.
         assert_eq!(reader.read(at(105), &report(65_722)), None);
         assert_eq!(reader.read(at(106), &report(65_723)).map(|told| told.interval), Some(105));
         assert_eq!(reader.read(at(107), &report(65_541)).map(|told| told.interval), Some(106));
@@ -217,7 +220,7 @@ mod tests {
                     .all(|told| told.is_none())
             );
             assert_eq!(reader.refused(), 19);
-            // Who comes to his senses is heard.
+            // An honest report after those is taken.
             let honest = reader.read(at(21, 40), &report((1 + ahead) * 19 + 1));
             assert_eq!(honest.map(|told| told.interval), Some(20));
         }

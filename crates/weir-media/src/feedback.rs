@@ -1,22 +1,23 @@
 //! Per-packet feedback as RTCP bytes, and back, without IO: transport-wide feedback
 //! (draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1) and congestion control feedback (RFC 8888 §3.1).
 //!
-//! For who has packets and sockets of his own. [`MediaSender`](crate::MediaSender) and
+//! For applications with packets and sockets of their own. [`MediaSender`](crate::MediaSender) and
 //! [`MediaReceiver`](crate::MediaReceiver) write and read with the same types.
 //!
-//! * The receiver shows arrivals to [`PacketFeedback`](weir_cc::packet_feedback::PacketFeedback); a [`FeedbackWriter`] makes
-//!   RTCP packets of its reports.
-//! * The sender notes in [`StreamNumbers`] which packet of which RTP stream has which number in its
-//!   [`SendHistory`](weir_cc::history::SendHistory); a [`FeedbackReader`] makes a [`Report`](weir_cc::Report) of each RTCP
-//!   packet, which the history joins with what was sent.
+//! * The receiver passes arrivals to [`PacketFeedback`](weir_cc::packet_feedback::PacketFeedback); a [`FeedbackWriter`]
+//!   makes RTCP packets of its reports.
+//! * The sender records in [`StreamNumbers`] the number of each RTP packet in its
+//!   [`SendHistory`](weir_cc::history::SendHistory); a [`FeedbackReader`] makes a [`Report`](weir_cc::Report) of each
+//!   RTCP packet, which the history joins with what was sent.
 //!
-//! What cannot be read is an error of [`weir_wire::rtcp::messages`], which says where the trouble is; nothing panics.
+//! Malformed messages are errors of [`weir_wire::rtcp::messages`] that name the place; no input causes a panic.
 //!
-//! Times count from the zero of the receiver's clock, modulo what the wire holds of them. The reader unwraps the first
-//! one to the reading nearest to the sender's clock, each further one to the reading nearest to the receiver's clock as it knows
-//! it: clocks that are synchronised stay so, and with others only differences mean anything.
+//! Times count from the zero of the receiver's clock, modulo the range of their fields. The reader unwraps the first
+//! one to the value nearest to the sender's clock. Each further one becomes the value nearest to its estimate of the
+//! receiver's clock. Clocks that are synchronised stay so; with others only differences are meaningful.
 //!
-//! Who sends with ECN tells the history ([`set_ecn`](weir_cc::history::SendHistory::set_ecn)), or marks are refused.
+//! A sender that uses ECN must set it in the history ([`set_ecn`](weir_cc::history::SendHistory::set_ecn)), or marks are
+//! refused.
 //!
 //! ```
 //! use weir_cc::history::SendHistory;

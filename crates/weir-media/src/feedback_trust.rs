@@ -1,39 +1,39 @@
-//! How far a sender goes by reports that somebody may have forged.
+//! Limits on a sender's trust in reports that may be forged.
 
 use weir_cc::SendTime;
 use weir_units::{DataRate, TimeDelta};
 
-/// How far reports are believed.
+/// Trust in the receiver's reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FeedbackTrust {
-    /// What they say holds.
+    /// Reports are believed.
     Whole,
-    /// They contradict each other.
+    /// Reports contradict each other.
     UpTo {
-        /// The rate does not rise above this one.
+        /// Upper bound of the rate meanwhile.
         rate: DataRate,
-        /// The maximum when that began.
+        /// The maximum rate when that began.
         maximum: DataRate,
     },
-    /// The receiver lies.
+    /// The receiver reports packets that were never sent.
     None,
 }
 
-/// When the embedder is to hear that reports were refused.
+/// Alarms to the embedder on refused reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Refusals {
-    /// How many he was told of, and when.
+    /// Number of refused reports at the last alarm, and its time.
     told: u64,
     at: Option<SendTime>,
-    /// Whether he is to hear of more.
+    /// Whether an alarm is due.
     pub(crate) to_tell: bool,
 }
 
-/// Who sends what is refused does not have the embedder called more often.
+/// Minimum time between alarms, so that a flood of refused reports makes no flood of alarms.
 const BETWEEN_ALARMS: TimeDelta = TimeDelta::from_secs(1);
 
 impl Refusals {
-    /// So many there were until now.
+    /// Takes the number of reports refused until now.
     pub(crate) fn on_count(&mut self, now: SendTime, count: u64) {
         if count > self.told && self.at.is_none_or(|at| now - at >= BETWEEN_ALARMS) {
             *self = Self { told: count, at: Some(now), to_tell: true };
@@ -41,23 +41,23 @@ impl Refusals {
     }
 }
 
-/// The rate of the last seconds.
+/// Moving average of the rate over the last seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecentRate {
     bps: f64,
     at: Option<SendTime>,
 }
 
-/// So long it takes to follow.
+/// Time constant of the average.
 const MEMORY: TimeDelta = TimeDelta::from_secs(5);
 
 impl RecentRate {
-    /// It begins at `rate`.
+    /// An average that begins at `rate`.
     pub(crate) fn at(rate: DataRate) -> Self {
         Self { bps: rate.bps_f64(), at: None }
     }
 
-    /// The rate is this now.
+    /// Takes the present rate.
     pub(crate) fn on_rate(&mut self, now: SendTime, rate: DataRate) {
         let share = match self.at.replace(now) {
             None => 1.0,
@@ -84,7 +84,8 @@ mod tests {
             usual.on_rate(SendTime::from_millis(ms), kbps(rate));
             usual.rate()
         };
-        // The first is taken as it is; then a fifth of the way in a second, and all of it in five or more.
+        // The first is taken as it is. Then the average moves by a fifth of the difference in a second, and by all of
+        // it in five or more.
         assert_eq!(
             (after(0, 1000), after(1000, 2000), after(1500, 700)),
             (kbps(1000), kbps(1200), kbps(1150))

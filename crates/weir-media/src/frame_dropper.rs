@@ -1,22 +1,22 @@
-//! Leaves out whole frames where a law asks for it (libwebrtc's `VideoStreamEncoder`, for its congestion window).
+//! Drops whole frames where a controller asks for it (libwebrtc's `VideoStreamEncoder`, for its congestion window).
 
 use weir_cc::Target;
 use weir_units::DataRate;
 
-/// Less than this share is not worth a frame. libwebrtc.
+/// Share of the rate up to which no frame is dropped. libwebrtc.
 const LEAST_SHARE: f64 = 0.01;
-/// At most one frame of so many is left out. libwebrtc.
+/// Minimum distance of dropped frames. libwebrtc.
 const LEAST_INTERVAL: u32 = 2;
 
-/// Leaves out one frame of several.
+/// Drops one frame of several.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FrameDropper {
-    /// Frames that were due while some were to be left out.
+    /// Frames that were due while the target asked for drops.
     due: u32,
 }
 
 impl FrameDropper {
-    /// Whether the frame that is due now is to be left out, where the encoder does not go below `least`.
+    /// Whether the frame that is due now is dropped. `least` is the encoder's lowest rate.
     pub(crate) fn drops(&mut self, target: &Target, least: DataRate) -> bool {
         let Some(interval) = interval(target, least) else { return false };
         let drops = self.due.is_multiple_of(interval);
@@ -25,7 +25,7 @@ impl FrameDropper {
     }
 }
 
-/// One frame of so many is left out.
+/// Distance of dropped frames, if any are dropped.
 fn interval(target: &Target, least: DataRate) -> Option<u32> {
     if target.frame_drop <= LEAST_SHARE {
         return None;
@@ -45,7 +45,7 @@ mod tests {
         DataRate::from_kbps(rate)
     }
 
-    /// Of twelve frames those that are left out, by their places.
+    /// Indices of the dropped frames among twelve.
     fn dropped(rate: u64, share: f64) -> Vec<usize> {
         let target =
             Target { frame_drop: share, ..Target::at(kbps(rate), Pacing::Unpaced, LimitingFactor::Delay) };

@@ -1,4 +1,4 @@
-//! When the receiver of a video stream asks for a key frame: when it has lost what only a key frame can repair.
+//! Key frame requests of the receiver of a video stream, made when a loss can only be repaired by a key frame.
 
 use weir_cc::ArrivalTime;
 use weir_units::TimeDelta;
@@ -7,23 +7,23 @@ use weir_wire::seq::Unwrapper;
 
 /// A packet is lost once one has arrived that is this many numbers ahead of it (RFC 5681 §3.2's three duplicates).
 const LOST_BEHIND: u64 = 3;
-/// Numbers ahead of the first one missing that are kept track of.
+/// Range of numbers tracked ahead of the first one missing.
 const SPAN: u64 = 64;
 
-/// Follows a stream by sequence numbers and frame markings. A picture is broken by each packet that is lost, and before
-/// the first key frame; it is whole again from the first packet on of a key frame that begins later.
+/// Follows a stream by sequence numbers and frame markings. A picture is broken before the first key frame, and by each
+/// lost packet. The picture is whole again from the first packet of a key frame that begins later.
 #[derive(Debug)]
 pub(crate) struct KeyFrameRequests {
-    /// Least time between two requests.
+    /// Minimum time between two requests.
     interval: TimeDelta,
     sequences: Unwrapper,
-    /// The first number that has not arrived and is not lost; those after it that have arrived, the next one in the
-    /// lowest bit.
+    /// The first number that has neither arrived nor is lost. The bit mask has the arrivals after it, the next number
+    /// in the lowest bit.
     next: Option<u64>,
     ahead: u64,
-    /// A key frame must begin at this number or later.
+    /// The first number at which a key frame must begin to repair the picture.
     needed_from: u64,
-    /// Where the last key frame began.
+    /// Number of the first packet of the last key frame.
     began: Option<u64>,
     asked: Option<ArrivalTime>,
     due: bool,
@@ -51,12 +51,12 @@ impl KeyFrameRequests {
         }
         self.see(number);
         let broken = self.began.is_none_or(|began| began < self.needed_from);
-        // A clock that was set back does not silence it.
+        // A clock that was set back must not suppress requests.
         let rested = self.asked.is_none_or(|asked| now - asked >= self.interval || now < asked);
         self.due = broken && rested;
     }
 
-    /// Whether a request is due; it is then taken for made at `now`.
+    /// Whether a request is due; if so, it counts as made at `now`.
     pub(crate) fn poll(&mut self, now: ArrivalTime) -> bool {
         let due = std::mem::take(&mut self.due);
         if due {
@@ -76,24 +76,24 @@ impl KeyFrameRequests {
             0 => _ = self.pass(next),
             1..=SPAN => self.ahead |= 1 << (ahead - 1),
             _ => {
-                // All that was missing is lost.
+                // All missing packets count as lost.
                 (self.next, self.ahead) = (Some(number + 1), 0);
                 self.needed_from = number;
                 return;
             }
         }
         let mut missing = self.next.unwrap_or(number);
-        // The highest number that has arrived is so much ahead of the first one missing.
+        // The condition is the distance of the highest arrival from the first missing packet.
         while u64::from(u64::BITS - self.ahead.leading_zeros()) >= LOST_BEHIND {
             self.needed_from = missing + 1;
             missing = self.pass(missing);
         }
     }
 
-    /// The first missing number `missing` has come or is given up. Returns the next one.
+    /// Removes the first missing number `missing`, which has arrived or is lost. Returns the next one.
     fn pass(&mut self, missing: u64) -> u64 {
         let arrived_behind = self.ahead.trailing_ones();
-        // All ones are shifted out in two steps: a shift by the whole width is none.
+        // The shift is done in two steps, as a shift by the whole width would be none.
         self.ahead = (self.ahead >> arrived_behind.min(SPAN as u32 - 1)) >> 1;
         let next = missing + 1 + u64::from(arrived_behind);
         self.next = Some(next);
@@ -115,7 +115,7 @@ mod tests {
         KeyFrameRequests::new(TimeDelta::from_millis(300))
     }
 
-    /// The packets arrive 10 ms apart from `from` on. Returns the times at which a key frame was asked for.
+    /// Packets arrive 10 ms apart from `from` on. Returns the times of the key frame requests.
     fn asked(
         requests: &mut KeyFrameRequests,
         from: i64,

@@ -35,7 +35,7 @@
 //! }
 //! ```
 //!
-//! Who has packets and sockets of his own, and only reads and writes per-packet reports, takes [`feedback`] and
+//! Applications with packets and sockets of their own, which need only per-packet reports, use [`feedback`]; see
 //! `crates/weir-media/examples/feedback.rs`.
 //!
 //! Choices where the sources leave room:

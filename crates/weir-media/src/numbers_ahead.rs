@@ -1,21 +1,21 @@
-//! Packets whose numbers do not go on from those before them (RFC 3550 A.1).
+//! Packets whose numbers do not continue those before them (RFC 3550 A.1).
 
 /// A packet this many numbers away is not the next of the flow, nor a late one (RFC 3550 A.1, `MAX_DROPOUT`).
 const FAR: u16 = 3000;
-/// A packet at most so many numbers behind one that is far away confirms it: numbers may be missing between.
+/// Maximum distance at which a packet behind a far one confirms it: numbers may be missing in between.
 const FOLLOWING: u16 = 100;
 
-/// Follows the numbers of a flow. The first packet is believed.
+/// Validates the numbers of a flow. The first packet is believed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NumbersAhead {
     newest: Option<u16>,
-    /// The last packet was this one, far from those before it.
+    /// Number of the last packet, if it was far from those before it.
     strange: Option<u16>,
 }
 
 impl NumbersAhead {
-    /// Whether the packet with this number belongs to the flow: it is near the newest, or behind another one as far away that came just
-    /// before it.
+    /// Whether the packet with this number belongs to the flow: it is near the newest, or follows another far one that
+    /// came just before it.
     pub(crate) fn admit(&mut self, number: u16) -> bool {
         let newest = *self.newest.get_or_insert(number);
         let ahead = number.wrapping_sub(newest);

@@ -1,4 +1,4 @@
-//! Splits frames into packets of nearly equal size and keeps those that the pacer has not let go yet.
+//! Splits frames into packets of nearly equal size and queues those that the pacer has not sent yet.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use weir_units::DataSize;
 
 use crate::encoder::Frame;
 
-/// The packets of a frame that still wait.
+/// A frame whose packets are queued.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     frame: u32,
@@ -18,7 +18,7 @@ struct Waiting {
     bytes_left: u32,
 }
 
-/// A queue of packets, held as frames: a packet comes into being when it leaves.
+/// A queue of packets, held as frames: a packet is made when it leaves.
 #[derive(Debug)]
 pub struct Packetiser {
     payload_limit: u32,
@@ -53,8 +53,8 @@ impl Packetiser {
         }
     }
 
-    /// Takes a frame in and returns the number of its packets: `⌈size / limit⌉`, whose sizes differ by a byte at
-    /// most, the larger ones first.
+    /// Queues a frame and returns the number of its packets: `⌈size / limit⌉`, whose sizes differ by a byte at most,
+    /// the larger ones first.
     pub fn push(&mut self, frame: &Frame, timestamp: u32) -> u16 {
         let bytes = u32::try_from(frame.size.bytes()).unwrap_or(u32::MAX);
         let packets = u16::try_from(bytes.div_ceil(self.payload_limit)).unwrap_or(u16::MAX);
@@ -95,17 +95,17 @@ impl Packetiser {
         Some(piece)
     }
 
-    /// Payload bytes waiting.
+    /// Queued payload bytes.
     pub fn queued(&self) -> DataSize {
         self.queued
     }
 
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// Drops what waits, as a pause does.
+    /// Drops all queued packets, as a pause does.
     pub fn clear(&mut self) {
         self.frames.clear();
         self.queued = DataSize::ZERO;

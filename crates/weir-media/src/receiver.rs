@@ -1,4 +1,5 @@
-//! The receiving end of a media flow: unwraps what the wire wrapped, shows it to the law's receiver half, reports.
+//! The receiving end of a media flow: unwraps the fields of the wire, passes arrivals to the controller's receiver
+//! half, reports.
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
@@ -25,15 +26,15 @@ use crate::sources::{Kind, Sources};
 #[derive(Debug)]
 pub struct MediaReceiver {
     receiver: Box<dyn Receiver>,
-    /// Tells of single packets beside the law's own half ([`MediaConfig::witness`]).
+    /// Makes per-packet reports beside the controller's receiver half ([`MediaConfig::witness`]).
     witness: Option<PacketFeedback>,
     /// Statistics for shared bottleneck detection.
     detected: Option<Box<Detected>>,
     rtcp_interval: RtcpInterval,
-    /// The streams that we report on.
+    /// The streams that are reported on.
     sources: Sources,
     reports: ReportWriter,
-    /// Of video and audio.
+    /// Reception statistics of video and audio.
     statistics: [ReceptionStatistics; 2],
     key_frames: Option<KeyFrameRequests>,
     /// Whether packets leave ECN-capable.
@@ -41,19 +42,19 @@ pub struct MediaReceiver {
     numbers: NumbersAhead,
     ids: Unwrapper,
     departures: AbsSendTimeUnwrapper,
-    /// When the first packet left, as [`first_departure`] reads it.
+    /// Departure of the first packet, as [`first_departure`] reads it.
     departed: Option<SendTime>,
     media_times: TimestampUnwrapper,
     rng: Pcg64Mcg,
     report_due: Option<ArrivalTime>,
-    /// When the last packet arrived.
+    /// Arrival time of the last packet.
     newest: Option<ArrivalTime>,
 }
 
 #[derive(Debug)]
 struct Detected {
     statistics: ArrivalStatistics,
-    /// What is to be reported.
+    /// Statistics to be reported.
     told: Option<Statistics>,
     /// Whether the next report is the first of a path.
     anew: bool,
@@ -88,15 +89,15 @@ impl MediaReceiver {
         }
     }
 
-    /// A media packet has arrived with `payload` bytes behind its header. One whose number is thousands from those before it is dropped
-    /// unless the next number follows (RFC 3550 A.1). A mark (CE) counts for a law at the receiver only where packets leave ECN-capable;
-    /// what tells of single packets tells of it in any case.
+    /// A media packet has arrived with `payload` bytes behind its header. A packet whose number is thousands from those
+    /// before it is dropped unless the next number follows (RFC 3550 A.1). A mark (CE) counts for a controller's
+    /// receiver half only where packets leave ECN-capable; per-packet reports carry it in any case.
     pub fn on_packet(&mut self, now: ArrivalTime, header: &MediaHeader, payload: u16, ecn: Ecn) {
         let Some(kind) = self.sources.kind(header.ssrc) else { return };
         if !self.numbers.admit(header.transport_sequence) {
             return;
         }
-        // The next report is never further off than an interval, even if the clock was set back.
+        // The next report is never further away than an interval, even if the clock was set back.
         let latest = now + self.rtcp_interval.longest();
         let due = self.report_due.unwrap_or_else(|| now + self.rtcp_interval.draw(&mut self.rng));
         self.report_due = Some(due.min(latest));
@@ -146,8 +147,8 @@ impl MediaReceiver {
         }
     }
 
-    /// The path is another one, and this end knows it. Call it when the first packet by the new route comes, before
-    /// [`Self::on_packet`] shows it.
+    /// The network path has changed, and this end knows it. Call this with the first packet of the new route, before
+    /// [`Self::on_packet`].
     pub fn on_route_changed(&mut self) {
         self.receiver.on_route_changed();
         self.witness.iter_mut().for_each(Receiver::on_route_changed);
@@ -157,7 +158,7 @@ impl MediaReceiver {
         }
     }
 
-    /// When [`Self::poll_rtcp`] wants to be called next.
+    /// Time of the next call of [`Self::poll_rtcp`].
     pub fn next_timeout(&self) -> Option<ArrivalTime> {
         if self.key_frames.as_ref().is_some_and(KeyFrameRequests::is_due) {
             return self.newest;
@@ -202,14 +203,14 @@ impl MediaReceiver {
         None
     }
 
-    /// The law's receiver half, to watch its signals.
+    /// The controller's receiver half, to observe its signals.
     pub fn receiver(&self) -> &dyn Receiver {
         &*self.receiver
     }
 }
 
-/// Of the times that the 24 bits may mean, 64 s apart, the nearest to the receiver's clock: with synchronised clocks
-/// the sender's reading itself.
+/// The time nearest to the receiver's clock among those that the 24 bits may stand for, which are 64 s apart. With
+/// synchronised clocks this is the sender's own time.
 fn first_departure(now: ArrivalTime, time: AbsSendTime) -> SendTime {
     let before = time.nanos_since(AbsSendTime::from_nanos(now.nanos()));
     SendTime::from_nanos(now.nanos().saturating_add(before))
@@ -226,7 +227,7 @@ mod tests {
             first_departure(ArrivalTime::from_millis(arrived), left).nanos() / 1_000_000
         };
         assert_eq!(departure(2_125, 2_000), 2_000);
-        // The sender's 24 bits have begun again at 64 and 128 s.
+        // The sender's 24 bits have wrapped at 64 and 128 s.
         assert_eq!(departure(128_100, 128_000), 128_000);
         assert_eq!(departure(128_100, 127_900), 127_900);
         // A clock that is 7168 s ahead, 112 times 64 s.

@@ -8,7 +8,7 @@ const MAX_DROPOUT: u16 = 3000;
 /// A packet this far behind is not late but from another source (RFC 3550 A.1).
 const MAX_MISORDER: u16 = 100;
 
-/// Counts what arrives of a source. The first packet is believed: there is no probation.
+/// Reception statistics of a source. The first packet is believed: there is no probation.
 #[derive(Clone, Debug, Default)]
 pub struct ReceptionStatistics {
     source: Option<Source>,
@@ -95,7 +95,7 @@ impl ReceptionStatistics {
         self.sender_report = Some((compact_ntp, at));
     }
 
-    /// The report for the time since the one before; `None` if nothing arrived in it.
+    /// The report for the time since the one before, or `None` if no packet arrived in it.
     pub fn report(&mut self, now: ArrivalTime) -> Option<ReceptionReport> {
         let source = self.source.as_mut()?;
         let expected = source.expected();

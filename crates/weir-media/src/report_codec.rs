@@ -1,4 +1,4 @@
-//! Reports as RTCP bytes, and back.
+//! Writes reports as RTCP messages, and reads them.
 
 use weir_cc::coupled::Statistics;
 use weir_cc::{
@@ -37,8 +37,8 @@ impl ReportWriter {
         self.packets.on_packet(source, transport_sequence, sequence);
     }
 
-    /// Writes `report`. `None` if it does not fit, or says nothing. What does not fit of a per-packet report comes with
-    /// [`Self::write_rest`].
+    /// Writes `report`, or returns `None` if it does not fit or is empty. [`Self::write_rest`] writes the rest of a
+    /// per-packet report that does not fit.
     pub(crate) fn write(&mut self, report: &Report<'_>, out: &mut [u8]) -> Option<usize> {
         match report {
             Report::Packets { .. } => self.packets.write(report, out),
@@ -46,7 +46,8 @@ impl ReportWriter {
         }
     }
 
-    /// Writes a receiver report on the streams that something is told of. `None` if none is, or it does not fit.
+    /// Writes a receiver report on the streams with a report in `told`. Returns `None` if there is none, or it does not
+    /// fit.
     pub(crate) fn write_reception(
         &self,
         mut told: impl FnMut(Kind) -> Option<ReceptionReport>,
@@ -63,12 +64,12 @@ impl ReportWriter {
         (count > 0).then(|| ReceiverReport::write(self.ssrc, &blocks[..count], out).ok())?
     }
 
-    /// Writes statistics for shared bottleneck detection, the first since the receiver began `anew`.
+    /// Writes statistics for shared bottleneck detection. `anew` marks the first since the receiver began.
     pub(crate) fn write_statistics(&self, told: &Statistics, anew: bool, out: &mut [u8]) -> Option<usize> {
         statistics_report(told, anew, self.ssrc, self.sources.video).write(out).ok()
     }
 
-    /// Asks for a key frame.
+    /// Writes a key frame request.
     pub(crate) fn write_key_frame_request(&self, out: &mut [u8]) -> Option<usize> {
         Pli { ssrc: self.ssrc, source: self.sources.video }.write(out).ok()
     }
@@ -79,7 +80,7 @@ impl ReportWriter {
     }
 }
 
-/// Writes `report`, made by `ssrc` on the packets of `sources`. `None` if it does not fit.
+/// Writes `report`, made by `ssrc` on the packets of `sources`. Returns `None` if it does not fit.
 fn write_report(report: &Report<'_>, ssrc: u32, sources: Sources, out: &mut [u8]) -> Option<usize> {
     let source = sources.video;
     match *report {
@@ -107,8 +108,7 @@ fn write_report(report: &Report<'_>, ssrc: u32, sources: Sources, out: &mut [u8]
     }
 }
 
-/// What `message` reports, if it is one of those that report by themselves: without the numbers of packets, and without
-/// what was told before.
+/// Converts `message`, if it is a report that can be read without packet numbers and without earlier reports.
 pub(crate) fn report_of(message: &Message<'_>) -> Option<Report<'static>> {
     match message {
         Message::Remb(remb) => Some(Report::Ceiling(DataRate::from_bps(remb.bitrate))),
@@ -183,7 +183,7 @@ fn dccc_report(report: &Dccc) -> Report<'static> {
     }
 }
 
-/// The wire carries apparent delays as their difference from this one.
+/// Zero of the apparent delays on the wire, which are differences from this one.
 const NO_DELAY: ApparentDelay = ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO);
 
 fn tfrc(report: &TfrcReport, echo: Echo, ssrc: u32, source: u32) -> Tfrc {
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(writer.write_rest(&mut bytes), None);
     }
 
-    /// The highest number that a report tells of, and when the sender report left that it answers.
+    /// The highest number in a report, and the departure of the sender report that it answers.
     const HIGHEST: u32 = 0x2_0010;
     const ANSWERED: SendTime = SendTime::from_millis(46_853_125);
 

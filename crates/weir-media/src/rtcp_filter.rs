@@ -1,4 +1,5 @@
-//! Whom a sender believes, and of what: RTCP that is about a flow, from who reports on it, of a kind that somebody reads.
+//! Selects the RTCP that a sender uses. A message must be about the flow, from a source that reports on it, and of a
+//! kind that the controller or the statistics use.
 
 use weir_cc::history::{Refused, SendHistory};
 use weir_cc::{PacketFormat, Report, ReportKind, SendTime};
@@ -9,45 +10,47 @@ use crate::feedback::FeedbackReader;
 use crate::report_codec::report_of;
 use crate::streams::Streams;
 
-/// How much of the RTCP about a flow was refused: of it nothing is believed, and no law hears of it.
+/// Counts of the RTCP about a flow that was refused. Refused reports are not believed and do not reach the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RefusedReports {
-    /// Messages from who does not report on the flow ([`MediaSender::believe_only`](crate::MediaSender::believe_only)).
+    /// Messages from sources that do not report on the flow
+    /// ([`MediaSender::believe_only`](crate::MediaSender::believe_only)).
     pub reporters: u64,
-    /// Reports of a kind or in a form that nobody reads here, and REMB that was not agreed on ([`MediaConfig::remb`]).
+    /// Reports of an unused kind or form, and REMB that was not agreed on ([`MediaConfig::remb`]).
     pub kinds: u64,
     /// Per-packet reports on more packets than have left.
     pub counts: u64,
-    /// Reports of RFC 8888 that name packets which have not left. Of these packets nothing is believed.
+    /// Reports of RFC 8888 that name packets which have not left. The entries of these packets are not believed.
     pub numbers: u64,
-    /// Blocks of receiver reports: of packets that have not left, of more lost than were sent, of a sender report that did not
-    /// leave lately.
+    /// Blocks of receiver reports that name packets which have not left, more lost packets than were sent, or a sender
+    /// report that did not leave lately.
     pub blocks: u64,
-    /// What the send history refuses.
+    /// Reports that the send history refused.
     pub history: Refused,
 }
 
 impl RefusedReports {
-    /// All of them.
+    /// Number of all refused reports.
     pub const fn total(&self) -> u64 {
         self.kinds + self.suspicious()
     }
 
-    /// Those that no honest peer sends: one may well send kinds of report that nobody reads here.
+    /// Number of refused reports that no honest peer sends. Reports of an unused kind are not among them: an honest
+    /// peer may send those.
     pub const fn suspicious(&self) -> u64 {
         self.reporters + self.counts + self.numbers + self.blocks + self.history.total()
     }
 }
 
-/// What comes in about a flow, and what of it is read.
+/// Filter and readers of the RTCP about a flow.
 #[derive(Debug)]
 pub(crate) struct RtcpFilter {
-    /// Who reports on the flow; anybody where nobody is named.
+    /// Sources that report on the flow; if empty, any source may.
     reporters: Vec<u32>,
     format: PacketFormat,
-    /// Whether a law that goes by per-packet reports is bounded by REMB besides.
+    /// Whether REMB bounds a controller that uses per-packet reports.
     remb: bool,
-    /// Whether per-packet reports are wanted beside what the law hears.
+    /// Whether per-packet reports are read although the controller does not use them.
     witness: bool,
     packets: FeedbackReader,
     foreign: u64,
@@ -71,7 +74,8 @@ impl RtcpFilter {
         self.reporters = reporters.to_vec();
     }
 
-    /// Whether `message` is about the flow of `streams`; `None` if it is, and comes from who does not report on it.
+    /// Whether `message` is about the flow of `streams`, or `None` if it is but comes from a source that does not
+    /// report on it.
     pub(crate) fn is_about(&mut self, streams: &Streams, message: &Message<'_>) -> Option<bool> {
         let (sources, video) = (streams.sources(), streams.sources().video);
         let ours = |block: ReportBlock| sources.kind(block.ssrc).is_some();
@@ -95,8 +99,8 @@ impl RtcpFilter {
         (!foreign).then_some(about)
     }
 
-    /// What `message`, which is about the flow of `streams` and came at `now`, reports, and whether the law `accepts` it. `None` if
-    /// nobody reads it, or it cannot be.
+    /// Converts `message`, which is about the flow of `streams` and came at `now`, to a report, with whether the
+    /// controller `accepts` it. Returns `None` if the report is not used, or impossible.
     pub(crate) fn read(
         &mut self,
         now: SendTime,
@@ -119,7 +123,7 @@ impl RtcpFilter {
         };
         let agreed = kind != ReportKind::Ceiling || self.remb || !accepts(ReportKind::Packets);
         let heard = agreed && accepts(kind);
-        // Receiver reports measure round trips, whatever the law goes by.
+        // Receiver reports measure round trips for any controller.
         let read = heard || kind == ReportKind::Reception || (kind == ReportKind::Packets && self.witness);
         if !read || form.is_some_and(|form| form != self.format) {
             self.unread += 1;
@@ -137,7 +141,7 @@ impl RtcpFilter {
         Some((report, heard))
     }
 
-    /// What was refused here, and what `streams` and `history` refused.
+    /// Counts of reports refused here, by `streams` and by `history`.
     pub(crate) fn refused(&self, streams: &Streams, history: &SendHistory) -> RefusedReports {
         RefusedReports {
             reporters: self.foreign,

@@ -6,7 +6,7 @@ use weir_units::TimeDelta;
 use crate::config::MediaConfig;
 use crate::encoder::spread_factor;
 
-/// Drawn anew each time, so that reports of many flows do not come together (RFC 3550 §6.3.1).
+/// Report interval, drawn anew each time, so that reports of many flows do not coincide (RFC 3550 §6.3.1).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RtcpInterval {
     mean: TimeDelta,

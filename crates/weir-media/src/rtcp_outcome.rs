@@ -1,16 +1,17 @@
-//! What reports tell a sender.
+//! Results of incoming reports at a sender.
 
 use weir_cc::Decision;
 use weir_cc::coupled::Statistics;
 use weir_units::TimeDelta;
 
-/// What a sender learnt of the reports that came together.
+/// Results of the reports that came together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RtcpOutcome {
-    /// The round-trip time that they measured; the last of several.
+    /// Round-trip time measured by the reports; the last of several.
     pub rtt: Option<TimeDelta>,
-    /// What the controller decided; of several decisions one, from where the first began to where the last came.
+    /// Decision of the controller. Several decisions are merged to one, from where the first began to where the last
+    /// ended.
     pub decision: Option<Decision>,
-    /// Statistics of the newest interval that they end (RFC 8382).
+    /// Statistics of the newest interval that the reports end (RFC 8382).
     pub statistics: Option<Statistics>,
 }

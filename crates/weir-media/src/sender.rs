@@ -1,5 +1,5 @@
-//! The sending end of a media flow: encoder → packetiser → pacer, steered by a controller. While a probe is under way
-//! the prober takes the pacer's place.
+//! The sending end of a media flow: encoder → packetiser → pacer, steered by a controller. While a probe is being sent,
+//! the prober replaces the pacer.
 
 mod feedback_in;
 
@@ -34,28 +34,28 @@ use crate::sources::{Kind, Sources};
 use crate::streams::Streams;
 use crate::timer::Timer;
 
-/// How long the history waits for news of a packet.
+/// Time for which the history waits for feedback on a packet.
 const HISTORY_HORIZON: TimeDelta = TimeDelta::from_secs(5);
 
-/// Who comes so many frames late captures them; who comes later has missed what he slept through.
+/// Frames up to this late are still captured; later ones are skipped.
 const MOST_LATE_FRAMES: f64 = 2.0;
 
 /// Seeds of the randomness of a [`MediaSender`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderSeeds {
-    /// Of the encoder.
+    /// Seed of the encoder.
     pub encoder: u64,
-    /// Of the times of its reports.
+    /// Seed of the times of its reports.
     pub rtcp: u64,
 }
 
-/// The sending end of a media flow. A [`Session`](crate::Session) drives it; alone, drive it so: at
-/// [`Self::next_timeout`] or when RTCP comes, call [`Self::on_timeout`], [`Self::poll_frame`], [`Self::poll_packet`] and
-/// [`Self::poll_rtcp`] until they have nothing.
+/// The sending end of a media flow. A [`Session`](crate::Session) drives it; to drive it alone, at
+/// [`Self::next_timeout`] or when RTCP comes, call [`Self::on_timeout`], [`Self::poll_frame`], [`Self::poll_packet`]
+/// and [`Self::poll_rtcp`] until they have nothing.
 #[derive(Debug)]
 pub struct MediaSender {
     controller: Box<dyn Controller>,
-    /// Whatever is thought of those who report.
+    /// Bounds of the rate as configured, before bounds for lack of trust in reports.
     configured_limits: RateLimits,
     rtcp_interval: RtcpInterval,
     key_frame_requests: Option<TimeDelta>,
@@ -69,19 +69,19 @@ pub struct MediaSender {
     history: SendHistory,
     inbox: RtcpFilter,
     leaving_out: Option<SequenceSkipper>,
-    /// What is thought of those who report, and the rate of the last seconds.
+    /// Trust in the receiver's reports, and the mean rate of the last seconds.
     trust: FeedbackTrust,
     usual: RecentRate,
     breakers: Option<Breakers>,
     stopped_by: Option<Breaker>,
     doubt: Option<Alarm>,
     refusals: Refusals,
-    /// Of the flow's packets, made here.
+    /// Statistics of the flow's packets, computed at the sender.
     statistics: Option<Box<FlowStatistics>>,
-    /// Of the statistics that the receiver makes.
+    /// Reader of the statistics that the receiver computes.
     statistics_reports: Option<StatisticsReader>,
     rng: Pcg64Mcg,
-    /// `None` before the start and after the stop.
+    /// Start time; unset before the start and after the stop.
     started: Option<SendTime>,
     stopped: bool,
     paused: bool,
@@ -90,9 +90,9 @@ pub struct MediaSender {
     controller_due: SendTime,
     target: Target,
     target_changed: bool,
-    /// What the controller was last told of the streams.
+    /// The streams as last reported to the controller.
     streams_told: Option<StreamsConfig>,
-    /// When feedback for the controller came last.
+    /// Time of the last feedback to the controller.
     heard_at: Option<SendTime>,
 }
 
@@ -143,7 +143,7 @@ impl MediaSender {
         }
     }
 
-    /// The first frame is captured now. A sender starts once.
+    /// Starts the flow: the first frame is captured now. A sender starts once.
     pub fn start(&mut self, now: SendTime) {
         if self.started.is_some() || self.stopped {
             return;
@@ -155,7 +155,7 @@ impl MediaSender {
         self.tell_streams(now);
     }
 
-    /// Nothing leaves any more; what waits in the pacer is dropped.
+    /// Stops the flow: no packet leaves any more, and packets waiting in the pacer are dropped.
     pub fn stop(&mut self) {
         self.started = None;
         self.stopped = true;
@@ -163,8 +163,8 @@ impl MediaSender {
         self.prober.clear();
     }
 
-    /// The application stops sending on purpose: no frames, no packets, no reports; what waits in the pacer is dropped.
-    /// Packets already under way are still reported, and the controller keeps its time. Twice is harmless.
+    /// The application stops sending on purpose: no frames, no packets, no reports; packets waiting in the pacer are
+    /// dropped. Feedback on packets in flight is still taken, and the controller's timer goes on. Twice is harmless.
     pub fn pause(&mut self, now: SendTime) -> Option<Decision> {
         if self.started.is_none() || self.paused {
             return None;
@@ -179,8 +179,8 @@ impl MediaSender {
         self.on_event(now, PathEvent::Paused)
     }
 
-    /// The application sends again: a frame is captured now, a key frame if the encoder makes any. Sequence numbers go on
-    /// where they were, RTP timestamps with the time that has passed.
+    /// The application sends again: a frame is captured now, a key frame if the encoder makes any. Sequence numbers go
+    /// on without a gap; RTP timestamps include the pause.
     pub fn resume(&mut self, now: SendTime) -> Option<Decision> {
         let started = self.started.filter(|_| self.paused)?;
         self.paused = false;
@@ -191,12 +191,12 @@ impl MediaSender {
         self.on_event(now, PathEvent::Resumed)
     }
 
-    /// When something is to be done next; `None` while stopped, and while paused if the controller waits for nothing.
+    /// Time of the next timer. Unset while stopped, and while paused if the controller has no timer.
     pub fn next_timeout(&self) -> Option<SendTime> {
         self.next_timer().map(|(due, _)| due)
     }
 
-    /// The same, and which timer it is: of several the one that is served first.
+    /// The next timer and its time; of several at once the one that is served first.
     pub fn next_timer(&self) -> Option<(SendTime, Timer)> {
         self.started?;
         let breaker = self.breakers.as_ref().and_then(Breakers::next_timeout);
@@ -211,8 +211,9 @@ impl MediaSender {
         timers.into_iter().min_by_key(|&(due, _)| due).filter(|&(due, _)| due < SendTime::MAX)
     }
 
-    /// Captures the next frame if it is due; call until `None`. Who comes more than two frames late has missed them: frames
-    /// go on from now, and so do the times of audio. Numbers count what was captured, RTP timestamps the time that has passed.
+    /// Captures the next frame if it is due; call until `None`. After a delay of more than two frames the missed frames
+    /// are skipped: frames, and the times of audio, go on from now. Numbers count captured frames, RTP timestamps the
+    /// time that has passed.
     pub fn poll_frame(&mut self, now: SendTime) -> Option<SentFrame> {
         let started = self.started.filter(|_| self.frame_due <= now)?;
         if now - self.frame_due > TimeDelta::from_secs_f64(MOST_LATE_FRAMES / self.encoder.frame_rate()) {
@@ -241,7 +242,7 @@ impl MediaSender {
         Some(SentFrame { number: frame.number, packets, size: frame.size, key: frame.key })
     }
 
-    /// Calls the controller if its time has come, and stops media if nothing was heard of it for too long.
+    /// Calls the controller if its timer is due, and stops media if there was no feedback on it for too long.
     pub fn on_timeout(&mut self, now: SendTime) -> Option<Decision> {
         self.started?;
         if let Some(breaker) = self.breakers.as_mut().and_then(|breakers| breakers.on_timeout(now)) {
@@ -272,7 +273,7 @@ impl MediaSender {
         Some(self.emit(now, content))
     }
 
-    /// A packet of `content` leaves.
+    /// Sends a packet with `content`.
     fn emit(&mut self, now: SendTime, content: Content) -> MediaPacket {
         let in_doubt = self.history.is_receiver_doubted();
         if self.leaving_out.as_mut().is_some_and(|numbers| numbers.next(now, in_doubt)) {
@@ -318,8 +319,8 @@ impl MediaSender {
         self.streams.write_sender_reports(now, out)
     }
 
-    /// Something changed outside the controller. A change of route ends the probe under way, and of what left before it
-    /// the controller hears no more.
+    /// Takes an event outside the controller. A change of route ends the present probe, and the controller gets no more
+    /// feedback on packets sent before it.
     pub fn on_event(&mut self, now: SendTime, mut event: PathEvent) -> Option<Decision> {
         if let PathEvent::Limits(limits) = &mut event {
             self.configured_limits = *limits;
@@ -336,45 +337,45 @@ impl MediaSender {
         decision
     }
 
-    /// Whether a stream of one has the source identifier of a stream of the other.
+    /// Whether a stream of this flow has the same source identifier as a stream of `other`.
     pub(crate) fn shares_a_source_with(&self, other: &Self) -> bool {
         let own = self.streams.sources();
         other.streams.sources().iter().any(|(_, ssrc)| own.kind(ssrc).is_some())
     }
 
-    /// Coupling assigns a share. Returns the rate that the controller took.
+    /// Applies an allocation by the coupler. Returns the rate that the controller took.
     pub fn apply_allocation(&mut self, now: SendTime, share: AllocatedRate) -> DataRate {
         let taken = self.controller.apply_allocation(now, share);
         self.refresh(now);
         taken
     }
 
-    /// What waits in front of the pacer.
+    /// Payload bytes waiting in front of the pacer.
     pub fn queued(&self) -> DataSize {
         self.packetiser.queued()
     }
 
-    /// When feedback for its controller came last.
+    /// Time of the last feedback to the controller.
     pub fn heard_at(&self) -> Option<SendTime> {
         self.heard_at
     }
 
-    /// What the controller wants now.
+    /// The controller's present target.
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// Whether it has started, and not stopped.
+    /// Whether the flow has started, and not stopped.
     pub fn has_started(&self) -> bool {
         self.started.is_some()
     }
 
-    /// Whether the target changed since this was last asked.
+    /// Whether the target changed since the last call.
     pub fn take_target_change(&mut self) -> bool {
         std::mem::take(&mut self.target_changed)
     }
 
-    /// The controller, to watch its signals.
+    /// The controller, to observe its signals.
     pub fn controller(&self) -> &dyn Controller {
         &*self.controller
     }
@@ -387,7 +388,7 @@ impl MediaSender {
         }
     }
 
-    /// Whether something else than the encoder says when a packet leaves.
+    /// Whether a window or exact pacing, and not the encoder, decides when a packet leaves.
     fn packets_wait(&self) -> bool {
         self.target.window.is_some() || matches!(self.target.pacing, Pacing::Exact(_))
     }
@@ -397,13 +398,13 @@ impl MediaSender {
         self.key_frame_requests.is_some()
     }
 
-    /// Whether more waits than the encoder may add to.
+    /// Whether the queue in front of the pacer is above the encoder's limit.
     fn is_behind(&self) -> bool {
         let limit = self.encoder.skip_above();
         limit.is_some_and(|limit| self.packetiser.queued() / self.target.media_rate > limit)
     }
 
-    /// What the target leaves for video.
+    /// Share of the target that is left for video.
     fn video_rate(&self) -> DataRate {
         self.target.media_rate.saturating_sub(self.audio_rate())
     }
@@ -412,8 +413,8 @@ impl MediaSender {
         self.audio.as_ref().map_or(DataRate::ZERO, AudioSource::rate)
     }
 
-    /// When the next packet, media or padding, may leave; `None` if nothing waits. A probe has its own pace. What a full
-    /// window holds waits for feedback, or until the history gives up on the oldest packet.
+    /// Time at which the next packet, media or padding, may leave, or `None` if none waits. A probe has its own pace.
+    /// With a full window packets wait for feedback, or until the history gives up the oldest packet.
     fn departure_due(&self) -> Option<(SendTime, Timer)> {
         if self.paused {
             return None;
@@ -429,6 +430,7 @@ impl MediaSender {
             let size = DataSize::from_bytes(
                 (header_len(self.stamp(), self.marks_frames()) + usize::from(payload)) as u64,
             );
+            // One packet may always leave, however small the window.
             if !in_flight.is_zero() && in_flight + size > window {
                 return self.history.next_expiry().map(|due| (due, Timer::Window));
             }
@@ -436,7 +438,7 @@ impl MediaSender {
         Some(paced(probing.unwrap_or_else(|| self.pacer.next_departure())))
     }
 
-    /// Tells the controller what the streams are, where that is not what it was last told.
+    /// Reports the streams to the controller, if they have changed since the last call.
     fn tell_streams(&mut self, now: SendTime) {
         let usable = self.encoder.max_rate() + self.audio_rate();
         let streams = StreamsConfig { usable, screen: self.encoder.is_screen() };
@@ -446,7 +448,7 @@ impl MediaSender {
         }
     }
 
-    /// What waits lets a probe begin.
+    /// Lets the prober begin a probe if a packet waits.
     fn tell_prober(&mut self) {
         if let Some(payload) = self.packetiser.peek() {
             self.prober.on_queued(DataSize::from_bytes(u64::from(payload)));

@@ -1,4 +1,4 @@
-//! When a number is left out, so that who tells of packets that he has not seen is found out.
+//! Skips sequence numbers, so that an optimistic acknowledgement of packets that were never sent is detected.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -8,23 +8,24 @@ use weir_units::TimeDelta;
 use crate::config::MediaConfig;
 use crate::detection::Place;
 
-/// While it is in doubt who tells of such numbers the next comes so long after the last at most, and half of that on average.
+/// Maximum time to the next skipped number while the receiver is in doubt; the mean is half of that.
 const IN_DOUBT: TimeDelta = TimeDelta::from_secs(1);
 
-/// One number in so many, by chance.
+/// Random choice of the sequence numbers to skip.
 #[derive(Debug)]
 pub(crate) struct SequenceSkipper {
-    /// In so many on average.
+    /// Mean distance of skipped numbers.
     mean: u32,
-    /// So many packets leave before the next.
+    /// Packets until the next skipped number.
     left: u32,
-    /// While in doubt, when the next is.
+    /// While in doubt, the time of the next skipped number.
     due: Option<SendTime>,
     rng: Pcg64Mcg,
 }
 
 impl SequenceSkipper {
-    /// `None` where numbers are not left out, or a receiver would take a gap for a loss ([`MediaConfig::leave_out`]).
+    /// A skipper, or `None` where numbers are not skipped, or a receiver would take a gap for a loss
+    /// ([`MediaConfig::leave_out`]).
     pub(crate) fn new(config: &MediaConfig, controller: &dyn Controller, seed: u64) -> Option<Self> {
         use ReportKind::{Dccc, Nada, NadaDelay, Own, Packets, Tfrc};
         let at_receiver = [Nada, Dccc, Tfrc, NadaDelay, Own].into_iter().any(|kind| controller.accepts(kind));
@@ -36,7 +37,8 @@ impl SequenceSkipper {
         Some(leaving_out)
     }
 
-    /// A packet is about to leave: whether the next number stays without one. They are more while it is `in_doubt` who tells of them.
+    /// Whether to skip a number before the packet that is about to leave. More numbers are skipped while the receiver
+    /// is `in_doubt`.
     pub(crate) fn next(&mut self, now: SendTime, in_doubt: bool) -> bool {
         self.left -= 1;
         let turn = self.left == 0;
@@ -60,7 +62,7 @@ impl SequenceSkipper {
     }
 }
 
-/// The seed is that of other chances too.
+/// Salt of the seed, as other random numbers use the same seed.
 const SALT: u64 = 0x6c65_6176_696e_6721;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The flows that one host sends to one peer, driven by one call.
+//! A session: the flows that one host sends to one peer, driven together.
 
 use weir_cc::coupled::{FlowId, Statistics};
 use weir_cc::{AllocatedRate, Decision, PathEvent, SendTime, Target};
@@ -11,49 +11,49 @@ use crate::rtcp_outcome::RtcpOutcome;
 use crate::sender::MediaSender;
 use crate::timer::Timer;
 
-/// What a session gives out.
+/// An output of a session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output {
     /// A report measured a round-trip time.
     Rtt(FlowId, TimeDelta),
     /// Statistics of the newest interval that reports ended ([`MediaConfig::detection`](crate::MediaConfig::detection)).
     Statistics(FlowId, Statistics),
-    /// A controller computed a rate: because of feedback, of its timer or of an event. What it computed more than once
-    /// since it was last told is one decision. Its base says from where it came, also where coupling has given the flow
-    /// another share since.
+    /// A controller computed a rate: because of feedback, of its timer or of an event. Several decisions since the last
+    /// output are merged to one. Its base is the rate before the first, also where coupling has assigned another
+    /// allocation since.
     Decision(FlowId, Decision),
     /// A frame was captured or skipped.
     Frame(FlowId, SentFrame),
     /// A packet to send.
     Packet(FlowId, MediaPacket),
-    /// An RTCP packet to send: so many bytes, in the buffer that the caller gave.
+    /// An RTCP packet to send: its length in the caller's buffer.
     Rtcp(FlowId, usize),
-    /// Something that the embedder must hear of: media has stopped by itself, or a receiver cannot be believed.
+    /// An event that the embedder should act on or log: media has stopped by itself, or a receiver cannot be believed.
     Alarm(FlowId, Alarm),
-    /// A flow's target is another one, or its first.
+    /// A new target of the flow, or its first.
     Target(FlowId, Target),
-    /// Nothing more until then, or until something comes in; `None` while no flow waits for anything. It may be at
-    /// once: what has just come in is answered before the timers that have run out meanwhile.
+    /// No more output until this time, or until input comes; no time while no flow has a timer. The time may be the
+    /// present: input is processed before timers that have expired meanwhile.
     Wake(Option<Wake>),
 }
 
-/// When a session wants to be called again, and who of it.
+/// Time of the next call of a session, and its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wake {
-    /// When.
+    /// Time of the call.
     pub at: SendTime,
-    /// The flow whose timer it is; of several the one that was added first.
+    /// The flow of the timer; of several the one that was added first.
     pub flow: FlowId,
     /// The timer.
     pub timer: Timer,
 }
 
-/// The flows that one host sends to one peer, behind one pair of ports: they share a clock and the way back, on which
-/// reports of all of them come. The session alone assigns shares of a common rate ([`Session::apply_allocation`]): a controller
-/// never sees another.
+/// The flows that one host sends to one peer, behind one pair of ports: they share a clock and the return path of their
+/// reports. Only the session assigns allocations of a common rate ([`Session::apply_allocation`]): controllers never
+/// see each other.
 ///
-/// It does no IO. Whenever RTCP comes, something is decided, or the time of the last [`Wake`] has come, call
-/// [`Session::poll`] until it gives [`Output::Wake`]:
+/// A session does no IO. Whenever RTCP comes, a decision is made, or the time of the last [`Wake`] has come, call
+/// [`Session::poll`] until it returns [`Output::Wake`]:
 ///
 /// ```
 /// # use weir_cc::SendTime;
@@ -74,15 +74,15 @@ pub struct Wake {
 /// ```
 #[derive(Debug, Default)]
 pub struct Session {
-    /// By their numbers, in order.
+    /// Flows in the order of their numbers.
     flows: Vec<Flow>,
     added: u32,
     step: Step,
-    /// The flow that is asked next in this step.
+    /// Index of the flow that is polled next in this step.
     turn: usize,
 }
 
-/// What is asked of the flows, one after the other.
+/// Steps of a round; in each of them all flows are polled in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     #[default]
@@ -113,10 +113,10 @@ impl Session {
         Self::default()
     }
 
-    /// Takes one flow more.
+    /// Adds a flow.
     ///
     /// # Errors
-    /// Gives the flow back if one of its source identifiers is that of another flow: reports would be about both.
+    /// Returns the flow if one of its source identifiers is that of another flow: reports would be about both.
     pub fn add(&mut self, sender: MediaSender) -> Result<FlowId, Box<MediaSender>> {
         if self.flows.iter().any(|flow| flow.sender.shares_a_source_with(&sender)) {
             return Err(Box::new(sender));
@@ -130,7 +130,7 @@ impl Session {
         Ok(id)
     }
 
-    /// Gives up a flow: what waits in it is dropped.
+    /// Removes a flow; its queued packets are dropped.
     pub fn remove(&mut self, flow: FlowId) -> Option<MediaSender> {
         let place = self.place(flow)?;
         self.ask_again();
@@ -147,7 +147,7 @@ impl Session {
         self.flows.iter().map(|flow| (flow.id, &flow.sender))
     }
 
-    /// The flow captures its first frame. A flow that is not there does nothing, here and below.
+    /// Starts the flow, which captures its first frame. An unknown flow is ignored, here and below.
     pub fn start(&mut self, now: SendTime, flow: FlowId) {
         self.with(flow, |sender| {
             sender.start(now);
@@ -155,7 +155,7 @@ impl Session {
         });
     }
 
-    /// The flow sends nothing any more; what waits in its pacer is dropped.
+    /// Stops the flow; packets waiting in its pacer are dropped.
     pub fn stop(&mut self, flow: FlowId) {
         self.with(flow, |sender| {
             sender.stop();
@@ -173,12 +173,12 @@ impl Session {
         self.with(flow, |sender| sender.resume(now));
     }
 
-    /// Something changed outside the flow's controller.
+    /// Takes an event outside the flow's controller.
     pub fn on_event(&mut self, now: SendTime, flow: FlowId, event: PathEvent) {
         self.with(flow, |sender| sender.on_event(now, event));
     }
 
-    /// Coupling gives the flow a share. Returns the rate that its controller took; it is no decision.
+    /// Applies an allocation to the flow. Returns the rate that its controller took; this is no decision.
     pub fn apply_allocation(
         &mut self,
         now: SendTime,
@@ -190,9 +190,9 @@ impl Session {
         Some(self.flows[place].sender.apply_allocation(now, share))
     }
 
-    /// An RTCP compound packet has come: each flow takes what is about it, and nobody what is about others. Timers that run
-    /// out meanwhile wait until [`Self::poll`] has given a [`Wake`]: call it again at once if its time has come, before more
-    /// RTCP is read.
+    /// Takes an RTCP compound packet: each flow takes the parts about it, and parts about no flow are ignored. Timers
+    /// that expire meanwhile wait until [`Self::poll`] has returned a [`Wake`]. If its time has come, call it again at
+    /// once, before more RTCP is read.
     pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) {
         for message in rtcp::messages(bytes).filter_map(Result::ok) {
             for flow in &mut self.flows {
@@ -210,7 +210,7 @@ impl Session {
         (self.step, self.turn) = (Step::News, 0);
     }
 
-    /// The next output. What has to be written goes into `out`, which should have room for a packet of the path.
+    /// The next output. RTCP is written into `out`, which should hold a packet of the path.
     pub fn poll(&mut self, now: SendTime, out: &mut [u8]) -> Output {
         loop {
             while let Some(flow) = self.flows.get_mut(self.turn) {
@@ -228,7 +228,7 @@ impl Session {
         }
     }
 
-    /// When [`Self::poll`] wants to be called next.
+    /// Time of the next call of [`Self::poll`], with its timer.
     pub fn next_wake(&self) -> Option<Wake> {
         let wake = |flow: &Flow| {
             let (at, timer) = flow.sender.next_timer()?;
@@ -250,7 +250,7 @@ impl Session {
         }
     }
 
-    /// In the middle of a round all flows are asked again; their timers have been heard.
+    /// Polls all flows again, without their timers if these were served in this round.
     fn ask_again(&mut self) {
         self.step = self.step.min(Step::News);
         self.turn = 0;
@@ -262,7 +262,7 @@ struct Flow {
     id: FlowId,
     sender: MediaSender,
     news: News,
-    /// Whether the RTCP at hand is about it.
+    /// Whether the present RTCP packet is about the flow.
     touched: bool,
 }
 
@@ -290,7 +290,7 @@ impl Flow {
     }
 }
 
-/// What is to be told of a flow; decisions that were made one after the other are one.
+/// Outputs that are due for a flow; successive decisions are merged to one.
 #[derive(Debug, Default)]
 struct News {
     rtt: Option<TimeDelta>,

@@ -1,4 +1,4 @@
-//! Which RTP streams a flow has: video, and audio beside it.
+//! The RTP streams of a flow: video, and audio beside it.
 
 use weir_units::TimeDelta;
 
@@ -11,16 +11,16 @@ pub(crate) struct Sources {
     pub(crate) audio: Option<u32>,
 }
 
-/// Audio's source identifier differs from video's by this bit.
+/// The bit in which audio's source identifier differs from video's.
 pub(crate) const AUDIO_BIT: u32 = 1 << 31;
 
 impl Sources {
-    /// Those of a flow whose video has `video`.
+    /// The identifiers of a flow whose video has `video`.
     pub(crate) fn new(video: u32, config: &MediaConfig) -> Self {
         Self { video, audio: config.audio.map(|_| video ^ AUDIO_BIT) }
     }
 
-    /// Which stream has the identifier `ssrc`.
+    /// The stream with the identifier `ssrc`.
     pub(crate) fn kind(self, ssrc: u32) -> Option<Kind> {
         if ssrc == self.video {
             return Some(Kind::Video);
@@ -28,14 +28,14 @@ impl Sources {
         (Some(ssrc) == self.audio).then_some(Kind::Audio)
     }
 
-    /// The streams that there are.
+    /// The streams of the flow.
     pub(crate) fn iter(self) -> impl Iterator<Item = (Kind, u32)> {
         let audio = self.audio.map(|ssrc| (Kind::Audio, ssrc));
         core::iter::once((Kind::Video, self.video)).chain(audio)
     }
 }
 
-/// One of a flow's streams.
+/// A stream of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Video,

@@ -9,19 +9,19 @@ use weir_wire::rtcp::{ReportBlock, SenderInfo, SenderReport};
 use crate::feedback::StreamNumbers;
 use crate::sources::{Kind, Sources};
 
-/// What a sender knows of its streams.
+/// A sender's state of its streams.
 #[derive(Debug)]
 pub(crate) struct Streams {
     sources: Sources,
     by_kind: [Stream; 2],
     numbers: StreamNumbers,
-    /// The last sender reports, by the middle of their NTP time; the next one takes the oldest's place.
+    /// The last sender reports, by the middle of their NTP time; the next one replaces the oldest.
     sender_reports: [u32; SENDER_REPORTS],
     next_sender_report: usize,
     refused: u64,
 }
 
-/// So many sender reports are remembered. What a receiver tells of an older one is not believed.
+/// Number of sender reports that are remembered. Receiver reports that refer to an older one are not believed.
 const SENDER_REPORTS: usize = 32;
 
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ struct Stream {
     timestamp: u32,
     packets: u32,
     octets: u32,
-    /// What reports told of it.
+    /// Totals of the reports on the stream.
     told: LossReports,
 }
 
@@ -56,8 +56,8 @@ impl Streams {
     }
 
     /// Source identifier, sequence number and timestamp of a packet that leaves with the number `id`: a media packet of
-    /// `timestamp` and so many `octets`, or padding, which shares the last packet's timestamp and counts for none (RFC
-    /// 3550 §6.4.1).
+    /// `timestamp` with `octets`, or padding. Padding shares the last packet's timestamp and counts no octets (RFC 3550
+    /// §6.4.1).
     pub(crate) fn on_sent(
         &mut self,
         kind: Kind,
@@ -85,12 +85,12 @@ impl Streams {
         }
     }
 
-    /// Which packet has which number in the history.
+    /// Number of each packet in the history.
     pub(crate) fn numbers(&self) -> &StreamNumbers {
         &self.numbers
     }
 
-    /// Writes a sender report for each stream that has sent something. `None` if none has, or they do not fit.
+    /// Writes a sender report for each stream that has sent packets. Returns `None` if none has, or they do not fit.
     pub(crate) fn write_sender_reports(&mut self, now: SendTime, out: &mut [u8]) -> Option<usize> {
         let mut length = 0;
         for (kind, ssrc) in self.sources.iter() {
@@ -108,9 +108,9 @@ impl Streams {
         Some(length)
     }
 
-    /// What the blocks of a report tell of the flow: of two streams the sums of what was last told of each, and losses
-    /// since the report before by how many packets were expected of each; the rest is what is told of video, or of audio
-    /// where video is not told of. What cannot be is left out and counted.
+    /// Merges the blocks of a report to one report on the flow. Of two streams it has the sums of the last totals, and
+    /// the losses since the report before weighted by the packets expected of each. The other values are those of
+    /// video, or of audio without a block on video. Impossible blocks are left out and counted.
     pub(crate) fn reception(&mut self, blocks: impl Iterator<Item = ReportBlock>) -> Option<ReceptionReport> {
         let mut whole: Option<ReceptionReport> = None;
         let (mut lost, mut expected) = (0_u64, 0_u64);
@@ -135,7 +135,8 @@ impl Streams {
         whole.map(|whole| ReceptionReport { fraction_lost, cumulative_lost, highest_sequence, ..whole })
     }
 
-    /// What the blocks of a report say of the video, whether or not they are newer than those taken. What cannot be is left out.
+    /// The blocks of a report on the video, whether or not they are newer than those taken. Impossible blocks are left
+    /// out.
     pub(crate) fn told_of_video(
         &self,
         blocks: impl Iterator<Item = ReportBlock>,
@@ -148,8 +149,8 @@ impl Streams {
         })
     }
 
-    /// Takes the totals of a stream; how many packets were expected of it since the block before, at least one. `None` if
-    /// they are older than those taken last, or cannot be.
+    /// Takes the totals of a stream. Returns the number of packets expected of it since the block before, at least one.
+    /// The result is `None` if the totals are older than those taken last, or impossible.
     fn take_totals(&mut self, kind: Kind, block: &ReportBlock) -> Option<u64> {
         let stream = &mut self.by_kind[kind as usize];
         let end = block.highest_sequence.wrapping_add(1);
@@ -162,18 +163,19 @@ impl Streams {
         Some(if first { u64::from(end) } else { expected }.max(1))
     }
 
-    /// Whether a sender report with this middle of its NTP time has left lately; zero stands for none.
+    /// Whether a sender report with this middle of its NTP time is among the remembered ones; zero stands for no sender
+    /// report.
     fn has_sent(&self, sender_report: u32) -> bool {
         sender_report == 0 || self.sender_reports.contains(&sender_report)
     }
 
-    /// How many blocks said what cannot be.
+    /// Number of blocks with impossible values.
     pub(crate) fn refused(&self) -> u64 {
         self.refused + self.by_kind.iter().map(|stream| stream.told.refused()).sum::<u64>()
     }
 }
 
-/// Whether a block tells of none but the first `packets` of a stream, and of no more lost than there were.
+/// Whether a block covers only the first `packets` of a stream, and has no more losses than packets.
 fn can_be(packets: u32, block: &ReportBlock) -> bool {
     let end = block.highest_sequence.wrapping_add(1);
     packets.wrapping_sub(end) as i32 >= 0 && i64::from(block.cumulative_lost) <= i64::from(end)
@@ -184,7 +186,7 @@ fn ntp(at: SendTime) -> NtpTime {
     NtpTime(((i128::from(at.nanos()) << 32) / 1_000_000_000) as u64)
 }
 
-/// Writes a sender report of the stream `ssrc`, which has sent so many packets and octets.
+/// Writes a sender report of the stream `ssrc`, with its counts of packets and octets.
 pub(crate) fn write_sender_report(
     now: SendTime,
     kind: Kind,
@@ -220,7 +222,7 @@ mod tests {
 
     const BOTH: Sources = Sources { video: 1, audio: Some(1 | AUDIO_BIT) };
 
-    /// Streams that have sent so many packets of video and of audio.
+    /// Streams that have sent `video` packets of video and `audio` of audio.
     fn having_sent(video: u32, audio: u32) -> Streams {
         let mut streams = Streams::new(BOTH);
         (0..video).for_each(|n| _ = streams.on_sent(Kind::Video, u64::from(n), Some(0), 100));
@@ -236,7 +238,7 @@ mod tests {
         ReportBlock { ssrc: 1 | AUDIO_BIT, ..video(fraction_lost, cumulative_lost, highest_sequence) }
     }
 
-    /// Ratio in 1/256, packets lost altogether, and the highest number.
+    /// Loss ratio in 1/256, cumulative losses, and the highest number.
     fn told(streams: &mut Streams, blocks: &[ReportBlock]) -> Option<(u8, i32, u32)> {
         let report = streams.reception(blocks.iter().copied())?;
         Some((report.fraction_lost, report.cumulative_lost, report.highest_sequence))
@@ -281,9 +283,9 @@ mod tests {
         // 300 packets of video of which 10 % are lost (26 / 256), 100 of audio of which half are:
         // (300 · 26 + 100 · 128) / 400 = 51.5, rounded 52.
         assert_eq!(told(&mut streams, &[audio(128, 50, 99), video(26, 30, 299)]), Some((52, 80, 398)));
-        // 100 and 100 more: the mean.
+        // 100 more of each: the mean.
         assert_eq!(told(&mut streams, &[video(0, 30, 399), audio(64, 75, 199)]), Some((32, 105, 598)));
-        // Of one alone, the ratio is what that one says.
+        // With a block on one stream the ratio is that of the block.
         assert_eq!(told(&mut streams, &[audio(99, 79, 210)]), Some((99, 109, 609)));
         let other = ReportBlock { ssrc: 9, ..video(99, 0, 210) };
         assert_eq!(told(&mut streams, &[other]), None);

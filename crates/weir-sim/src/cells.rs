@@ -1,4 +1,4 @@
-//! The Wi-Fi cells of a network, and where its links are in them.
+//! The Wi-Fi cells of a network, and the places of its links in them.
 
 use weir_net::{ConfigError, Dropped, Exit, Time, WifiCell, WifiLink};
 use weir_world::{CellSpec, stream};
@@ -46,7 +46,7 @@ impl Cells {
         self.cells.len()
     }
 
-    /// The number of the port that is the link `link`, if it is in a cell.
+    /// The number of the port for the link `link`, if it is in a cell.
     pub(crate) fn port_of(&self, link: usize) -> Option<usize> {
         self.ports.iter().position(|port| port.link == link)
     }
@@ -59,7 +59,7 @@ impl Cells {
         self.cells[port.cell].cell.enqueue(now, port.number, ticket)
     }
 
-    /// What leaves the cell at `now`, with the link, as a number among all.
+    /// Removes a packet that leaves the cell at `now`; returns it with the number of its link among all.
     pub(crate) fn pop(&mut self, now: Time, cell: usize) -> Option<(usize, Exit<Ticket>)> {
         let Member { cell, links } = &mut self.cells[cell];
         let (number, exit) = cell.pop(now)?;

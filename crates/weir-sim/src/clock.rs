@@ -1,20 +1,20 @@
-//! What a host's clock reads, and when it will read something.
+//! Clocks of hosts: the time they read, and the true time of a reading.
 
 use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::ClockSpec;
 
-/// Later than this, in nanoseconds (292 years), no clock is read.
+/// Latest time at which a clock is read, in nanoseconds (292 years).
 const LATEST: u64 = i64::MAX as u64;
 
 /// A clock with offset, drift and resolution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     offset: i64,
-    /// Local nanoseconds gained per true nanosecond, times 2^32; zero for no drift.
+    /// Local nanoseconds gained per true nanosecond, times 2^32; zero without drift.
     drift: i64,
     resolution: i64,
-    /// When it is set, and how far forward, in nanoseconds.
+    /// The time at which the clock is set, and the step forward, in nanoseconds.
     step: Option<(u64, i64)>,
 }
 
@@ -38,7 +38,7 @@ impl Clock {
         self.read_crooked(now)
     }
 
-    /// Whether it is off by a constant alone.
+    /// Whether the clock differs from true time only by a constant.
     #[inline]
     fn is_true(&self) -> bool {
         self.drift == 0 && self.resolution <= 1 && self.step.is_none()
@@ -84,7 +84,7 @@ impl Clock {
         after.when_steady(local, now.max(at))
     }
 
-    /// The same of a clock that is not set.
+    /// The same for a clock without a step.
     fn when_steady(&self, local: i64, now: Time) -> Time {
         let mut due = i128::from(local);
         if self.resolution > 1 {

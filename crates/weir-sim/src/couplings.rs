@@ -1,4 +1,4 @@
-//! Couplers, and the words and orders on their way.
+//! Couplers, with the messages to them and their actions in transit.
 
 use std::collections::VecDeque;
 
@@ -8,18 +8,18 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{CouplingSpec, FlowSpec, Monitor};
 
-/// The couplers of a run. A near one, without delay, is asked for its orders as soon as it has heard something; what it orders other flows,
-/// and all words to a far one and orders from it, wait in queues for their time.
+/// The couplers of a run. A near one, without delay, is polled for its actions as soon as it has received a message.
+/// Its actions for other flows, and all messages to and actions of a far one, wait in queues for their time.
 #[derive(Debug, Default)]
 pub(crate) struct Couplings {
     all: Vec<Coupling>,
     /// The coupling of each flow.
     of_flow: Vec<Option<u32>>,
-    /// A near coupler that has orders for other flows than the one it heard.
+    /// A near coupler with actions for other flows than the sender of the message.
     hurried: Option<usize>,
 }
 
-/// A coupler, and the words to it and orders from it on their way, in the order in which they arrive.
+/// A coupler, and the messages and actions in transit, in the order in which they arrive.
 #[derive(Debug)]
 struct Coupling {
     coupler: Box<dyn Coupler>,
@@ -28,7 +28,7 @@ struct Coupling {
     orders: VecDeque<(Time, Ordered)>,
 }
 
-/// An order that has reached a flow's host.
+/// An action that has reached a flow's host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ordered {
     pub(crate) flow: usize,
@@ -42,12 +42,12 @@ impl Coupling {
         Self { coupler, delay, words: VecDeque::new(), orders: VecDeque::new() }
     }
 
-    /// Whether what it is told reaches it at once.
+    /// Whether messages reach the coupler without delay.
     fn is_near(&self) -> bool {
         self.delay.nanos() <= 0
     }
 
-    /// The coupler's next order.
+    /// The coupler's next action.
     fn poll<M: Monitor>(&mut self, monitor: &M) -> Option<Ordered> {
         let (member, order) = self.coupler.poll_action()?;
         let aggregate = if monitor.wants_signals() { self.coupler.aggregate(member) } else { None };
@@ -59,15 +59,15 @@ impl Coupling {
         monitor.coupling_message(now, flow as usize, word, refused);
     }
 
-    /// What the coupler wants goes on its way.
+    /// Puts the coupler's actions in transit.
     fn send_orders<M: Monitor>(&mut self, now: Time, monitor: &M) {
         while let Some(ordered) = self.poll(monitor) {
             self.orders.push_back((now + self.delay, ordered));
         }
     }
 
-    /// When something happens next at the coupler, or with its orders; not before `now`, though a coupler's timer may have
-    /// become due by what it has just heard.
+    /// Time of the next event at the coupler, or of its actions. The result is never before `now`, though the coupler's
+    /// timer may have become due by the last message.
     fn next_wake(&self, now: Time) -> Time {
         let word = self.words.front().map_or(Time::MAX, |&(due, ..)| due);
         let order = self.orders.front().map_or(Time::MAX, |&(due, _)| due);
@@ -77,7 +77,7 @@ impl Coupling {
     }
 }
 
-/// What a coupler's clock reads: the true time.
+/// Time of a coupler's clock: the true time.
 fn local(now: Time) -> SendTime {
     SendTime::from_nanos(now.nanos() as i64)
 }
@@ -96,7 +96,7 @@ impl Couplings {
         self.all.len()
     }
 
-    /// The host of `flow` tells `word`. The coupler to which it is on its way, if that is a far one.
+    /// Sends the message `word` of `flow`. Returns the coupler that it is in transit to, if that is a far one.
     pub(crate) fn tell<M: Monitor>(
         &mut self,
         now: Time,
@@ -125,8 +125,8 @@ impl Couplings {
         self.of_flow.get(flow).copied().flatten().map(|index| index as usize)
     }
 
-    /// What coupler `index`, a near one which has just heard something of `flow`, orders it next. What it orders others is for them to be
-    /// obeyed in this instant.
+    /// The next action for `flow` of coupler `index`, a near one that has just received a message of `flow`. Actions
+    /// for other flows are queued for this instant.
     pub(crate) fn answer<M: Monitor>(
         &mut self,
         now: Time,
@@ -145,13 +145,13 @@ impl Couplings {
         None
     }
 
-    /// A coupler that has orders in this instant; each is told once.
+    /// A coupler with actions for this instant; each is returned once.
     #[inline]
     pub(crate) fn take_hurried(&mut self) -> Option<usize> {
         self.hurried.take()
     }
 
-    /// What has come to coupler `index` by `now` is heard, its timer included.
+    /// Passes the messages that have come by `now` to coupler `index`, and calls its timer.
     pub(crate) fn hear<M: Monitor>(&mut self, now: Time, index: usize, monitor: &mut M) {
         let coupling = &mut self.all[index];
         if coupling.coupler.next_timeout().is_some_and(|due| due <= local(now)) {
@@ -165,14 +165,14 @@ impl Couplings {
         }
     }
 
-    /// The next order of coupler `index` that has reached its host.
+    /// The next action of coupler `index` that has reached its host.
     pub(crate) fn order(&mut self, now: Time, index: usize) -> Option<Ordered> {
         let orders = &mut self.all[index].orders;
         let due = orders.front().is_some_and(|&(due, _)| due <= now);
         if due { orders.pop_front().map(|(_, ordered)| ordered) } else { None }
     }
 
-    /// When something happens next at coupler `index`.
+    /// Time of the next event at coupler `index`.
     pub(crate) fn next_wake(&self, now: Time, index: usize) -> Time {
         self.all[index].next_wake(now)
     }

@@ -34,7 +34,7 @@ pub(crate) fn host_owner(flows: &[FlowSpec], index: usize) -> usize {
 /// Bytes of IPv4 and UDP headers around RTP and RTCP.
 pub(crate) const UDP_OVERHEAD: u32 = weir_wire::media::UDP_IPV4_OVERHEAD as u32;
 
-/// A link and whether waiting there counts as a packet's queuing delay.
+/// A link, and whether waiting there counts as a packet's queuing delay.
 #[derive(Debug)]
 struct Node {
     link: Link<Ticket>,
@@ -113,26 +113,28 @@ impl<M: Monitor> Network<M> {
         }
     }
 
-    /// There is a place for a host at each end of each flow.
+    /// Number of places for hosts: one for each end of each flow.
     fn hosts(&self) -> usize {
         self.first_hop.len()
     }
 
-    /// A host has nothing to do before `at`. It may be woken earlier, where it once had: then it does nothing and says so again.
+    /// Sets a host's next wake-up to `at`. The host may still be woken earlier, at its former time; then it does
+    /// nothing and sets `at` again.
     #[inline]
     pub(crate) fn wake_host(&mut self, now: Time, host: usize, at: Time) {
         self.schedule.set_by(now, self.links.len() + host, at);
     }
 
-    /// The host of a flow tells the flow's coupler something, and obeys what it is [answered](Self::answer) at once.
+    /// Sends a message of the host of a flow to the flow's coupler. The host must then apply the actions that
+    /// [`Self::answer`] returns.
     pub(crate) fn tell(&mut self, now: Time, flow: usize, word: &CouplingMessage) {
         if let Some(far) = self.couplings.tell(now, flow, word, &mut self.monitor) {
             self.wake_coupler(now, far, self.couplings.next_wake(now, far));
         }
     }
 
-    /// The next order for the flow that has just told something. To be asked until there is none: only then does a near coupler's
-    /// wake-up stand.
+    /// The next action for the flow that has just sent a message. The caller polls until there is none: only then is a
+    /// near coupler's wake-up set.
     #[inline]
     pub(crate) fn answer(&mut self, now: Time, flow: usize) -> Option<CouplerAction> {
         let near = self.couplings.near(flow)?;
@@ -144,8 +146,8 @@ impl<M: Monitor> Network<M> {
         Some(ordered.order)
     }
 
-    /// Coupler `index` has heard what has come to it by `now`, and the next of its orders that has reached a host is
-    /// given, with its flow.
+    /// Lets coupler `index` receive the messages that have come by `now`. Returns its next action that has reached a
+    /// host, with the flow.
     pub(crate) fn order(&mut self, now: Time, index: usize) -> Option<(usize, CouplerAction)> {
         self.couplings.hear(now, index, &mut self.monitor);
         let ordered = self.couplings.order(now, index);
@@ -155,13 +157,13 @@ impl<M: Monitor> Network<M> {
         Some((flow, order))
     }
 
-    /// A coupler has nothing to do before `at`; as a host, it may be woken earlier.
+    /// Sets a coupler's next wake-up to `at`; like a host, it may be woken earlier.
     fn wake_coupler(&mut self, now: Time, coupler: usize, at: Time) {
         let component = self.links.len() + self.hosts() + self.cells.len() + coupler;
         self.schedule.set_by(now, component, at);
     }
 
-    /// A host sends a packet.
+    /// Sends a packet of a host.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what is sent goes from registers to the pool")]
     pub(crate) fn send(&mut self, now: Time, flow: usize, from: Side, meta: PacketMeta, body: Body) {
@@ -170,7 +172,7 @@ impl<M: Monitor> Network<M> {
         self.launch(now, end(flow, from), slot, wire_size, ecn);
     }
 
-    /// A packet in the pool leaves an end of its flow.
+    /// Puts a packet of the pool on the first hop of its route.
     #[inline(never)]
     fn launch(&mut self, now: Time, from: usize, slot: u32, wire_size: u32, ecn: Ecn) {
         let packet = self.packets.get(slot);
@@ -180,19 +182,19 @@ impl<M: Monitor> Network<M> {
         match self.hops[hop as usize] {
             Hop::Link(link) => self.enter(now, link as usize, ticket),
             Hop::Port(port) => self.enter_cell(now, port as usize, ticket),
-            // Every flow has a way forward, and whoever answers has one back: `Simulation::new` asks for them.
+            // Every flow has a forward route, and one with answers has a reverse route: `Simulation::new` checks this.
             Hop::Host(_) => debug_assert!(false, "flow end {from} sends on a way without links"),
         }
     }
 
-    /// A host sends the RTCP packet of so many bytes that it has written into the room of the pool.
+    /// Sends the RTCP packet of `length` bytes that a host has written into the pool's buffer.
     pub(crate) fn send_rtcp(&mut self, now: Time, flow: usize, from: Side, length: usize) {
         let slot = self.rtcp.keep(length);
         self.send(now, flow, from, meta(now, length as u32 + UDP_OVERHEAD, 0, true), Body::Rtcp { slot });
     }
 
-    /// What leaves `link` at `now` travels on or is lost; what has reached a host is handed out, to be
-    /// [taken](Self::take).
+    /// Takes the packet that leaves `link` at `now`, which goes to the next hop or is lost. A packet that has reached
+    /// its host is returned, to be [taken](Self::take).
     #[inline]
     pub(crate) fn pop(&mut self, now: Time, link: usize) -> Option<(usize, Ticket)> {
         let Node { link: carrier, bottleneck } = &mut self.links[link];
@@ -203,7 +205,7 @@ impl<M: Monitor> Network<M> {
         self.leave(now, link, bottleneck, exit?)
     }
 
-    /// The same of a link that decides only now.
+    /// The same for a link that decides only now.
     #[inline(never)]
     fn pop_active(&mut self, now: Time, link: usize) -> Option<(usize, Ticket)> {
         let Node { link: carrier, bottleneck } = &mut self.links[link];
@@ -212,7 +214,7 @@ impl<M: Monitor> Network<M> {
         self.leave(now, link, bottleneck, exit?)
     }
 
-    /// The same of the link of a cell that has something to hand over.
+    /// The same for the link of a cell that has a packet to hand over.
     #[inline(never)]
     pub(crate) fn pop_cell(&mut self, now: Time, cell: usize) -> Option<(usize, Ticket)> {
         let left = self.cells.pop(now, cell);
@@ -259,7 +261,7 @@ impl<M: Monitor> Network<M> {
         }
     }
 
-    /// Shows the monitor a packet that has come out of `link`.
+    /// Reports a packet that has left `link` to the monitor.
     fn show(&mut self, now: Time, link: usize, ticket: Ticket) {
         let packet = self.packets.get(ticket.slot());
         let flow = packet.flow as usize;
@@ -268,14 +270,14 @@ impl<M: Monitor> Network<M> {
         self.monitor.packet(now, link, &packet.on_wire(from, ticket.ecn(), &self.rtcp));
     }
 
-    /// The packet has arrived where nobody wants it.
+    /// Removes a packet that has arrived at a host that discards packets.
     #[inline]
     pub(crate) fn discard(&mut self, now: Time, ticket: Ticket) {
         let packet = self.packets.release(ticket.slot());
         self.monitor.delivered(now, packet.flow as usize, &packet.meta);
     }
 
-    /// The packet that has arrived.
+    /// Removes a packet that has arrived from the pool.
     #[inline]
     pub(crate) fn take(&mut self, ticket: Ticket) -> SimPacket {
         self.packets.take(ticket.slot(), ticket.ecn())
@@ -292,7 +294,7 @@ impl<M: Monitor> Network<M> {
         }
     }
 
-    /// The same where the monitor is told what the packet finds.
+    /// The same, with a report of the queue's length to the monitor.
     #[inline(never)]
     fn enter_watched(&mut self, now: Time, link: usize, ticket: Ticket) {
         let found = self.links[link].link.backlog(now).packets;
@@ -313,14 +315,14 @@ impl<M: Monitor> Network<M> {
         let Some(passive) = self.links[link].link.as_passive() else {
             return self.hand_over_to_active(now, link, ticket);
         };
-        // One that has a wake-up keeps it: the packet is behind the others.
+        // A link that has a wake-up keeps it: the packet is behind the others.
         if let Some(departure) = passive.enqueue(now, ticket)? {
             self.schedule.set(link, departure);
         }
         Ok(())
     }
 
-    /// The same with a link that decides later: for it, time has passed, whether it takes the packet or not.
+    /// The same for a link that decides later: its time has passed, whether it takes the packet or not.
     #[inline(never)]
     fn hand_over_to_active(&mut self, now: Time, link: usize, ticket: Ticket) -> Result<(), Dropped<Ticket>> {
         let active = &mut self.links[link].link;
@@ -358,7 +360,7 @@ impl<M: Monitor> Network<M> {
     }
 }
 
-/// Who wakes.
+/// A component that is woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Component {
     Link(usize),
@@ -367,7 +369,7 @@ pub(crate) enum Component {
     Coupler(usize),
 }
 
-/// What a network cannot be made of.
+/// An invalid configuration of a component.
 #[derive(Debug)]
 pub(crate) enum Faulty {
     Link(usize, ConfigError),

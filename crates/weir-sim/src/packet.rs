@@ -7,7 +7,7 @@ use weir_wire::media::MediaHeader;
 use weir_world::tcp::{Acknowledgement, Segment};
 use weir_world::{PacketMeta, Side, Way, WireContent, WirePacket};
 
-/// A packet: what it carries, and what is measured of it.
+/// A packet: its content, and its metadata for measurements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SimPacket {
     pub(crate) meta: PacketMeta,
@@ -15,7 +15,7 @@ pub(crate) struct SimPacket {
     pub(crate) body: Body,
 }
 
-/// What is measured of a packet that leaves now.
+/// Metadata of a packet that leaves now.
 pub(crate) fn meta(now: Time, wire_size: u32, payload: u32, control: bool) -> PacketMeta {
     PacketMeta {
         sent_at: now,
@@ -27,9 +27,8 @@ pub(crate) fn meta(now: Time, wire_size: u32, payload: u32, control: bool) -> Pa
     }
 }
 
-/// What travels over the links: a packet's slot in the pool, its next hop in the table of routes, its size on the wire
-/// and its ECN field. In two words, which stay in registers: narrow fields that are written one by one and copied
-/// together stall the copy.
+/// A packet as links carry it: slot in the pool, next hop in the table of routes, size on the wire and ECN field. The
+/// two integers stay in registers: narrow fields that are written one by one and copied together stall the copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket {
     /// Slot, and the hop above it.
@@ -38,7 +37,7 @@ pub(crate) struct Ticket {
     load: u64,
 }
 
-/// In the order of their numbers in a ticket.
+/// ECN fields in the order of their numbers in a ticket.
 const ECN: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
 
 impl Ticket {
@@ -93,14 +92,14 @@ impl weir_net::Packet for Ticket {
         matches!(self.ecn(), Ecn::Ect1 | Ecn::Ce)
     }
 
-    /// At one link a flow's packets of one direction, and no others, have this hop before them.
+    /// At one link this hop is next for the packets of one flow in one direction, and for no others.
     #[inline]
     fn flow(&self) -> u32 {
         self.hop()
     }
 }
 
-/// All packets under way. A slot is used again once its packet is gone.
+/// All packets in flight. A slot is reused once its packet is gone.
 #[derive(Debug, Default)]
 pub(crate) struct PacketPool {
     packets: Vec<SimPacket>,
@@ -108,8 +107,8 @@ pub(crate) struct PacketPool {
 }
 
 impl PacketPool {
-    /// Inlined, so that the packet's fields go from registers to where the packet stays: who copies at once what was just
-    /// written one by one waits for the last.
+    /// Inlined, so that the packet's fields go from registers to their place in the pool. A copy right after single
+    /// writes would wait for the last of them.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "see above")]
     pub(crate) fn insert(&mut self, packet: SimPacket) -> u32 {
@@ -135,17 +134,17 @@ impl PacketPool {
         &self.packets[slot as usize]
     }
 
-    /// The packet leaves the pool; it may be looked at until the next one comes.
+    /// Removes a packet from the pool; it may be read until the next one is inserted.
     #[inline]
     pub(crate) fn release(&mut self, slot: u32) -> &SimPacket {
         self.free.push(slot);
         &self.packets[slot as usize]
     }
 
-    /// The packet leaves the pool, with the ECN field it arrives with.
+    /// Removes a packet from the pool, with the ECN field it arrives with.
     #[inline]
     pub(crate) fn take(&mut self, slot: u32, arrived: Ecn) -> SimPacket {
-        // A field that is written in the pool and read at once with those beside it stalls the reading.
+        // Reading a field of the pool right after a write to its neighbours would stall.
         let mut packet = *self.release(slot);
         match &mut packet.body {
             Body::Media { ecn, .. } => *ecn = arrived,
@@ -156,20 +155,20 @@ impl PacketPool {
     }
 }
 
-/// What a packet carries.
+/// Content of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body {
     /// Unresponsive traffic.
     Constant,
-    /// A media packet with so many bytes behind its header; on its way its ECN field travels in the ticket.
+    /// A media packet with `payload` bytes behind its header; in flight its ECN field is in the ticket.
     Media { header: MediaHeader, payload: u16, ecn: Ecn },
     /// RTCP bytes in a slot of the pool.
     Rtcp { slot: u32 },
-    /// TCP data; on its way its ECN field travels in the ticket.
+    /// TCP data; in flight its ECN field is in the ticket.
     Segment(Way, Segment),
     /// A TCP acknowledgement.
     Acknowledgement(Way, Acknowledgement),
-    /// A client asks for so much.
+    /// A client's request for a response of this size.
     Request(Way, DataSize),
 }
 
@@ -192,7 +191,7 @@ impl Body {
 }
 
 impl SimPacket {
-    /// The packet as somebody on the way sees it: `from` has sent it, and its ECN field is `ecn` by now.
+    /// The packet as seen at a link: `from` has sent it, and its ECN field is `ecn` by now.
     pub(crate) fn on_wire<'a>(&'a self, from: Side, ecn: Ecn, rtcp: &'a RtcpPool) -> WirePacket<'a> {
         let Self { meta, flow, body } = self;
         let content = match body {
@@ -208,10 +207,10 @@ impl SimPacket {
     }
 }
 
-/// Largest RTCP packet that is sent: what UDP over IPv4 leaves of 1500 bytes.
+/// Largest RTCP packet that is sent: 1500 bytes without the headers of UDP over IPv4.
 pub(crate) const RTCP_CAPACITY: usize = 1500 - weir_wire::media::UDP_IPV4_OVERHEAD;
 
-/// Nearly all reports are as short as this.
+/// Size of the short slots, sufficient for nearly all reports.
 const SHORT: usize = 128;
 /// The bit of a slot's number that marks one for long packets.
 const LONG: u32 = 1 << 31;
@@ -232,12 +231,12 @@ impl Default for RtcpPool {
 }
 
 impl RtcpPool {
-    /// Where an RTCP packet is written, to be [kept](Self::keep).
+    /// Buffer for an RTCP packet, to be [kept](Self::keep).
     pub(crate) fn room(&mut self) -> &mut [u8] {
         &mut self.room
     }
 
-    /// The first `length` bytes that were written are an RTCP packet; returns its slot.
+    /// Stores the first `length` bytes of the buffer, an RTCP packet, in a slot; returns the slot.
     pub(crate) fn keep(&mut self, length: usize) -> u32 {
         let bytes = &self.room[..length];
         if length <= SHORT { self.short.keep(bytes) } else { self.long.keep(bytes) | LONG }
@@ -252,7 +251,7 @@ impl RtcpPool {
     }
 }
 
-/// Slots of so many bytes. One is used again once it is free.
+/// Slots of `BYTES` bytes each. A free slot is reused.
 #[derive(Debug, Default)]
 struct Slots<const BYTES: usize> {
     slots: Vec<([u8; BYTES], u16)>,

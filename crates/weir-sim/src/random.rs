@@ -1,4 +1,4 @@
-//! What TCP workloads draw: sizes, numbers of requests, times between them.
+//! Random variables of TCP workloads: sizes, numbers of requests, times between them.
 
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -16,7 +16,7 @@ pub(crate) fn exponential(rng: &mut Pcg64Mcg, mean: TimeDelta) -> TimeDelta {
     mean.scale(-libm::log(unit(rng)))
 }
 
-/// The size of a response: of the log-normal body or of the Pareto tail.
+/// Size of a response, from the log-normal body or the Pareto tail.
 pub(crate) fn response_size(rng: &mut Pcg64Mcg, sizes: &WebSizes) -> DataSize {
     let bytes = if unit(rng) <= sizes.tail {
         sizes.tail_from * libm::pow(unit(rng), -1.0 / sizes.tail_exponent)
@@ -27,7 +27,7 @@ pub(crate) fn response_size(rng: &mut Pcg64Mcg, sizes: &WebSizes) -> DataSize {
     DataSize::from_bytes_f64(bytes.min(sizes.largest).round().max(1.0))
 }
 
-/// How many requests a session has.
+/// Number of requests of a session.
 pub(crate) fn session_requests(rng: &mut Pcg64Mcg, web: &Web) -> u32 {
     let mean = web.requests.max(1.0);
     if mean <= 1.0 {

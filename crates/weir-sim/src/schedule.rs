@@ -1,4 +1,4 @@
-//! Who wakes next: one wake-up per component.
+//! Schedule of the components: one wake-up per component.
 
 use core::hint::select_unpredictable;
 
@@ -6,15 +6,15 @@ use weir_net::Time;
 
 /// The next wake-up of each component; among equal times the component with the lowest index is first.
 ///
-/// Up to sixteen components are one group. More are a tree of groups, laid out as a heap is: group 0 is the root, below group
-/// `i` are the groups from `16 i + 1` on, and below those of the last floor the components. A wake-up is settled all the way to
-/// the root, whether it changes the earliest of a group or not: to find that out would take as long.
+/// Up to sixteen components are one group. More are a tree of groups, laid out as a heap is: group 0 is the root, below
+/// group `i` are the groups from `16 i + 1` on, and below those of the last floor the components. A wake-up is
+/// propagated to the root, whether it changes the earliest of a group or not: a check would take as long.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     root: Group,
-    /// All groups but the root.
+    /// All groups except the root.
     below: Vec<Group>,
-    /// The first group of the last floor, the root included in the count.
+    /// Index of the first group of the last floor, the root included in the count.
     last_floor: usize,
 }
 
@@ -30,14 +30,14 @@ impl Schedule {
         Self { root: Group::new(), below: vec![Group::new(); all - 1], last_floor }
     }
 
-    /// The earliest wake-up and its component; [`Time::MAX`] if nobody wakes.
+    /// The earliest wake-up and its component; [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn first(&self) -> (Time, usize) {
         let (at, place) = unpack(self.root.first());
         (at, if self.last_floor == 0 { place } else { self.first_below(place) })
     }
 
-    /// The component that is first below this place of the root.
+    /// The component with the earliest wake-up below this place of the root.
     fn first_below(&self, mut place: usize) -> usize {
         let mut group = 0;
         while group < self.last_floor {
@@ -47,8 +47,8 @@ impl Schedule {
         (group - self.last_floor) * Group::SIZE + place
     }
 
-    /// The component wakes at `at`, or earlier: a wake-up between `now` and then stays as it is. Timers that each packet puts off, as
-    /// those of TCP, are then set once in their time.
+    /// Wakes the component at `at`, or earlier: a wake-up between `now` and then stays as it is. Timers that each
+    /// packet postpones, as those of TCP, are then set once in their time.
     #[inline]
     pub(crate) fn set_by(&mut self, now: Time, component: usize, at: Time) {
         let group = match (self.last_floor + component / Group::SIZE).checked_sub(1) {
@@ -61,7 +61,7 @@ impl Schedule {
         }
     }
 
-    /// The component wakes at `at`, and not before.
+    /// Wakes the component at `at`, and not before.
     #[inline(never)]
     pub(crate) fn set(&mut self, component: usize, at: Time) {
         let mut number = self.last_floor + component / Group::SIZE;
@@ -75,7 +75,7 @@ impl Schedule {
         self.root.set(wake);
     }
 
-    /// Makes room for so many components; those that are new never wake.
+    /// Extends the schedule to `components`; new ones have no wake-up.
     pub(crate) fn grow(&mut self, components: usize) {
         let floor = self.below.len() + 1 - self.last_floor;
         if components <= floor * Group::SIZE {
@@ -93,8 +93,8 @@ impl Schedule {
     }
 }
 
-/// Sixteen wake-ups side by side, each with its place in the lowest bits, so that one comparison decides. Nothing here depends
-/// on a branch: who is first changes with every event.
+/// Sixteen wake-ups side by side, each with its place in the lowest bits, so that one comparison decides. The code
+/// avoids branches here, as the earliest component changes with every event.
 #[derive(Clone, Debug)]
 struct Group {
     wakes: [u64; 16],
@@ -102,10 +102,10 @@ struct Group {
     earliest: [u64; 4],
 }
 
-/// The bits of a wake-up that tell its place.
+/// Number of bits of a wake-up for its place.
 const PLACE_BITS: u32 = 4;
 const PLACES: u64 = (1 << PLACE_BITS) - 1;
-/// No wake-up; 2^60 ns are 36 years.
+/// Time of a component without a wake-up; 2^60 ns are 36 years.
 const NEVER: u64 = u64::MAX >> PLACE_BITS;
 
 #[inline]
@@ -127,7 +127,7 @@ fn least(a: u64, b: u64, c: u64, d: u64) -> u64 {
     a.min(b).min(c.min(d))
 }
 
-/// `of` with `new` at `place`, chosen one by one, and not by branches: nobody can foretell the place.
+/// `of` with `new` at `place`, selected without branches, as the place is unpredictable.
 #[inline]
 fn replaced(of: [u64; 4], place: usize, new: u64) -> [u64; 4] {
     [0, 1, 2, 3].map(|i| select_unpredictable(i == place, new, of[i]))
@@ -147,7 +147,8 @@ impl Group {
         least(a, b, c, d)
     }
 
-    /// Sets a wake-up; the earliest from now on. What was just written is not read back, which each floor would wait for twice.
+    /// Sets a wake-up; returns the earliest from now on. The values just written are not read back, because each floor
+    /// would wait for them twice.
     #[inline]
     fn set(&mut self, wake: u64) -> u64 {
         let place = (wake & PLACES) as usize;

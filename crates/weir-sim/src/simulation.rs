@@ -1,4 +1,4 @@
-//! The engine: the earliest component wakes, acts, and says when it wants to wake next.
+//! The engine: the earliest component is woken, acts, and sets its next wake-up.
 
 use core::fmt;
 
@@ -10,7 +10,7 @@ use crate::endpoint::Endpoint;
 use crate::network::{Component, Faulty, Network, host_owner};
 use crate::packet::Ticket;
 
-/// A simulation that is built and can run.
+/// A simulation that is ready to run.
 #[derive(Debug)]
 pub struct Simulation<M> {
     network: Network<M>,
@@ -20,21 +20,21 @@ pub struct Simulation<M> {
     end: Time,
 }
 
-/// Why a spec cannot be simulated.
+/// Reasons for which a spec cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SpecError {
     /// A link's configuration is out of range.
     Link {
         /// The link's name.
         name: String,
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: String,
     },
     /// A Wi-Fi cell, or a link in it, is out of range.
     Cell {
         /// The cell's name.
         name: String,
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: String,
     },
     /// A flow refers to a link that does not exist, or to none.
@@ -46,7 +46,7 @@ pub enum SpecError {
     Half {
         /// The flow's name.
         flow: String,
-        /// The end without one.
+        /// The end without a controller half.
         side: Side,
     },
     /// A flow of a call carries no media, or has other clocks than the call's first flow.
@@ -54,7 +54,7 @@ pub enum SpecError {
         /// The flow's name.
         flow: String,
     },
-    /// A coupled flow has no law that can be coupled, or no coupler.
+    /// A coupled flow has no controller that can be coupled, or no coupler.
     Coupling {
         /// The flow's name.
         flow: String,
@@ -94,7 +94,7 @@ impl fmt::Display for SpecError {
 
 impl core::error::Error for SpecError {}
 
-/// The end of a media flow that has no half of a controller.
+/// The end of a media flow that lacks its controller half.
 fn missing_half(flow: &FlowSpec) -> Option<Side> {
     let Traffic::Media(media) = &flow.traffic else { return None };
     match (&media.sender, &media.receiver) {
@@ -104,20 +104,20 @@ fn missing_half(flow: &FlowSpec) -> Option<Side> {
     }
 }
 
-/// Whether flow `index` is in no call, or can share the hosts of its own.
+/// Whether flow `index` is in no call, or can share the hosts of its call.
 fn fits_its_call(flows: &[FlowSpec], index: usize) -> bool {
     let (flow, first) = (&flows[index], &flows[host_owner(flows, index)]);
     let clocks = |flow: &FlowSpec| (flow.sender_clock, flow.receiver_clock);
     flow.call.is_none() || (matches!(flow.traffic, Traffic::Media(_)) && clocks(flow) == clocks(first))
 }
 
-/// Whether a flow is not coupled, or can be.
+/// Whether a flow is uncoupled, or can be coupled.
 fn fits_its_coupling(flow: &FlowSpec, couplings: usize) -> bool {
     let takes_orders = matches!(flow.traffic, Traffic::Media(_) | Traffic::Tcp { .. });
     flow.coupled.as_ref().is_none_or(|coupled| takes_orders && coupled.coupling < couplings)
 }
 
-/// The hosts: two places for each flow, of which those of a flow that uses the hosts of another stay empty.
+/// The hosts: two places for each flow. The places of a flow that uses the hosts of another stay empty.
 fn endpoints(seed: u64, flows: Vec<FlowSpec>) -> Vec<Endpoint> {
     let owners: Vec<usize> = (0..flows.len()).map(|flow| host_owner(&flows, flow)).collect();
     let mut endpoints: Vec<Endpoint> = Vec::with_capacity(2 * flows.len());
@@ -133,7 +133,7 @@ fn endpoints(seed: u64, flows: Vec<FlowSpec>) -> Vec<Endpoint> {
 }
 
 impl<M: Monitor> Simulation<M> {
-    /// Builds a simulation that `monitor` watches.
+    /// Builds a simulation that reports to `monitor`.
     ///
     /// # Errors
     /// A link out of range; a cell, or a link in it, out of range; a flow without a route over existing links; a media
@@ -180,9 +180,9 @@ impl<M: Monitor> Simulation<M> {
         self.network.monitor
     }
 
-    /// Runs everything that happens up to and including `until`, but not past the end of the spec.
+    /// Runs all events up to and including `until`, but not past the end of the spec.
     pub fn run_until(&mut self, until: Time) {
-        // A wake-up at the latest time of all is none.
+        // [`Time::MAX`] stands for no wake-up.
         let until = until.min(self.end).min(Time::from_nanos(u64::MAX - 1));
         let mut latest = Time::ZERO;
         loop {
@@ -202,7 +202,7 @@ impl<M: Monitor> Simulation<M> {
         }
     }
 
-    /// What is no link wakes.
+    /// Wakes a component other than a link.
     fn wake(&mut self, now: Time, component: Component) {
         match component {
             Component::Link(_) => {}
@@ -223,7 +223,8 @@ impl<M: Monitor> Simulation<M> {
         }
     }
 
-    /// What a coupler without delay wants of others than who told it something is done before anything else happens.
+    /// Applies the actions of couplers without delay for other flows than the sender of the message, before any other
+    /// event.
     #[inline]
     fn apply_hurried(&mut self, now: Time) {
         while let Some(coupler) = self.network.couplings.take_hurried() {
@@ -231,8 +232,8 @@ impl<M: Monitor> Simulation<M> {
         }
     }
 
-    /// A coupler hears what has come to it, and its orders that have reached their hosts are obeyed; the hosts go on from
-    /// there in the same instant.
+    /// Lets a coupler receive its messages, and applies its actions that have reached their hosts; these hosts are
+    /// woken in the same instant.
     fn couple(&mut self, now: Time, coupler: usize) {
         while let Some((flow, order)) = self.network.order(now, coupler) {
             let host = self.senders[flow];
@@ -254,7 +255,7 @@ impl<M: Monitor> Simulation<M> {
         }
     }
 
-    /// The monitor, in the middle of a run.
+    /// The monitor, during a run.
     pub fn monitor(&self) -> &M {
         &self.network.monitor
     }

@@ -36,7 +36,7 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is handed to the system's allocator unchanged.
+// SAFETY: every call is passed to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
@@ -53,10 +53,10 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A ring doubles when a queue is longer than ever before: rarely, and never per packet.
+/// Allowed allocations: a ring doubles when a queue is longer than ever before, which is rare and never per packet.
 const RINGS_THAT_MAY_DOUBLE: u64 = 4;
 
-/// Allocations between 60 and 600 s of a run over 2 Mbit/s, in which some 90 000 packets pass.
+/// Number of allocations between 60 and 600 s of a run over 2 Mbit/s, in which some 90 000 packets pass.
 fn allocations_when_warm(flows: Vec<FlowSpec>) -> u64 {
     allocations_of(spec(2000, 600, flows))
 }
@@ -70,7 +70,7 @@ fn allocations_of(spec: RunSpec) -> u64 {
     ALLOCATIONS.with(Cell::get) - before
 }
 
-/// A call whose receiver reports per packet each 50 ms; the controller goes by receiver reports alone.
+/// A call whose receiver reports per packet each 50 ms; the controller uses receiver reports only.
 fn reporting_per_packet(format: PacketFormat) -> Traffic {
     match gcc_2016() {
         Traffic::Media(media) => Traffic::Media(MediaSpec {
@@ -98,7 +98,7 @@ fn two_flows_of_one_call_allocate_nothing() {
         let flows = ["video", "screen"].map(|name| FlowSpec { call, ..flow(name, gcc_2016()) });
         allocations_when_warm(flows.into())
     };
-    // Each flow has rings of its own, wherever it stands.
+    // Each flow has rings of its own, on any host.
     let together = of(Some(0));
     assert!(together <= 2 * RINGS_THAT_MAY_DOUBLE, "{together}");
     assert_eq!(together, of(None), "a shared host costs none");
@@ -206,7 +206,7 @@ fn no_encoder_and_no_audio_allocates_anything() {
     ];
     for encoder in encoders {
         let Traffic::Media(media) = gcc_2016() else { unreachable!() };
-        // A source that fills a queue without limits is what circuit breakers stop.
+        // Circuit breakers would stop a source that fills a queue without limits.
         let config =
             MediaConfig { encoder, audio: Some(AudioConfig::default()), breakers: false, ..media.config };
         let call = flow("video", Traffic::Media(MediaSpec { config, ..media }));
@@ -252,7 +252,7 @@ fn a_transfer_takes_over_the_connection_of_another_and_allocates_nothing() {
         sizes: WebSizes::default(),
     };
     let short = Traffic::Downloads { laws: laws.clone(), config, downloads };
-    // More clients at once than ever before have connections of their own: a law and three rings each.
+    // Clients beyond the former maximum get connections of their own: an algorithm and three rings each.
     for (traffic, most) in [(short, 0), (Traffic::Web { laws, config, web }, 10 * 4)] {
         let spec = spec(2000, 600, vec![flow("short", traffic)]);
         let mut simulation = Simulation::new(spec, Transfers::default()).expect("a valid spec");

@@ -1,40 +1,40 @@
-//! Who is coupled with whom.
+//! Couplings of flows.
 
 use weir_cc::coupled::{Coupler, sbd};
 use weir_media::Desired;
 use weir_net::Time;
 use weir_units::TimeDelta;
 
-/// A coupler and the way to it. Its members are the flows that name it ([`FlowSpec::coupled`](crate::FlowSpec::coupled)),
-/// by their index in the run.
+/// A coupler and its distance. Its members are the flows that name it
+/// ([`FlowSpec::coupled`](crate::FlowSpec::coupled)), by their index in the run.
 #[derive(Debug)]
 pub struct CouplingSpec {
     /// Name.
     pub name: String,
     /// The coupler.
     pub coupler: Box<dyn Coupler>,
-    /// How long a word takes from a host to the coupler, and an order back.
+    /// Delay of a message from a host to the coupler, and of an action back.
     pub delay: TimeDelta,
 }
 
-/// A flow's place in a coupling.
+/// Membership of a flow in a coupling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoupledSpec {
     /// Index of the coupling in the run.
     pub coupling: usize,
-    /// `P`, the flow's weight at first; positive and finite.
+    /// `P`, the flow's initial weight; positive and finite.
     pub priority: f64,
-    /// Its later weights, each from a time on, in order.
+    /// Its later weights, each with the time from which on it holds, in order.
     pub later_priorities: Vec<(Time, f64)>,
-    /// What it tells as its desired rate.
+    /// The desired rate that it reports.
     pub desired: Desired,
-    /// For a TCP flow whose coupler looks for shared bottlenecks: the statistics that it tells. What a media flow tells
-    /// stands in its [own configuration](weir_media::MediaConfig::detection).
+    /// Statistics that a TCP flow reports, for a coupler that detects shared bottlenecks. A media flow has them in its
+    /// [own configuration](weir_media::MediaConfig::detection).
     pub statistics: Option<&'static sbd::Config>,
 }
 
 impl CoupledSpec {
-    /// In the coupling of this index, with the usual weight of 1.
+    /// A membership in the coupling of this index, with the usual weight of 1.
     pub const fn new(coupling: usize) -> Self {
         Self {
             coupling,
@@ -45,12 +45,12 @@ impl CoupledSpec {
         }
     }
 
-    /// Telling statistics with these parameters; `&sbd::Config::DEFAULT` will do.
+    /// Reports statistics with these parameters, such as `&sbd::Config::DEFAULT`.
     pub fn telling(self, config: &'static sbd::Config) -> Self {
         Self { statistics: Some(config), ..self }
     }
 
-    /// With this weight.
+    /// Sets the weight.
     pub fn weighing(self, priority: f64) -> Self {
         Self { priority, ..self }
     }

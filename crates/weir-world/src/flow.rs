@@ -1,4 +1,4 @@
-//! Flows: two hosts, their clocks, and the way between them.
+//! Flows: two hosts, their clocks, and the path between them.
 
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -6,7 +6,7 @@ use weir_units::TimeDelta;
 use crate::coupling::CoupledSpec;
 use crate::traffic::Traffic;
 
-/// One end of a flow, and the half of a controller that stands there.
+/// An end of a flow, and the half of a controller at that end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// The sender half.
@@ -15,20 +15,20 @@ pub enum Side {
     Receiver,
 }
 
-/// A host's clock: what it reads as a function of true time.
+/// A host's clock: its reading as a function of true time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClockSpec {
     /// Its reading at the start of the run.
     pub offset: TimeDelta,
-    /// How much too fast it runs, in parts per million.
+    /// Drift in parts per million; positive if it runs fast.
     pub drift_ppm: f64,
     /// Readings are multiples of this; zero for nanoseconds.
     pub resolution: TimeDelta,
-    /// When it is set, and how far forward; back if negative.
+    /// Time at which it is set, and the step forward; backward if negative.
     pub step: Option<(Time, TimeDelta)>,
 }
 
-/// One flow: two hosts, its own or those of its call, and the way between them.
+/// A flow: two hosts, its own or those of its call, and the path between them.
 #[derive(Debug)]
 pub struct FlowSpec {
     /// Name, also the name of its random streams.
@@ -37,11 +37,11 @@ pub struct FlowSpec {
     pub forward: Vec<usize>,
     /// Indices of the links back; empty only for flows without feedback.
     pub reverse: Vec<usize>,
-    /// When it starts.
+    /// Start time.
     pub start: Time,
-    /// When it stops sending; [`Time::MAX`] for never.
+    /// Time at which it stops sending; [`Time::MAX`] if it never does.
     pub stop: Time,
-    /// When it pauses: each from the first time, included, to the second, excluded. TCP does not pause.
+    /// Pauses, each from the first time, included, to the second, excluded. TCP does not pause.
     pub pauses: Vec<(Time, Time)>,
     /// The sender's clock.
     pub sender_clock: ClockSpec,
@@ -50,14 +50,14 @@ pub struct FlowSpec {
     /// The call it belongs to, if any: the media flows of one call share a host at either end, and its clock. Any other
     /// flow has hosts of its own.
     pub call: Option<usize>,
-    /// Its place in a coupling, if it is coupled.
+    /// Its membership in a coupling, if it is coupled.
     pub coupled: Option<CoupledSpec>,
-    /// What it carries.
+    /// Traffic of the flow.
     pub traffic: Traffic,
 }
 
 impl FlowSpec {
-    /// A flow from the beginning to the end, over link 0 there and link 1 back, whose hosts have the true time.
+    /// A flow from the beginning to the end, over link 0 forward and link 1 back, with hosts on true time.
     pub fn new(name: &str, traffic: Traffic) -> Self {
         Self {
             name: name.to_owned(),
@@ -74,38 +74,38 @@ impl FlowSpec {
         }
     }
 
-    /// Over these links, by their indices: there, and back.
+    /// Sets the routes by the indices of their links: forward, and back.
     pub fn over(self, forward: impl Into<Vec<usize>>, reverse: impl Into<Vec<usize>>) -> Self {
         Self { forward: forward.into(), reverse: reverse.into(), ..self }
     }
 
-    /// From `start` on.
+    /// Starts the flow at `start`.
     pub fn from(self, start: Time) -> Self {
         Self { start, ..self }
     }
 
-    /// Until `stop`.
+    /// Stops the flow at `stop`.
     pub fn until(self, stop: Time) -> Self {
         Self { stop, ..self }
     }
 
-    /// With a pause more, from the first time, included, to the second, excluded.
+    /// Adds a pause from the first time, included, to the second, excluded.
     pub fn pausing(mut self, from: Time, to: Time) -> Self {
         self.pauses.push((from, to));
         self
     }
 
-    /// In the call of this number.
+    /// Puts the flow into the call of this number.
     pub fn in_call(self, call: usize) -> Self {
         Self { call: Some(call), ..self }
     }
 
-    /// Coupled with others.
+    /// Couples the flow with others.
     pub fn coupled(self, coupled: CoupledSpec) -> Self {
         Self { coupled: Some(coupled), ..self }
     }
 
-    /// With these clocks at the sender and at the receiver.
+    /// Sets the clocks of the sender and of the receiver.
     pub fn clocks(self, sender_clock: ClockSpec, receiver_clock: ClockSpec) -> Self {
         Self { sender_clock, receiver_clock, ..self }
     }

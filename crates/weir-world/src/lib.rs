@@ -1,8 +1,8 @@
-//! What describes a run, and how it is watched: the same whether packets are simulated or real.
+//! Description and observation of a run, common to simulated and real packets.
 //!
-//! A [`RunSpec`] is plain values: links, cells, flows, what they carry, clocks. Whoever builds it (a scenario file, a
-//! test) resolves names, routes and controllers first: a world knows no algorithm and no file. A [`Monitor`] is told
-//! what happens.
+//! A [`RunSpec`] is plain values: links, cells, flows, their traffic, clocks. The code that builds it (from a scenario
+//! file, in a test) resolves names, routes and controllers first: a world knows no algorithm and no file. A [`Monitor`]
+//! receives the events of the run.
 //!
 //! ```
 //! use weir_net::{LinkConfig, Service, Time};

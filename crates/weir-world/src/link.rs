@@ -2,7 +2,7 @@
 
 use weir_net::{LinkConfig, WifiConfig, WifiLink};
 
-/// One directed link.
+/// A directed link.
 #[derive(Clone, Debug)]
 pub struct LinkSpec {
     /// Name, also the name of its random stream.
@@ -19,19 +19,19 @@ impl LinkSpec {
         Self { name: name.to_owned(), config, bottleneck: true }
     }
 
-    /// A link where it does not.
+    /// A link where waiting does not count.
     pub fn new(name: &str, config: LinkConfig) -> Self {
         Self { name: name.to_owned(), config, bottleneck: false }
     }
 }
 
-/// A Wi-Fi cell and its links, which have no server of their own: of their configuration the cell takes nothing.
+/// A Wi-Fi cell and its links. These have no server of their own, and the cell ignores their configuration.
 #[derive(Clone, Debug)]
 pub struct CellSpec {
     /// Name, also the name of its random stream.
     pub name: String,
-    /// What its links have in common.
+    /// Common configuration of its links.
     pub config: WifiConfig,
-    /// Its links: the index of each among all links, and what it is in the cell. A link is in one cell at most.
+    /// Its links: the index of each among all links, and its configuration in the cell. A link is in one cell at most.
     pub links: Vec<(usize, WifiLink)>,
 }

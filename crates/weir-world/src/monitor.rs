@@ -1,4 +1,4 @@
-//! How a run is watched. The world that runs it calls a [`Monitor`] as things happen; metrics live with the caller.
+//! Observation of a run. The world that runs it calls a [`Monitor`] at each event; metrics are the caller's.
 
 use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage, Refusal};
 use weir_cc::{Controller, Decision, Target};
@@ -9,12 +9,12 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use crate::flow::Side;
 use crate::wire::WirePacket;
 
-/// What can be measured of a packet that the packet itself does not carry on the wire.
+/// Metadata of a packet for measurements, which the packet itself does not carry on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketMeta {
-    /// When it left its sender (true time).
+    /// Departure from its sender (true time).
     pub sent_at: Time,
-    /// How long it waited in bottleneck queues so far, own serialisation excluded.
+    /// Waiting time in bottleneck queues so far, without its own serialisation.
     pub wait: TimeDelta,
     /// Bytes on the wire, headers of all layers included.
     pub wire_size: u32,
@@ -31,7 +31,7 @@ impl PacketMeta {
     pub const NO_FRAME: u32 = u32::MAX;
 }
 
-/// A frame as the encoder handed it to the packetiser.
+/// A frame as the encoder passed it to the packetiser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameMeta {
     /// Its number in the flow, from 0.
@@ -47,23 +47,22 @@ pub struct FrameMeta {
 /// A transfer that is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferMeta {
-    /// When its connection was opened, or the request for it was sent.
+    /// Time at which its connection was opened, or the request for it was sent.
     pub started: Time,
     /// Its bytes.
     pub size: DataSize,
 }
 
-/// How a packet was lost.
+/// Cause of a packet loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// The queue dropped it: for want of room, or to signal congestion.
+    /// Dropped by the queue: full, or to signal congestion.
     Queue(DropReason),
     /// Random loss of the link, after the queue.
     Random,
 }
 
-/// Watches a run. Flows and links are given by their index in the spec. All methods do nothing unless
-/// implemented.
+/// Observer of a run. Flows and links are given by their index in the spec. All methods do nothing unless implemented.
 pub trait Monitor {
     /// Whether [`Self::signals`] should be called at all; reading signals costs time.
     fn wants_signals(&self) -> bool {
@@ -80,11 +79,11 @@ pub trait Monitor {
         false
     }
 
-    /// A packet came to a bottleneck that is in no cell. It found so many others there whose last bit had not left, the one
-    /// in service included, and was taken or refused for want of room.
+    /// A packet came to a bottleneck that is in no cell, and was taken or, with a full queue, refused. `_found` is the
+    /// number of other packets there whose last bit had not left, the one in service included.
     fn link_enter(&mut self, _now: Time, _link: usize, _found: u32, _taken: bool) {}
 
-    /// A packet came out at the far end of a link, in full: with the marks it has by now, that link's included.
+    /// A packet came out at the far end of a link, in full: with its present marks, that link's included.
     fn packet(&mut self, _now: Time, _link: usize, _packet: &WirePacket<'_>) {}
 
     /// A packet left its host.
@@ -96,7 +95,7 @@ pub trait Monitor {
     /// A packet was lost on a link.
     fn dropped(&mut self, _now: Time, _flow: usize, _link: usize, _packet: &PacketMeta, _loss: Loss) {}
 
-    /// A packet came out at the far end of a link after having waited in its queue for `wait`.
+    /// A packet came out at the far end of a link after `_wait` in its queue.
     fn link_exit(&mut self, _now: Time, _link: usize, _wire_size: u32, _wait: TimeDelta) {}
 
     /// The encoder made or skipped a frame; its capture time is `now`.
@@ -105,23 +104,23 @@ pub trait Monitor {
     /// The sender measured a round-trip time.
     fn rtt(&mut self, _now: Time, _flow: usize, _rtt: TimeDelta) {}
 
-    /// The controller's target after something changed it; also once at the flow's start.
+    /// The controller's target after a change; also once at the flow's start.
     fn target(&mut self, _now: Time, _flow: usize, _target: &Target) {}
 
-    /// A flow's controller has made a decision, which left it as it is now.
+    /// A flow's controller has made a decision; the controller is in the state after it.
     fn decided(&mut self, _now: Time, _flow: usize, _decision: &Decision, _controller: &dyn Controller) {}
 
-    /// A flow's controller has taken the rate that coupling allocated to it, which left it as it is now.
+    /// A flow's controller has taken the rate that coupling allocated to it; the controller is in the state after that.
     fn allocated(&mut self, _now: Time, _flow: usize, _rate: DataRate, _controller: &dyn Controller) {}
 
     /// A circuit breaker has stopped the flow's media.
     fn stopped(&mut self, _now: Time, _flow: usize, _by: &Breaker) {}
 
-    /// The inner values of a controller or of a TCP sender, in the order of its `signals()`, after each input that may
+    /// The signals of a controller or of a TCP sender, in the order of its `signals()`, after each input that may
     /// change them.
     fn signals(&mut self, _now: Time, _flow: usize, _side: Side, _values: &[f64]) {}
 
-    /// A flow's host told its coupler something, and the coupler took it, or refused it for a reason.
+    /// A flow's host sent a message to its coupler, which took it, or refused it for a reason.
     fn coupling_message(
         &mut self,
         _now: Time,
@@ -131,7 +130,7 @@ pub trait Monitor {
     ) {
     }
 
-    /// An order has reached a flow's host; its group has this together, as the coupler knew when it gave the order.
+    /// An action of the coupler has reached a flow's host, with the aggregate of its group at the time of the action.
     fn coupler_action(
         &mut self,
         _now: Time,
@@ -144,11 +143,11 @@ pub trait Monitor {
     /// A finite transfer is complete: all of it is acknowledged.
     fn completed(&mut self, _now: Time, _flow: usize) {}
 
-    /// One of a flow's transfers is complete, its only one included: all of it is acknowledged.
+    /// A transfer of the flow, also its only one, is complete: all of it is acknowledged.
     fn transferred(&mut self, _now: Time, _flow: usize, _transfer: &TransferMeta) {}
 }
 
-/// Watches nothing.
+/// Monitor that observes no event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 

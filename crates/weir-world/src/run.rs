@@ -11,7 +11,7 @@ use crate::link::{CellSpec, LinkSpec};
 pub struct RunSpec {
     /// Seed of the run; each component draws from its own stream, derived from this and its name.
     pub seed: u64,
-    /// When the run ends.
+    /// End of the run.
     pub end: Time,
     /// The links; flows refer to them by index.
     pub links: Vec<LinkSpec>,
@@ -24,24 +24,24 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
-    /// A network of `links` without flows, watched until `end`, with seed 1.
+    /// A network of `links` without flows, observed until `end`, with seed 1.
     pub fn over(links: Vec<LinkSpec>, end: Time) -> Self {
         Self { seed: 1, end, links, cells: Vec::new(), couplings: Vec::new(), flows: Vec::new() }
     }
 
-    /// With one flow more.
+    /// Adds a flow.
     pub fn with(mut self, flow: FlowSpec) -> Self {
         self.flows.push(flow);
         self
     }
 
-    /// With one coupling more, whose index is the number of those before it.
+    /// Adds a coupling, whose index is the number of those before it.
     pub fn coupling(mut self, coupling: CouplingSpec) -> Self {
         self.couplings.push(coupling);
         self
     }
 
-    /// With so many flows more.
+    /// Adds flows.
     pub fn with_all(mut self, flows: impl IntoIterator<Item = FlowSpec>) -> Self {
         self.flows.extend(flows);
         self

@@ -1,4 +1,4 @@
-//! What flows carry.
+//! Traffic of flows.
 
 use core::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use crate::tcp::TcpConfig;
 use crate::web::Web;
 
-/// What a flow carries.
+/// Traffic of a flow.
 #[derive(Debug)]
 pub enum Traffic {
     /// Video under a controller.
@@ -28,41 +28,41 @@ pub enum Traffic {
     Unresponsive(Unresponsive),
     /// A bulk TCP transfer.
     Tcp {
-        /// The window law.
+        /// The window algorithm.
         law: Box<dyn WindowAlgorithm>,
         /// The endpoints.
         config: TcpConfig,
-        /// How much to transfer; `None` for a long-lived flow.
+        /// Size of the transfer; a long-lived flow has none.
         size: Option<DataSize>,
     },
-    /// A bulk transfer by the TCP of the WebRTC project's simulator, which has a window law of its own.
+    /// A bulk transfer by the TCP of the WebRTC project's simulator, which has a window algorithm of its own.
     ChromiumTcp {
         /// The endpoints; only the sizes of segments and headers matter.
         config: TcpConfig,
-        /// How much to transfer; `None` for a long-lived flow.
+        /// Size of the transfer; a long-lived flow has none.
         size: Option<DataSize>,
     },
     /// Short TCP flows: downloads with idle times between them, each over a connection of its own.
     Downloads {
-        /// The window laws of the connections.
+        /// The window algorithms of the connections.
         laws: WindowAlgorithms,
         /// The endpoints.
         config: TcpConfig,
-        /// How much and how often.
+        /// Sizes and idle times of the downloads.
         downloads: Downloads,
     },
     /// Web-like traffic: requests from the receiver's end, answered over TCP.
     Web {
-        /// The window laws of the connections.
+        /// The window algorithms of the connections.
         laws: WindowAlgorithms,
         /// The endpoints.
         config: TcpConfig,
-        /// What is asked for, and how often.
+        /// Sizes and times of the requests.
         web: Web,
     },
 }
 
-/// A media flow. A process that has one of its ends alone needs that half alone.
+/// A media flow. A process that runs only one of its ends needs only that half.
 #[derive(Debug)]
 pub struct MediaSpec {
     /// The sender half of the controller, where the sending end is.
@@ -83,27 +83,27 @@ impl MediaSpec {
 /// Downloads with idle times between them (RFC 8868 §4.1's short-lived TCP flows).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Downloads {
-    /// A download's size is drawn uniformly from this …
+    /// Smallest size of a download, which is drawn uniformly.
     pub smallest: DataSize,
-    /// … to this.
+    /// Largest size of a download.
     pub largest: DataSize,
     /// Mean of the idle time that follows a download's completion; it is exponentially distributed.
     pub idle: TimeDelta,
-    /// Whether it begins with an idle time and not with a download.
+    /// Whether the flow begins with an idle time instead of a download.
     pub begins_idle: bool,
 }
 
-/// Makes a window law for each connection of a flow.
+/// Factory of a window algorithm for each connection of a flow.
 #[derive(Clone)]
 pub struct WindowAlgorithms(Arc<dyn Fn() -> Box<dyn WindowAlgorithm> + Send + Sync>);
 
 impl WindowAlgorithms {
-    /// Laws as `make` makes them.
+    /// Algorithms made by `make`.
     pub fn new(make: impl Fn() -> Box<dyn WindowAlgorithm> + Send + Sync + 'static) -> Self {
         Self(Arc::new(make))
     }
 
-    /// A law for a new connection.
+    /// An algorithm for a new connection.
     pub fn make(&self) -> Box<dyn WindowAlgorithm> {
         (self.0)()
     }
@@ -118,11 +118,11 @@ impl fmt::Debug for WindowAlgorithms {
 /// Packets of one size at a rate that changes at given times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unresponsive {
-    /// Rates on the wire and from when on each holds, in order; none before the first.
+    /// Rates on the wire, each with the time from which on it holds, in order; zero before the first.
     pub steps: Vec<(Time, DataRate)>,
     /// Size of a packet on the wire.
     pub packet_size: DataSize,
-    /// Bytes of a packet that are headers and not payload.
+    /// Header bytes of a packet, which are not payload.
     pub headers: u32,
 }
 

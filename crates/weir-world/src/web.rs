@@ -1,4 +1,4 @@
-//! Web-like traffic: what is asked for, how often, and how much of it there is.
+//! Web-like traffic: sizes, frequency and load of requests.
 //!
 //! Sessions begin as a Poisson process. In each, requests follow one another with times to think in between, each over a
 //! connection of its own. Sizes have a log-normal body and a Pareto tail (Barford and Crovella, *Generating Representative
@@ -16,13 +16,13 @@ pub struct WebSizes {
     pub median: f64,
     /// `σ` of the body.
     pub sigma: f64,
-    /// The part of the responses that is drawn from the tail.
+    /// Share of the responses that is drawn from the tail.
     pub tail: f64,
     /// The tail's smallest size, in bytes.
     pub tail_from: f64,
     /// The tail's exponent `α`, greater than 1.
     pub tail_exponent: f64,
-    /// Larger ones are cut to this, in bytes.
+    /// Maximum size, to which larger ones are cut, in bytes.
     pub largest: f64,
 }
 
@@ -44,15 +44,15 @@ impl Default for WebSizes {
 /// A flow of web-like traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Web {
-    /// Rate of the responses that is offered on average, on the wire, without retransmissions.
+    /// Mean offered load of the responses, on the wire, without retransmissions.
     pub load: DataRate,
     /// Mean number of requests in a session, at least 1; geometrically distributed.
     pub requests: f64,
     /// Mean time from a response's end to the session's next request; exponentially distributed.
     pub think: TimeDelta,
-    /// What each session's round-trip time has more than the path's is drawn uniformly from this …
+    /// Lower bound of a session's additional round-trip time over the path's, which is drawn uniformly.
     pub least_extra: TimeDelta,
-    /// … to this.
+    /// Upper bound of it.
     pub most_extra: TimeDelta,
     /// Sizes of the responses.
     pub sizes: WebSizes,

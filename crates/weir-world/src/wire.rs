@@ -1,4 +1,4 @@
-//! Packets as somebody on the way sees them.
+//! Packets as seen on a link.
 
 use weir_cc::Ecn;
 use weir_net::Time;
@@ -7,35 +7,35 @@ use weir_wire::media::MediaHeader;
 use crate::flow::Side;
 use crate::tcp::{Acknowledgement, Segment};
 
-/// Which of a flow's connections a packet belongs to.
+/// Connection of a flow that a packet belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Way {
-    /// Which of the flow's clients; 0 unless the flow has several.
+    /// Number of the client; 0 unless the flow has several.
     pub client: u32,
-    /// Which of the client's connections, in the order in which they are opened; 0 unless there are several.
+    /// Number of the client's connection, in the order in which they are opened; 0 unless there are several.
     pub connection: u32,
 }
 
-/// A packet on a link, with all that its headers say.
+/// A packet on a link, with the content of its headers.
 #[derive(Clone, Copy, Debug)]
 pub struct WirePacket<'a> {
     /// Its flow, by its index in the spec.
     pub flow: usize,
     /// The end that sent it.
     pub from: Side,
-    /// When it left there.
+    /// Time at which it left there.
     pub sent_at: Time,
     /// Bytes on the wire, headers of all layers included.
     pub wire_size: u32,
     /// The ECN field of its IP header, as it is now.
     pub ecn: Ecn,
-    /// Which of the flow's connections it belongs to.
+    /// Connection of the flow that it belongs to.
     pub way: Way,
-    /// What it carries.
+    /// Content of the packet.
     pub content: WireContent<'a>,
 }
 
-/// What a packet carries.
+/// Content of a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum WireContent<'a> {
     /// Unresponsive traffic.

@@ -1,4 +1,4 @@
-//! A path in memory between two ends of a call: where its queues stand, sockets would.
+//! A path in memory between two ends of a call, in place of sockets.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use weir_media::{FlowId, MediaPacket, MediaReceiver, Session};
 const CAPACITY: DataRate = DataRate::from_mbps(2);
 const DELAY: TimeDelta = TimeDelta::from_millis(25);
 
-/// A link of 2 Mbit/s there, the receivers behind it, and a way back that nothing fills; 25 ms each.
+/// A link of 2 Mbit/s, the receivers behind it, and a return path without queuing; 25 ms each.
 pub(crate) struct Path {
     receivers: Vec<MediaReceiver>,
     there: VecDeque<(SendTime, FlowId, MediaPacket)>,
@@ -22,7 +22,7 @@ impl Path {
         Self { receivers, there: VecDeque::new(), back: VecDeque::new(), link_free: SendTime::ZERO }
     }
 
-    /// What has come by now: media at the far end, reports at this one.
+    /// Delivers the packets that arrive by now: media at the far end, reports at this one.
     pub(crate) fn deliver(&mut self, now: SendTime, session: &mut Session) {
         let far = ArrivalTime::from_nanos(now.nanos());
         while let Some((_, flow, packet)) = self.there.front().filter(|(at, ..)| *at <= now) {
@@ -48,7 +48,7 @@ impl Path {
         self.there.push_back((self.link_free + DELAY, flow, packet));
     }
 
-    /// When something happens next, on the path or by `wake` at its near end.
+    /// Time of the next event, on the path or by `wake` at its near end.
     pub(crate) fn next(&self, now: SendTime, wake: Option<SendTime>) -> SendTime {
         let reports = self.receivers.iter().filter_map(MediaReceiver::next_timeout).min();
         let ends = [

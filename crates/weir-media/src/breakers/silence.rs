@@ -1,26 +1,26 @@
-//! For how long nothing was heard of the media (RFC 8083 §4.1).
+//! Time without feedback on the media (RFC 8083 §4.1).
 //!
-//! Silence counts for an interval after each packet: who receives nothing has nothing to report (RFC 3550 §6.4), so that a picture each
-//! 20 s is not answered in between. A receiver has that interval for its report on the picture.
+//! At most one interval counts after each packet. A receiver without packets has nothing to report (RFC 3550 §6.4), so
+//! a picture each 20 s is not answered in between. The receiver has that interval for its report on the picture.
 
 use weir_cc::SendTime;
 use weir_units::TimeDelta;
 
-/// So many intervals are too long.
+/// Number of intervals without feedback that are too many.
 const MOST_INTERVALS: i64 = 3;
-/// Who is called so late was asleep.
+/// A timer served later than this shows that the process was suspended.
 const ASLEEP: TimeDelta = TimeDelta::from_secs(1);
 
-/// How long nothing was heard.
+/// Time without feedback.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Silence {
-    /// Of reports.
+    /// Reporting interval.
     interval: TimeDelta,
-    /// When the first packet left that was not answered, or something was heard that cannot have been its answer.
+    /// Time of the first packet that was not answered, or of feedback that cannot have been its answer.
     since: Option<SendTime>,
-    /// When the last one did, while it may be answered.
+    /// Time of the last packet, while it may be answered.
     sent: Option<SendTime>,
-    /// So much of the time until then counts.
+    /// Part of the time without feedback, up to the last packet, that counts.
     counted: TimeDelta,
 }
 
@@ -35,7 +35,8 @@ impl Silence {
         self.sent = Some(now);
     }
 
-    /// Something was heard. What left within a round trip still waits for an answer: from now on.
+    /// Feedback was received. Packets that left within the last round trip still wait for an answer, counted from now
+    /// on.
     pub(super) fn on_heard(&mut self, now: SendTime, rtt: TimeDelta) {
         let waits = self.sent.filter(|&sent| now - sent < rtt);
         *self = waits.map_or(Self::new(self.interval), |sent| Self {
@@ -46,13 +47,14 @@ impl Silence {
         });
     }
 
-    /// When [`Self::on_timeout`] wants to be called: when silence will be too long, or the last packet has waited for an interval.
+    /// Time of the next call of [`Self::on_timeout`]: when there was no feedback for too long, or the last packet has
+    /// waited for an interval.
     pub(super) fn next_timeout(&self) -> Option<SendTime> {
         self.sent.map(|sent| sent + self.interval.min(self.interval * MOST_INTERVALS - self.counted))
     }
 
-    /// For how long nothing was heard, if that is too long. Who was not called for long has not listened either: what he missed does
-    /// not count.
+    /// Time without feedback, if that is too long. A process that was suspended received no feedback either, so that
+    /// time does not count.
     pub(super) fn on_timeout(&mut self, now: SendTime) -> Option<TimeDelta> {
         let late = now - self.next_timeout()?;
         if late > ASLEEP {
@@ -110,7 +112,7 @@ mod tests {
             silence
         };
         assert_eq!(heard(1100).next_timeout(), None);
-        // A window that is full lets out a packet each five seconds.
+        // A full window lets out a packet each five seconds.
         let mut silence = heard(1050);
         for ms in [6000, 11_000, 16_000] {
             assert_eq!((silence.next_timeout(), silence.on_timeout(at(ms))), (Some(at(ms)), None));
@@ -131,7 +133,7 @@ mod tests {
         assert!(silence.on_timeout(at(3_615_000)).is_some());
     }
 
-    /// A packet each 20 s, each with a report after so many seconds, or none; when media is stopped, in seconds.
+    /// The second at which media is stopped, with a packet each 20 s that is answered after so many seconds or never.
     fn sparse(answers: [Option<i64>; 6]) -> Option<i64> {
         let mut silence = Silence::new(INTERVAL);
         answers.into_iter().zip(0..).find_map(|(answer, n)| {
@@ -149,7 +151,7 @@ mod tests {
     fn a_picture_each_twenty_seconds_is_answered_once_each_and_may_be_lost() {
         assert_eq!(sparse([Some(1); 6]), None);
         assert_eq!(sparse([Some(1), None, None, Some(4), None, None]), None);
-        // Where nothing comes back three of them are enough: 0, 20 and 40 s, and the interval after the last.
+        // Without any feedback three of them are enough: 0, 20 and 40 s, and the interval after the last.
         assert_eq!(sparse([None; 6]), Some(45));
     }
 }

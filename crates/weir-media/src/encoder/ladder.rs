@@ -9,29 +9,29 @@ use super::{EncoderConfig, Picture, Ticks};
 /// Most streams of a ladder.
 pub const LADDER_RUNGS: usize = 4;
 
-/// Streams at fixed rates. The lowest is always on, at the target if that is lower; each further one is on while the
-/// target carries it and those below.
+/// Streams at fixed rates. The lowest is always on, at the target if that is lower. Each further one is on while the
+/// target covers it and those below.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ladder {
     /// The rates, rising; zero for no stream.
     pub rates: [DataRate; LADDER_RUNGS],
-    /// A stream is switched on when the target is this share above what it and those below need, and off when it is below
-    /// that.
+    /// Margin for switching a stream on, as a share of the rate of it and those below. Below that rate the stream is
+    /// switched off.
     pub hysteresis: f64,
 }
 
 impl Ladder {
-    /// How many streams there are, at least one.
+    /// Number of streams, at least one.
     fn rungs(&self) -> usize {
         self.rates.iter().take_while(|rate| !rate.is_zero()).count().max(1)
     }
 
-    /// What the lowest `rungs` streams need together, in bit/s.
+    /// Rate of the lowest `rungs` streams together, in bit/s.
     fn needs(&self, rungs: usize) -> f64 {
         self.rates.iter().take(rungs).map(|rate| rate.bps_f64()).sum()
     }
 
-    /// How many streams are on at `target`, of which `on` were before.
+    /// Number of streams that are on at `target`, of which `on` were before.
     fn on(&self, target: f64, on: usize) -> usize {
         let carried = |&rungs: &usize| {
             let margin = if rungs > on { 1.0 + self.hysteresis } else { 1.0 };
@@ -84,7 +84,7 @@ impl LadderState {
         Picture { bytes: size * (1.0 + clipped_normal(rng, config.size_noise)), key: key.is_some() }
     }
 
-    /// The frames of an instant are left out; `false` if some of them were captured.
+    /// Skips the frames of an instant; `false` if some of them were captured already.
     pub(super) fn skip(&mut self) -> bool {
         if self.stream > 0 {
             return false;

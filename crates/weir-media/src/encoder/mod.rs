@@ -56,34 +56,34 @@ pub struct EncoderConfig {
     pub min_rate: DataRate,
     /// The highest rate it can produce.
     pub max_rate: DataRate,
-    /// Other highest rates from certain times on, counted from the start.
+    /// Later changes of the highest rate, by time from the start.
     pub max_rates: RateSteps,
     /// Standard deviation of a frame's size as a share of the nominal size, in [0, 1); the nominal model and ladders.
     pub size_noise: f64,
-    /// A new target is taken over at most once in this time (RFC 8593's `tau_v`); zero for with each frame.
+    /// Minimum time between changes of the target (RFC 8593's `tau_v`); zero to follow the target with each frame.
     pub reaction: TimeDelta,
-    /// Key frames of the nominal model and of ladders; `None` for all frames alike.
+    /// Key frames of the nominal model and of ladders; without them all frames are alike.
     pub key_frames: Option<KeyFrames>,
-    /// A frame is skipped while what waits for the pacer would take longer than this at the target rate; `None` for
-    /// never. Without effect for [`Model::Packets`].
+    /// Queuing delay in front of the pacer, at the target rate, above which a frame is skipped, if frames are skipped.
+    /// Without effect for [`Model::Packets`].
     pub skip_above: Option<TimeDelta>,
-    /// What makes the frames.
+    /// Model that generates the frames.
     pub model: Model,
 }
 
-/// What makes the frames.
+/// Models that generate frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Model {
     /// Frames of the target's size, with noise and key frames if configured: the encoders of the papers.
     #[default]
     Nominal,
-    /// Noise of Laplace in sizes and intervals, bursts at abrupt changes (RFC 8593 §5).
+    /// Laplace noise in sizes and intervals, bursts at abrupt changes (RFC 8593 §5).
     Statistical(Statistical),
-    /// Sizes from recorded or made sequences (RFC 8593 §6).
+    /// Frame sizes from recorded or generated sequences (RFC 8593 §6).
     Traces(TraceDriven),
-    /// Bursts from the one, sizes in between from the other (RFC 8593 §7).
+    /// Bursts from the statistical model, sizes in between from the trace-driven one (RFC 8593 §7).
     Hybrid(Statistical, TraceDriven),
-    /// A screen that is shared: little most of the time, and now and then much.
+    /// A shared screen: small frames most of the time, large ones now and then.
     ContentSharing(ContentSharing),
     /// Packets of one size at exactly the target rate.
     Packets(Packets),
@@ -94,7 +94,7 @@ pub enum Model {
 /// Key frames: larger than the others, which pay the excess back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeyFrames {
-    /// A key frame every so many frames, the first one included; at least 1.
+    /// Distance of key frames in frames, the first frame being one; at least 1.
     pub every: u32,
     /// Size of a key frame as a multiple of the nominal size, at least 1.
     pub size: f64,
@@ -111,7 +111,7 @@ pub struct Frame {
     pub key: bool,
 }
 
-/// What a model says of a frame.
+/// A frame as a model generates it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Picture {
     /// In bytes, unrounded.
@@ -159,14 +159,14 @@ impl Encoder {
         encoder
     }
 
-    /// What the source can offer at most follows its steps.
+    /// Applies the step of the highest rate that is due.
     fn take_step(&mut self) {
         if let Some(rate) = self.config.max_rates.at(self.next_capture()) {
             self.config.max_rate = rate;
         }
     }
 
-    /// When the next frame is captured, from the start.
+    /// Capture time of the next frame, from the start.
     pub fn next_capture(&self) -> TimeDelta {
         match &self.state {
             State::Nominal(state) => state.next(&self.config),
@@ -178,7 +178,7 @@ impl Encoder {
         }
     }
 
-    /// The frame captured at [`Self::next_capture`], at the rate the controller wants now.
+    /// Captures the frame of [`Self::next_capture`] at the present target rate.
     pub fn capture(&mut self, target: DataRate) -> Frame {
         self.take_step();
         let (config, rng) = (&self.config, &mut self.rng);
@@ -206,8 +206,8 @@ impl Encoder {
         }
     }
 
-    /// Lets the frame that is due at [`Self::next_capture`] go by without encoding it. `false`, and nothing happens,
-    /// where none can be left out: packets are no frames, and a ladder's streams skip an instant together.
+    /// Skips the frame that is due at [`Self::next_capture`] without encoding it. Returns `false`, and does nothing,
+    /// where none can be skipped: packets are no frames, and a ladder's streams skip an instant together.
     pub fn skip(&mut self) -> bool {
         self.take_step();
         let (config, rng) = (&self.config, &mut self.rng);
@@ -226,8 +226,8 @@ impl Encoder {
         true
     }
 
-    /// After a pause frames begin again at `at`, from the start: the first with the target of that moment, and as a key
-    /// frame if there are any. What a key frame before the pause still owed is forgiven.
+    /// Frames begin again at `at` after a pause, counted from the start. The first has the target of that moment, and
+    /// is a key frame if there are any. The debt of a key frame before the pause is dropped.
     pub fn resume(&mut self, at: TimeDelta) {
         match &mut self.state {
             State::Nominal(state) => state.resume(at),
@@ -243,8 +243,8 @@ impl Encoder {
         }
     }
 
-    /// The next frame is captured at `at`, from the start: those that were due before are left out, and nobody pauses. What
-    /// makes the frames goes on where it was.
+    /// Moves the next frame to `at`, from the start. Frames that were due before are skipped, and the model keeps its
+    /// state: this is no pause.
     pub fn go_on(&mut self, at: TimeDelta) {
         match &mut self.state {
             State::Nominal(state) => state.go_on(at),
@@ -256,7 +256,7 @@ impl Encoder {
         }
     }
 
-    /// The next frame is to be a key frame, as after a loss; without effect where the model has none.
+    /// Makes the next frame a key frame, as after a loss; without effect where the model has none.
     pub fn request_key_frame(&mut self) {
         match &mut self.state {
             State::Nominal(state) => state.request_key_frame(),
@@ -280,7 +280,7 @@ impl Encoder {
         matches!(self.config.model, Model::ContentSharing(_))
     }
 
-    /// How many frames were captured so far.
+    /// Number of frames captured so far.
     pub fn frames(&self) -> u32 {
         self.frames
     }
@@ -295,7 +295,7 @@ impl Encoder {
         self.config.frame_rate
     }
 
-    /// A frame is skipped while what waits would take longer than this ([`EncoderConfig::skip_above`]).
+    /// Queuing delay above which a frame is skipped ([`EncoderConfig::skip_above`]).
     pub fn skip_above(&self) -> Option<TimeDelta> {
         self.config.skip_above
     }
@@ -397,7 +397,7 @@ impl EncoderConfig {
         }
     }
 
-    /// Packets of 1000 bytes at exactly the target rate, whatever it is.
+    /// Packets of 1000 bytes at exactly the target rate, for any target.
     pub const fn perfect() -> Self {
         Self {
             min_rate: DataRate::from_kbps(1),
@@ -451,8 +451,8 @@ impl EncoderConfig {
     }
 }
 
-/// Frames at a fixed distance, counted from the start or the end of the last pause: the fraction of a nanosecond is not
-/// lost over time.
+/// Frame times at a fixed interval, counted from the start or the end of the last pause. Fractions of a nanosecond do
+/// not add up to drift.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ticks {
     epoch: TimeDelta,

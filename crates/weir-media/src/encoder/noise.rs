@@ -4,7 +4,7 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64Mcg;
 
-/// Normal noise is cut off here, in standard deviations, so that no frame is negative or absurd.
+/// Bound of normal noise in standard deviations, so that no frame is negative or absurd.
 const NOISE_LIMIT: f64 = 3.0;
 
 /// Uniform in [0, 1): 53 random bits.
@@ -17,7 +17,7 @@ pub(crate) fn spread_factor(rng: &mut Pcg64Mcg, spread: f64) -> f64 {
     1.0 + spread * (2.0 * unit(rng) - 1.0)
 }
 
-/// Normal with this standard deviation, cut off at three of them; nothing is drawn for none.
+/// Normal with this standard deviation, cut off at three of them; zero draws no random number.
 pub(super) fn clipped_normal(rng: &mut Pcg64Mcg, sd: f64) -> f64 {
     if sd == 0.0 {
         return 0.0;
@@ -26,7 +26,7 @@ pub(super) fn clipped_normal(rng: &mut Pcg64Mcg, sd: f64) -> f64 {
     z.clamp(-NOISE_LIMIT, NOISE_LIMIT) * sd
 }
 
-/// Zero-mean Laplace of this scale; nothing is drawn for none.
+/// Zero-mean Laplace of this scale; zero draws no random number.
 pub(super) fn laplace(rng: &mut Pcg64Mcg, scale: f64) -> f64 {
     if scale == 0.0 {
         return 0.0;

@@ -71,7 +71,7 @@ impl Nominal {
         self.since_key = 0;
     }
 
-    /// What this frame gives back of the last key frame's excess.
+    /// Bytes by which this frame repays the last key frame's excess.
     fn repay(&mut self, config: &EncoderConfig, nominal: f64) -> f64 {
         let excess = config.key_frames.map_or(0.0, |k| (k.size - 1.0) * nominal);
         let part = (excess / REPAYMENT_FRAMES).min(self.debt).min(nominal);

@@ -5,8 +5,8 @@ use weir_units::{DataRate, TimeDelta};
 /// Most steps of a source's highest rate.
 pub const RATE_STEPS: usize = 4;
 
-/// The highest rate of a source from certain times on, counted from its start: a call that begins by offering little, a
-/// camera that comes on later. Without any step it is the same all the time.
+/// The highest rate of a source from certain times on, counted from its start. Examples are a call that begins at a low
+/// rate, and a camera that is switched on later. Without any step the rate is constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSteps {
     steps: [(TimeDelta, DataRate); RATE_STEPS],
@@ -17,7 +17,7 @@ impl RateSteps {
     /// No steps.
     pub const NONE: Self = Self { steps: [(TimeDelta::ZERO, DataRate::ZERO); RATE_STEPS], count: 0 };
 
-    /// These steps; `None` where they are more than [`RATE_STEPS`] or their times do not rise. What begins before zero holds
+    /// These steps, or `None` if they are more than [`RATE_STEPS`] or their times do not rise. A step before zero holds
     /// from the start.
     pub fn new(steps: &[(TimeDelta, DataRate)]) -> Option<Self> {
         if steps.len() > RATE_STEPS || steps.windows(2).any(|pair| pair[1].0 <= pair[0].0) {
@@ -28,13 +28,13 @@ impl RateSteps {
         Some(own)
     }
 
-    /// The rate in force so long after the start; `None` before the first step.
+    /// The rate in force at `elapsed` after the start, or `None` before the first step.
     pub fn at(&self, elapsed: TimeDelta) -> Option<DataRate> {
         let begun = self.iter().take_while(|&(from, _)| from <= elapsed);
         begun.last().map(|(_, rate)| rate)
     }
 
-    /// The same steps as a clock tells them that was at `start` when the source started.
+    /// The same steps on a clock that was at `start` when the source started.
     #[must_use]
     pub fn counted_from(self, start: TimeDelta) -> Self {
         Self { steps: self.steps.map(|(at, rate)| (at - start, rate)), ..self }
@@ -60,7 +60,7 @@ mod tests {
         let at = |seconds| steps.at(S(seconds));
         assert_eq!([at(0), at(9), at(10), at(30)], [150, 150, 2500, 600].map(|kbps| Some(KBPS(kbps))));
         assert_eq!((at(-1), RateSteps::NONE.at(S(5))), (None, None));
-        // Who starts at 15 s comes into the second step.
+        // A source that starts at 15 s begins within the second step.
         let later = steps.counted_from(S(15));
         assert_eq!((later.at(S(0)), later.at(S(5))), (Some(KBPS(2500)), Some(KBPS(600))));
     }

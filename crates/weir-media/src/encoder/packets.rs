@@ -9,8 +9,8 @@ use super::Picture;
 pub struct Packets {
     /// Payload of a packet, at least 1 byte and at most the flow's payload limit.
     pub size: DataSize,
-    /// Whether there is always one waiting, where the pacer or a window alone decide when it leaves; otherwise one comes
-    /// every `8·size/R_v` seconds.
+    /// Whether a packet is always waiting, so that only the pacer or a window decides when it leaves. Otherwise a
+    /// packet comes every `8·size/R_v` seconds.
     pub greedy: bool,
 }
 

@@ -8,11 +8,11 @@ use super::{EncoderConfig, Picture, Ticks, unit};
 /// A shared screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContentSharing {
-    /// A frame in which little changes has the target's size, and at most this.
+    /// Bound of the size of a frame in which little changes; the size is otherwise the target's.
     pub largest_base: DataSize,
     /// Probability that a frame shows another screen; the first one always does.
     pub probability: f64,
-    /// Such a frame is so many times as large: uniform between these.
+    /// Size of the frame of a new screen, as a multiple of the size above: uniform between these.
     pub factor: (f64, f64),
 }
 
@@ -41,15 +41,15 @@ impl SharingState {
         Picture { bytes: base * factor, key }
     }
 
-    /// A frame's time passes; what is new on the screen stays to be shown.
+    /// Skips a frame; a new screen stays to be shown.
     pub(super) fn skip(&mut self, rng: &mut Pcg64Mcg) {
         self.pass(rng);
     }
 
-    /// The time of a frame passes. Returns where between the factors its size would be, in [0, 1).
+    /// Advances by one frame. Returns the place between the factors that its size would have, in [0, 1).
     fn pass(&mut self, rng: &mut Pcg64Mcg) -> f64 {
         self.ticks.advance();
-        // Both are drawn each time: the screens change at the same frames whatever the rate.
+        // Both numbers are drawn for each frame, so that screens change at the same frames for any target rate.
         let (changes, place) = (unit(rng) < self.model.probability, unit(rng));
         self.key_due |= changes;
         place

@@ -1,4 +1,4 @@
-//! The statistical model of RFC 8593 §5: a damped response, a burst at abrupt changes, noise of Laplace.
+//! The statistical model of RFC 8593 §5: a damped response, a burst at abrupt changes, Laplace noise.
 
 use rand_pcg::Pcg64Mcg;
 use weir_units::{DataRate, DataSize, TimeDelta};
@@ -9,9 +9,9 @@ use super::{EncoderConfig, Picture};
 /// The statistical model. The encoder's reaction latency `tau_v` is [`EncoderConfig::reaction`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Statistical {
-    /// What becomes of requests within the reaction latency of the last reaction.
+    /// Handling of requests within the reaction latency of the last reaction.
     pub late_requests: LateRequests,
-    /// The transient state; `None` for none.
+    /// The transient state, if the model has one.
     pub burst: Option<FrameBurst>,
     /// `SCALE_t`: scale of the Laplace noise of an interval, as a share of `t0 = 1/FPS`.
     pub interval_scale: f64,
@@ -19,7 +19,7 @@ pub struct Statistical {
     pub size_scale: f64,
 }
 
-/// What becomes of requests that come within the reaction latency `tau_v` of the last reaction.
+/// Handling of requests that come within the reaction latency `tau_v` of the last reaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LateRequests {
     /// The latest is applied when the latency is over.
@@ -36,13 +36,13 @@ pub struct FrameBurst {
     pub frames: u32,
     /// `K_B`: size of its first frame.
     pub first: DataSize,
-    /// A change of the target is abrupt from this share of it on.
+    /// Relative change of the target from which on it is abrupt.
     pub abrupt: f64,
 }
 
-/// The frames that follow the burst's first are at least this share of `B0`.
+/// Lower bound of the frames after the first of a burst, as a share of `B0`.
 const SMALLEST_SHARE: f64 = 0.2;
-/// No two frames are nearer, in seconds.
+/// Lower bound of the time between frames, in seconds.
 const SHORTEST_INTERVAL: f64 = 1e-3;
 
 impl Statistical {
@@ -56,13 +56,14 @@ impl Statistical {
 #[derive(Debug)]
 pub(super) struct StatisticalState {
     model: Statistical,
-    /// In seconds: rounded only when asked, so that no fraction is lost over time.
+    /// Capture time of the next frame in seconds; rounded only in [`Self::next`], so that fractions of a nanosecond do
+    /// not add up.
     next: f64,
-    /// The rate that the encoder follows; `None` before the first frame and after a pause.
+    /// The rate that the encoder follows, or `None` before the first frame and after a pause.
     rate: Option<DataRate>,
-    /// The last target, which is a request where it differs from the one before.
+    /// The last target; a target is a request where it differs from the one before.
     requested: DataRate,
-    /// When it took this rate over.
+    /// Time of the last reaction, which set this rate.
     since: TimeDelta,
     /// Frames of a burst still to come.
     burst_left: u32,
@@ -86,7 +87,7 @@ impl StatisticalState {
         TimeDelta::from_secs_f64(self.next)
     }
 
-    /// The next frame; `steady` makes its size of the nominal one outside of bursts.
+    /// The next frame; `steady` computes its size from the nominal one outside of bursts.
     pub(super) fn capture(
         &mut self,
         config: &EncoderConfig,
@@ -125,7 +126,7 @@ impl StatisticalState {
         target
     }
 
-    /// The next frame at `rate`, whose interval is noisy and whose size is not.
+    /// The next frame at `rate`, with noise in its interval and none in its size.
     pub(super) fn capture_at(
         &mut self,
         config: &EncoderConfig,
@@ -150,7 +151,7 @@ impl StatisticalState {
         Picture { bytes, key }
     }
 
-    /// The time of a frame passes.
+    /// Advances by the interval of one frame.
     pub(super) fn skip(&mut self, config: &EncoderConfig, rng: &mut Pcg64Mcg) {
         let interval = 1.0 / config.frame_rate * (1.0 + laplace(rng, self.model.interval_scale)); // §5.3
         self.next += interval.max(SHORTEST_INTERVAL);
@@ -242,10 +243,10 @@ mod tests {
         let model = Model::Statistical(Statistical { late_requests: LateRequests::Dropped, ..model });
         let mut e = encoder(EncoderConfig { model, ..quiet() });
         sizes(&mut e, 30, 1000);
-        // As above, but the request for 1000 kbit/s, which came within 200 ms, is not heard of again …
+        // As above, but the request for 1000 kbit/s, which came within 200 ms, is dropped …
         assert_eq!(sizes(&mut e, 1, 1050), [4375]);
         assert_eq!(sizes(&mut e, 12, 1000), [4375; 12]);
-        // … and the next one is: 1 020 000 / 240.
+        // … and the next one is followed: 1 020 000 / 240.
         assert_eq!(sizes(&mut e, 2, 1020), [4250, 4250]);
     }
 

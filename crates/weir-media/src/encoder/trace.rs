@@ -13,13 +13,13 @@ use super::noise::{clipped_normal, unit};
 /// Frame sizes of one sequence, encoded at several rates: the `Traces` of RFC 8593 §6.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameTraces {
-    /// Rising.
+    /// Rising rates of the sequences.
     rates: Vec<DataRate>,
     /// For each rate the sizes in bytes, all of the same length; the first frame is intra.
     sizes: Vec<Vec<u32>>,
 }
 
-/// Why frame sizes are no traces.
+/// Reasons for which frame sizes are no valid traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceError {
     /// There is no rate, or no frame.
@@ -28,7 +28,7 @@ pub enum TraceError {
     Rates,
     /// The sequences differ in length, or a line in the number of its sizes.
     Uneven {
-        /// The line, from 1; 0 if it was no text.
+        /// The line, from 1; 0 if the traces were not read from text.
         line: usize,
     },
     /// A line of a sequence that does not describe a frame.
@@ -36,7 +36,7 @@ pub enum TraceError {
         /// The line, from 1.
         line: usize,
     },
-    /// A word that is no number.
+    /// A field that is no number.
     Number {
         /// The line, from 1.
         line: usize,
@@ -62,7 +62,7 @@ impl fmt::Display for TraceError {
 impl core::error::Error for TraceError {}
 
 impl FrameTraces {
-    /// The sizes, in bytes, of each rate's frames.
+    /// Traces of the given rates, each with its frame sizes in bytes.
     ///
     /// # Errors
     /// Rates that do not rise, sequences of different length, or none at all.
@@ -85,7 +85,7 @@ impl FrameTraces {
     /// the sizes of a frame in bytes at these rates.
     ///
     /// # Errors
-    /// As for [`Self::new`], and what is no number.
+    /// As for [`Self::new`], and fields that are no numbers.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let lines = text.lines().enumerate().map(|(n, line)| (n + 1, line.trim()));
         let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(['%', '#']));
@@ -130,7 +130,7 @@ impl FrameTraces {
         if sizes.is_empty() { Err(TraceError::Empty) } else { Ok(sizes) }
     }
 
-    /// The same as text that [`Self::parse`] reads.
+    /// The traces as text that [`Self::parse`] reads.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         let mut line = |words: &mut dyn Iterator<Item = u64>| {
@@ -147,7 +147,7 @@ impl FrameTraces {
         text
     }
 
-    /// How many frames the sequence has, at least one.
+    /// Number of frames of the sequence, at least one.
     pub fn frames(&self) -> usize {
         self.sizes[0].len()
     }
@@ -173,24 +173,25 @@ impl FrameTraces {
         self.rates[trace]
     }
 
-    /// In bytes.
+    /// Size of a frame in bytes.
     pub(super) fn size(&self, trace: usize, frame: usize) -> f64 {
         f64::from(self.sizes[trace][frame])
     }
 
-    /// A made-up talking head, 120 s of 30 frames/s at ten rates from 150 to 2650 kbit/s; see [`TalkingHead`].
+    /// A synthetic talking head, 120 s of 30 frames/s at ten rates from 150 to 2650 kbit/s; see [`TalkingHead`].
     pub fn talking_head() -> &'static Self {
         static TRACES: LazyLock<FrameTraces> = LazyLock::new(|| TalkingHead::default().traces());
         &TRACES
     }
 }
 
-/// A made-up talking head. How much there is to encode is the same at all rates: how lively the speaker is (a process
-/// with a memory of seconds), gestures (some frames of more), and each frame's own. The lower the rate, the more an
-/// encoder's rate control evens it out. Of each sequence the frames after the intra frame have the rate on average.
+/// A synthetic talking head. The activity is the same at all rates. Its parts are the speaker's liveliness (a process
+/// with a memory of seconds), gestures (some larger frames), and noise of each frame. The lower the rate, the more an
+/// encoder's rate control evens the activity out. In each sequence the mean of the frames after the intra frame has the
+/// sequence's rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TalkingHead {
-    /// Seed of the speaker.
+    /// Seed of the speaker's randomness.
     pub seed: u64,
     /// Frames, at least two.
     pub frames: u32,
@@ -200,15 +201,15 @@ pub struct TalkingHead {
 
 /// Rates in kbit/s, in steps that widen as RFC 8593 §6.1 suggests.
 const RATES_KBPS: [u32; 10] = [150, 350, 550, 750, 950, 1250, 1550, 1850, 2250, 2650];
-/// How long liveliness lasts, in seconds, and its standard deviation (of the logarithm).
+/// Time constant of liveliness, in seconds, and its standard deviation (of the logarithm).
 const LIVELINESS: (f64, f64) = (4.0, 0.35);
-/// Gestures per second, how many frames one lasts on average, and how much more (of the logarithm) its frames have.
+/// Gestures per second, their mean length in frames, and their additional size (of the logarithm).
 const GESTURES: (f64, f64, f64) = (0.15, 12.0, 0.6);
-/// Standard deviation of each frame's own, of the logarithm.
+/// Standard deviation of each frame's noise, of the logarithm.
 const OWN: f64 = 0.15;
-/// The intra frame at 1 Mbit/s, in bytes (RFC 8593 table 1), and by which power it grows with the rate.
+/// Size of the intra frame at 1 Mbit/s, in bytes (RFC 8593 table 1), and the power of the rate with which it grows.
 const INTRA: (f64, f64) = (13_500.0, 0.5);
-/// How much of the variation is left at 150 kbit/s; all of it is from 2 Mbit/s on.
+/// Share of the variation that is left at 150 kbit/s; from 2 Mbit/s on all of it is.
 const LEAST_VARIATION: f64 = 0.5;
 
 impl Default for TalkingHead {
@@ -224,11 +225,11 @@ impl TalkingHead {
         let sizes =
             |kbps: u32| (DataRate::from_kbps(u64::from(kbps)), self.sizes(f64::from(kbps), &activity));
         let traces = RATES_KBPS.into_iter().map(sizes).collect();
-        // Rates that rise and sequences of one length are traces.
+        // The rates rise and the sequences have one length, so the traces are valid.
         FrameTraces::new(traces).unwrap_or_else(|error| unreachable!("{error}"))
     }
 
-    /// The logarithm of how much there is to encode in each frame after the first.
+    /// Logarithm of the activity in each frame after the first.
     fn activity(&self) -> Vec<f64> {
         let mut rng = Pcg64Mcg::seed_from_u64(self.seed);
         let memory = libm::exp(-1.0 / (LIVELINESS.0 * self.frame_rate));

@@ -4,16 +4,16 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::{EncoderConfig, FrameTraces, LARGEST_FRAME, Picture, Ticks};
 
-/// `fs_min` of RFC 8593 §6.2: no frame is smaller, in bytes.
+/// `fs_min` of RFC 8593 §6.2: minimum frame size in bytes.
 const SMALLEST_FRAME: f64 = 10.0;
 
-/// Sizes from traces.
+/// Frame sizes from traces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TraceDriven {
     /// The traces, all of the same sequence.
     pub traces: &'static FrameTraces,
-    /// `SkipFrames`: at the end of the sequence it goes on behind so many of its first frames, which hold the intra frame;
-    /// 0 for a periodic intra frame.
+    /// `SkipFrames`: number of first frames, including the intra frame, that are left out when the sequence repeats; 0
+    /// for a periodic intra frame.
     pub skip_frames: u32,
 }
 
@@ -28,7 +28,7 @@ impl TraceDriven {
 pub(super) struct TracedState {
     model: TraceDriven,
     ticks: Ticks,
-    /// `t_current`: the frame of the sequence that comes next.
+    /// `t_current`: index of the next frame in the sequence.
     index: usize,
 }
 
@@ -48,7 +48,7 @@ impl TracedState {
         Picture { bytes: traced_size(traces, index, rate), key: index == 0 }
     }
 
-    /// A frame's time passes, and its content unless it is the intra frame.
+    /// Skips a frame, and its content unless it is the intra frame.
     pub(super) fn skip(&mut self) {
         self.ticks.advance();
         if self.index > 0 {

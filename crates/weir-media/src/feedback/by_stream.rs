@@ -1,20 +1,20 @@
-//! RFC 8888 on several streams of a transport: what a report tells by the numbers of the transport is told for each
-//! stream by its own.
+//! RFC 8888 on several streams of a transport: converts reports by transport-wide number to reports by the sequence
+//! numbers of each stream.
 
 use weir_cc::Record;
 use weir_wire::rtcp::{Ccfb, CcfbWriter, Metric};
 use weir_wire::seq::newer;
 
-/// Packets that are remembered: more than a report covers.
+/// Number of packets that are remembered: more than a report covers.
 const REMEMBERED: usize = 2048;
-/// Most packets of a stream in a block, so that a leap of its numbers makes no long row of losses.
+/// Maximum number of packets of a stream in a block, so that a jump of its numbers makes no long run of losses.
 const MOST_METRICS: usize = 1024;
 
-/// Where each packet that has arrived stands in its stream, and what of each stream was told.
+/// Sequence number of each arrived packet in its stream, and the part of each stream that was reported.
 #[derive(Debug)]
 pub(super) struct ByStream {
     streams: Vec<Stream>,
-    /// By transport-wide number modulo the length.
+    /// Stream and sequence number, by transport-wide number modulo the length.
     places: Vec<Option<Place>>,
     metrics: Vec<Option<Metric>>,
 }
@@ -22,7 +22,7 @@ pub(super) struct ByStream {
 #[derive(Debug)]
 struct Stream {
     source: u32,
-    /// The number after the highest that was told of.
+    /// The number after the highest that was reported.
     told: Option<u16>,
     /// The same before the message that is being written.
     told_before: Option<u16>,
@@ -30,7 +30,7 @@ struct Stream {
 
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// Which of the streams.
+    /// Index of the stream.
     stream: usize,
     sequence: u16,
 }
@@ -51,7 +51,7 @@ impl ByStream {
             stream.map(|stream| Place { stream, sequence });
     }
 
-    /// Writes as many of `records` as fit. Returns the length of the message and how many records it tells.
+    /// Writes as many of `records` as fit. Returns the length of the message and the number of records in it.
     pub(super) fn write(
         &mut self,
         ssrc: u32,
@@ -80,7 +80,7 @@ impl ByStream {
         metric: &impl Fn(&Record) -> Option<Metric>,
         out: &mut [u8],
     ) -> Option<usize> {
-        // One block of so many always fits.
+        // One block of this many packets always fits.
         let most = Ccfb::most_packets(out.len()).min(MOST_METRICS) as u16;
         let mut writer = CcfbWriter::new(out);
         for stream in 0..self.streams.len() {
@@ -101,16 +101,16 @@ impl ByStream {
         writer.finish(ssrc, timestamp).ok()
     }
 
-    /// The number of the packet of `record` in the stream, if it is one of it that has arrived.
+    /// The sequence number of `record` in the stream, if it is a packet of the stream that has arrived.
     fn sequence(&self, stream: usize, record: &Record) -> Option<u16> {
         record.reception.is_arrival().then_some(())?;
         let place = self.places[usize::from(record.sequence) % REMEMBERED]?;
         (place.stream == stream).then_some(place.sequence)
     }
 
-    /// The numbers of a stream of which there is something to tell: from the one after those told, or from the first
-    /// that has arrived if that is before, up to the last that has arrived, the end excluded, and at most `most`. `None` if
-    /// none has.
+    /// The range of sequence numbers to report of a stream, the end excluded, at most `most` long. The range begins
+    /// after those reported, or at the first arrival if that is earlier, and ends with the last arrival. Returns `None`
+    /// if no packet of the stream arrived.
     fn span(&self, stream: usize, records: &[Record], most: u16) -> Option<(u16, u16)> {
         let mut arrived = records.iter().filter_map(|record| self.sequence(stream, record));
         let first = arrived.next()?;
@@ -131,7 +131,7 @@ mod tests {
     use weir_units::TimeDelta;
     use weir_wire::rtcp;
 
-    /// A sender of packets, of which each fifth is audio, and the streams of those that arrived.
+    /// A sender of packets, every fifth of which is audio, and the streams of those that arrived.
     struct Path {
         numbers: StreamNumbers,
         /// Sequence number of the next packet of video, and of audio.
@@ -144,7 +144,7 @@ mod tests {
             Self { numbers: StreamNumbers::new(), next: [0; 2], streams: ByStream::new(&[1, 9]) }
         }
 
-        /// Packets of these numbers leave, and those that `arrives` lets through arrive a ms apart.
+        /// Sends packets of these numbers, of which those selected by `arrives` arrive one ms apart.
         fn packets(&mut self, ids: core::ops::Range<u64>, arrives: impl Fn(u64) -> bool) -> Vec<Record> {
             let record = |id: u64| {
                 let (kind, source) = if id % 5 == 4 { (1, 9) } else { (0, 1) };
@@ -160,7 +160,7 @@ mod tests {
             ids.map(record).collect()
         }
 
-        /// What a sender reads of a message on `records`, and how many of them it tells.
+        /// Fates that a sender reads in a message on `records`, and the number of records in it.
         fn through(&mut self, records: &[Record], room: usize) -> (Vec<(u16, bool)>, usize) {
             let mut out = vec![0; room];
             let metric = |record: &Record| record.reception.time().map(|_| Metric { ecn: 1, offset: 0 });
@@ -190,7 +190,7 @@ mod tests {
     fn what_ends_in_a_loss_is_told_when_a_later_packet_of_the_stream_comes() {
         let mut path = Path::new();
         let first = path.packets(0..10, |id| id != 9);
-        // 9, the last, is the second packet of audio: nothing of audio has come after it.
+        // 9, the last, is the second packet of audio: no audio has come after it.
         assert_eq!(path.through(&first, 1400).0, (0..9).map(|id| (id, true)).collect::<Vec<_>>());
         let second = path.packets(10..20, |id| id != 12);
         let expected: Vec<_> = (9..20).map(|id| (id, id != 9 && id != 12)).collect();
@@ -201,8 +201,8 @@ mod tests {
     fn what_does_not_fit_is_left_for_the_next_message() {
         let mut path = Path::new();
         let records = path.packets(0..100, |_| true);
-        // One block would have room for 50 packets in 120 bytes; 40 and 10 in two take 8 + 8 + 80 + 8 + 20 + 4 = 128.
-        // Half of them, 20 and 5, take 8 + 8 + 40 + 8 + 12 + 4 = 80.
+        // One block in 120 bytes could hold 50 packets; 40 and 10 in two take 8 + 8 + 80 + 8 + 20 + 4 = 128. Half of
+        // them, 20 and 5, take 8 + 8 + 40 + 8 + 12 + 4 = 80.
         let (first, count) = path.through(&records, 120);
         assert_eq!((first.len(), count), (25, 25));
         let (second, rest) = path.through(&records[count..], 120);
@@ -214,7 +214,7 @@ mod tests {
         let mut path = Path::new();
         let first = path.packets(0..10, |_| true);
         assert_eq!(path.through(&first, 1200).1, 10);
-        // 700 of video are more than a message of 1200 bytes has room for: they stay untold.
+        // 700 of video are more than a message of 1200 bytes can hold: they stay unreported.
         path.packets(10..885, |_| false);
         let after = path.packets(885..890, |_| true);
         let (told, count) = path.through(&after, 1200);

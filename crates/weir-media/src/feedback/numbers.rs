@@ -1,14 +1,14 @@
-//! From a stream's sequence numbers to the history's.
+//! Maps a stream's sequence numbers to the history's numbers.
 
-/// Of so many numbers the 16 bits of a record mean one.
+/// Period of the 16-bit numbers of records.
 const SPAN: usize = 1 << 16;
-/// Numbers that are no further behind the newest have left, all others have not.
+/// Numbers at most this far behind the newest count as sent, all others as unsent.
 const MOST_LEFT: u16 = 1 << 15;
 
-/// Which packet of which RTP stream has which number in the history: reports of RFC 8888 tell of packets by source identifier
-/// and RTP sequence number, the [`SendHistory`](weir_cc::history::SendHistory) numbers all that leaves on a path.
+/// Number of each RTP packet in the history. Reports of RFC 8888 name packets by source identifier and RTP sequence
+/// number, the [`SendHistory`](weir_cc::history::SendHistory) numbers all packets of a path.
 ///
-/// Each stream takes 256 KiB with its first packet; then nothing is allocated.
+/// Each stream takes 256 KiB with its first packet; nothing is allocated after that.
 #[derive(Clone, Debug, Default)]
 pub struct StreamNumbers {
     streams: Vec<Stream>,
@@ -19,23 +19,23 @@ pub struct StreamNumbers {
 #[derive(Clone, Debug)]
 struct Stream {
     source: u32,
-    /// The newest sequence number, and of how many up to it, at most half of all, it is known that they have left: none where nothing
-    /// was noted.
+    /// The newest sequence number, and the number of those up to it, at most half of all, that are known to have left.
+    /// The latter is zero before the first packet.
     newest: u16,
     left: u16,
-    /// By sequence number, one more than the lower 32 bits of the number in the history; zero for none. Empty where both
-    /// numberings are the same.
+    /// By sequence number, one more than the lower 32 bits of the number in the history; zero where there is none.
+    /// Empty where both numberings are the same.
     ids: Vec<u32>,
 }
 
 impl StreamNumbers {
-    /// No stream yet: each comes with its first packet.
+    /// No stream yet: each is added with its first packet.
     pub const fn new() -> Self {
         Self { streams: Vec::new(), newest: 0 }
     }
 
-    /// One stream, whose sequence numbers are the lower 16 bits of the history's: nothing has to be noted, but then it is not known
-    /// either what has not left ([`Self::is_unsent`]).
+    /// A single stream, whose sequence numbers are the lower 16 bits of the history's. Sent packets need not be
+    /// recorded, but unsent ones ([`Self::is_unsent`]) are not detected then.
     pub fn same_as_history(source: u32) -> Self {
         Self { streams: vec![Stream::new(source, Vec::new())], newest: 0 }
     }
@@ -56,7 +56,7 @@ impl StreamNumbers {
         }
     }
 
-    /// The stream `source` has ended: no report tells of it any more.
+    /// The stream `source` has ended: no report covers it any more.
     pub fn remove(&mut self, source: u32) {
         self.streams.retain(|stream| stream.source != source);
     }
@@ -66,8 +66,8 @@ impl StreamNumbers {
         self.stream(source).is_some()
     }
 
-    /// The lower 16 bits of the history's number of the packet `sequence` of the stream `source`. `None` for a packet that has
-    /// not left, and for one before the last 65 536: 16 bits do not tell of it any more.
+    /// The lower 16 bits of the history's number of the packet `sequence` of the stream `source`. Returns `None` for a
+    /// packet that has not left, and for one before the last 65 536, which 16 bits cannot name any more.
     pub fn number(&self, source: u32, sequence: u16) -> Option<u16> {
         let ids = &self.stream(source)?.ids;
         if ids.is_empty() {
@@ -78,7 +78,8 @@ impl StreamNumbers {
         (age < SPAN).then_some(id as u16)
     }
 
-    /// Whether the packet `sequence` of the stream `source` has not left: it would be one of the half of all numbers that is to come.
+    /// Whether the packet `sequence` of the stream `source` has not left: its number is in the half of all that
+    /// comes after the newest.
     pub fn is_unsent(&self, source: u32, sequence: u16) -> bool {
         self.stream(source).is_some_and(|stream| stream.left > 0 && !stream.has_left(sequence))
     }
@@ -135,7 +136,7 @@ mod tests {
         assert_eq!(numbers.number(1, 5), Some(10));
         numbers.on_sent(2, 1, 10 + 65_536);
         assert_eq!(numbers.number(1, 5), None, "the number 10 means another packet now");
-        // Around the end of 32 bits, where the note of one packet in 2³² is that of none.
+        // Around the end of 32 bits, where the entry of one packet in 2³² equals the empty one.
         numbers.on_sent(2, 2, (1 << 32) - 2);
         numbers.on_sent(2, 3, 1 << 32);
         assert_eq!([2, 3].map(|n| numbers.number(2, n)), [Some(65_534), Some(0)]);
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(unsent(&numbers, [0, 1, 2, 3]), [false; 4], "no such stream");
         numbers.on_sent(1, 65_534, 0);
         numbers.on_sent(1, 1, 1);
-        // Those between have been, wherever they went.
+        // Numbers in between count as sent, even if no packet was recorded for them.
         assert_eq!(unsent(&numbers, [65_533, 65_534, 0, 1]), [true, false, false, false]);
         assert_eq!(unsent(&numbers, [2, 300, 32_768, 40_000]), [true; 4]);
         for id in 2..=70_000_u64 {

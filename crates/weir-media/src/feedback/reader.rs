@@ -1,4 +1,4 @@
-//! Bytes to per-packet reports.
+//! Reads per-packet reports from RTCP messages.
 
 use weir_cc::history::SendHistory;
 use weir_cc::{ArrivalTime, Ecn, Reception, Record, Report, SendTime};
@@ -7,40 +7,41 @@ use weir_wire::rtcp::{self, Ccfb, Message, Twcc};
 
 use super::numbers::StreamNumbers;
 
-/// For so long all reports must say of the receiver's clock what the history believes before times are read next to that.
+/// Time for which all reports must agree with the history's estimate of the receiver's clock before it replaces the
+/// reference.
 const BELIEVED_FOR: TimeDelta = TimeDelta::from_secs(2);
-/// Clocks are the same where they differ by less than this part of what the wire can tell apart.
+/// Two clocks agree if they differ by less than the period of the field divided by this.
 const SAME: i64 = 8;
 
-/// Makes reports of RTCP packets, in room that is used again. One reader is for one path: it knows the times that it has read
-/// last, to go on where the wire wraps.
+/// Makes reports of RTCP messages, in a buffer that is reused. Each path needs its own reader, which keeps the last
+/// times to unwrap the next ones.
 #[derive(Debug, Default)]
 pub struct FeedbackReader {
     records: Vec<Record>,
-    /// What the receiver's clock was ahead of ours with the first report, in nanoseconds: times are read next to that, whatever
-    /// single reports say. Where all agree on another clock for [`BELIEVED_FOR`], and the history with them, it is that: a time
-    /// half of the period away could be read both ways.
+    /// Reference for unwrapping: offset of the receiver's clock from ours in the first report, in nanoseconds. A single
+    /// report does not change it. Where all agree on another clock for [`BELIEVED_FOR`], and the history with them, the
+    /// reference moves there. A time half a period away would be ambiguous.
     ahead: Option<i64>,
-    /// Since when they have agreed on it.
+    /// Time since which they have agreed on it.
     moved: Option<SendTime>,
     /// The last report timestamp, as on the wire.
     made: Option<u32>,
-    /// How many reports had another timestamp than the one before, modulo 256.
+    /// Number of reports whose timestamp differed from the one before, modulo 256.
     number: u8,
     refused: u64,
     unsent: u64,
 }
 
 impl FeedbackReader {
-    /// A reader that has read nothing yet.
+    /// A reader without any report yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The report in `message`, which came at `now`: transport-wide feedback whatever source it names, on the packets of
-    /// `history`, and what RFC 8888 tells of the streams in `numbers`. `None` for all else, and for what is
-    /// [refused](Self::refused). Read one of the two forms, the one that was agreed on: who may send another may choose what suits
-    /// him.
+    /// The report in `message`, which came at `now`. Transport-wide feedback is read for the packets of `history`, from
+    /// any source; RFC 8888 feedback for the streams in `numbers`. Returns `None` for all else, and for
+    /// [refused](Self::refused) reports. Read only the form that was agreed on: an attacker that may send the other one
+    /// as well could choose between them.
     pub fn read(
         &mut self,
         now: SendTime,
@@ -55,8 +56,9 @@ impl FeedbackReader {
         }
     }
 
-    /// The report that came at `now` as transport-wide feedback. Records go by the numbers of the transport's header
-    /// extension, which are the lower 16 bits of those in `history`. `None` if it claims more packets than have left ([`SendHistory::may_tell`]): 40 bytes can name 65 535.
+    /// The report that came at `now` as transport-wide feedback. Records use the numbers of the transport's header
+    /// extension, which are the lower 16 bits of those in `history`. Returns `None` if it claims more packets than have
+    /// left ([`SendHistory::may_tell`]): 40 bytes can name 65 535.
     pub fn read_transport_wide(
         &mut self,
         now: SendTime,
@@ -77,19 +79,19 @@ impl FeedbackReader {
             };
             Record { reception, ..Record::new(sequence, None) }
         }));
-        // A report without times of arrivals has no reference time worth the name.
+        // Without arrival times a report has no meaningful reference time.
         if self.records.iter().any(|record| record.reception.time().is_some()) {
             self.follow(now, reference, Twcc::PERIOD_NANOS, history);
         }
         Some(Report::Packets { records: &self.records, number: feedback.number, at: None })
     }
 
-    /// The reading of `value` that is nearest to the receiver's clock `now`.
+    /// The time nearest to the receiver's clock at `now` among those that equal `value` modulo `period`.
     fn nearest(&self, now: SendTime, value: i64, period: i64) -> i64 {
         nearest(now.nanos().saturating_add(self.ahead.unwrap_or(0)), value, period)
     }
 
-    /// A report that came at `now` has told the receiver's clock `read`.
+    /// Takes the receiver's clock `read` of a report that came at `now`, to move the reference if need be.
     fn follow(&mut self, now: SendTime, read: i64, period: i64, history: &SendHistory) {
         let Some(ahead) = self.ahead else {
             self.ahead = Some(read.saturating_sub(now.nanos()));
@@ -110,19 +112,20 @@ impl FeedbackReader {
         }
     }
 
-    /// How many reports claimed more packets than have left.
+    /// Number of reports that claimed more packets than have left.
     pub fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// How many reports of RFC 8888 named packets which have not left ([`StreamNumbers::is_unsent`]).
+    /// Number of reports of RFC 8888 that named packets which have not left ([`StreamNumbers::is_unsent`]).
     pub fn unsent(&self) -> u64 {
         self.unsent
     }
 
-    /// The report on the streams of `numbers` that came at `now` as congestion control feedback of RFC 8888, if there is
-    /// any in it. Records go by the packets' numbers in `history`; packets that have none are left out; reports
-    /// that name packets which have not left are [counted](Self::unsent). Reports are numbered here, by their times: none is missed.
+    /// The report on the streams of `numbers` that came at `now` as congestion control feedback of RFC 8888, if it
+    /// covers any of them. Records use the packets' numbers in `history`; packets without one are left out. Reports
+    /// that name packets which have not left are [counted](Self::unsent). Reports are numbered here, by their
+    /// timestamps, so no gap is ever seen.
     pub fn read_rfc_8888(
         &mut self,
         now: SendTime,
@@ -167,7 +170,7 @@ const fn span(nanos: i64) -> TimeDelta {
     TimeDelta::from_nanos(nanos)
 }
 
-/// What is nearest to `near` among the values that differ from `value` by whole periods.
+/// The value nearest to `near` among those that differ from `value` by whole periods.
 fn nearest(near: i64, value: i64, period: i64) -> i64 {
     let ahead = value.rem_euclid(period) - near.rem_euclid(period);
     let ahead = (ahead + period / 2).rem_euclid(period) - period / 2;

@@ -8,7 +8,7 @@ use super::*;
 const HOURS: TimeDelta = TimeDelta::from_secs(5 * 3600);
 const ROOM: usize = 1472;
 
-/// 5 h and so many µs by the receiver's clock.
+/// Time of 5 h and `micros` on the receiver's clock.
 fn at(micros: i64) -> ArrivalTime {
     ArrivalTime::ZERO + HOURS + TimeDelta::from_micros(micros)
 }
@@ -43,7 +43,7 @@ struct Told {
     at: Option<ArrivalTime>,
 }
 
-/// A history in which each number has left, the last time those below 30 000.
+/// A history in which each number has left, those below 30 000 twice.
 fn all_sent() -> SendHistory {
     let mut history = SendHistory::new(TimeDelta::MAX);
     (0..65_536 + 30_000)
@@ -69,7 +69,7 @@ fn writer(format: PacketFormat) -> FeedbackWriter {
     }
 }
 
-/// By how much what is read of `span` is off after the first packet, in ns.
+/// Error of the time between the first packet and `packet`, which is `span` µs, in ns.
 fn error(told: &Told, packet: usize, span: i64) -> i64 {
     let seen = told.records[packet].reception.time().unwrap() - told.records[0].reception.time().unwrap();
     seen.nanos() - span * 1000
@@ -102,7 +102,7 @@ fn rfc_8888_tells_times_to_a_1024th_of_a_second_marks_and_when_it_was_made() {
     assert_eq!(bytes.len(), 1);
     let told = read(&mut FeedbackReader::new(), SendTime::ZERO + HOURS, &bytes[0]);
     assert_eq!(told.records.iter().map(|r| r.ecn).collect::<Vec<_>>(), ecns);
-    // The sender's clock reads about the same: even the absolute time is right, to 1/65536 s rounded down.
+    // The sender's clock is about the same, so even the absolute time is right, to 1/65536 s rounded down.
     let made = told.at.unwrap();
     assert!((0..15_260).contains(&(at(40_000) - made).nanos()));
     for (told, record) in told.records.iter().zip(&records) {
@@ -255,7 +255,8 @@ fn an_arrival_whose_time_is_not_told_is_read_with_its_mark() {
         (13, Reception::At(told.at.unwrap()), Ecn::NotEct),
     ];
     assert_eq!(records, expected);
-    // As RFC 8888 it is written again as it was read; transport-wide feedback has only arrivals with times.
+    // In RFC 8888 form the report is written again as it was read; transport-wide feedback has only arrivals with
+    // times.
     let report = Report::Packets { records: &told.records, number: 0, at: told.at };
     let length = writer(PacketFormat::Rfc8888).write(&report, &mut out).unwrap();
     let again = read(&mut FeedbackReader::new(), SendTime::ZERO, &out[..length]);
@@ -288,7 +289,7 @@ fn numbers_that_begin_anew_are_told_again() {
         known
     };
     assert!(!remember(&mut told, 65_000) && remember(&mut told, 65_000));
-    // 1023 further: remembered still; 1024 further: not any more.
+    // 1023 further on the number is still remembered; 1024 further on not any more.
     assert!(!remember(&mut told, 487) && told.contains(65_000));
     assert!(!remember(&mut told, 488) && !told.contains(65_000));
     assert!(!remember(&mut told, 30_000) && !told.contains(488));
@@ -336,7 +337,7 @@ fn a_report_that_says_not_when_it_was_made_was_made_with_its_newest_arrival() {
     let report = Report::Packets { records: &records, number: 0, at: None };
     let length = writer(PacketFormat::Rfc8888).write(&report, &mut out).unwrap();
     let told = read(&mut FeedbackReader::new(), SendTime::ZERO + HOURS, &out[..length]);
-    // To 1/65536 s, rounded down.
+    // Exact to 1/65536 s, rounded down.
     assert!((0..15_260).contains(&(at(130_000) - told.at.unwrap()).nanos()));
     assert!(error(&told, 1, 30_000).abs() <= 976_563 && error(&told, 3, 20_000).abs() <= 976_563);
 }

@@ -1,23 +1,24 @@
-//! Per-packet reports to bytes.
+//! Writes per-packet reports as RTCP messages.
 
 use weir_cc::{ArrivalTime, Ecn, Reception, Record, Report};
 use weir_wire::rtcp::{Ccfb, Metric, Twcc, TwccHeader};
 
 use super::by_stream::ByStream;
 
-/// Makes RTCP packets of per-packet reports ([`Report::Packets`]), each of at most 1200 bytes. A report that does not fit
-/// into one goes on in the next.
+/// Makes RTCP packets of per-packet reports ([`Report::Packets`]), each of at most 1200 bytes. A report that does not
+/// fit into one continues in the next.
 ///
-/// Transport-wide feedback tells arrival times to 250 µs, neither ECN nor when it was made; where reports overlap it tells
-/// an arrival once, and one without a time as missing. RFC 8888 tells times to 1/1024 s, ECN, and when it was made; it tells an arrival each time.
+/// Transport-wide feedback has arrival times to 250 µs, but neither ECN nor the report's own time. Where reports
+/// overlap, it reports an arrival once, and one without a time as missing. RFC 8888 has times to 1/1024 s, ECN, and the
+/// report's time; it reports an arrival each time.
 #[derive(Debug)]
 pub struct FeedbackWriter {
     form: Form,
     ssrc: u32,
     told: Told,
-    /// How many RTCP packets more than reports have been written, modulo 256: each has a number of its own.
+    /// Number of RTCP packets written beyond the first of each report, modulo 256: each has a number of its own.
     extra: u8,
-    /// The last report's records, from `begin` on not written yet.
+    /// Records of the last report; those from `begin` on are not written yet.
     rest: Vec<Record>,
     begin: usize,
     number: u8,
@@ -32,21 +33,22 @@ enum Form {
 }
 
 impl FeedbackWriter {
-    /// Transport-wide feedback, made by the source `ssrc`. Records go by the numbers of the transport's header extension;
+    /// Transport-wide feedback, made by the source `ssrc`. Records use the numbers of the transport's header extension;
     /// `source` is any stream of that transport.
     pub fn transport_wide(ssrc: u32, source: u32) -> Self {
         Self::new(Form::TransportWide { source }, ssrc)
     }
 
-    /// RFC 8888 on one stream, made by the source `ssrc`. Records go by the RTP sequence numbers of the stream `source`; with
-    /// several streams each has a writer and a [`PacketFeedback`](weir_cc::packet_feedback::PacketFeedback) of its own.
+    /// RFC 8888 on one stream, made by the source `ssrc`. Records use the RTP sequence numbers of the stream `source`;
+    /// with several streams each has a writer and a [`PacketFeedback`](weir_cc::packet_feedback::PacketFeedback) of its
+    /// own.
     pub fn rfc_8888(ssrc: u32, source: u32) -> Self {
         Self::new(Form::Rfc8888 { source }, ssrc)
     }
 
-    /// RFC 8888 on the streams `sources` of one transport, made by the source `ssrc`. Records go by the numbers of the
-    /// transport's header extension, and what is told of each stream goes by its RTP sequence numbers, which
-    /// [`Self::on_packet`] is told. What is lost of a stream is told when a later packet of it has come.
+    /// RFC 8888 on the streams `sources` of one transport, made by the source `ssrc`. Records use the numbers of the
+    /// transport's header extension. The report on each stream uses its RTP sequence numbers, which [`Self::on_packet`]
+    /// takes. A lost packet of a stream is reported when a later packet of it has come.
     pub fn rfc_8888_by_stream(ssrc: u32, sources: &[u32]) -> Self {
         Self::new(Form::Rfc8888ByStream(ByStream::new(sources)), ssrc)
     }
@@ -55,16 +57,16 @@ impl FeedbackWriter {
         Self { form, ssrc, told: Told::default(), extra: 0, rest: Vec::new(), begin: 0, number: 0, at: None }
     }
 
-    /// The packet `transport_sequence` of the transport has arrived, which is `sequence` of the stream `source`. Only
-    /// [`Self::rfc_8888_by_stream`] has to know.
+    /// The packet `transport_sequence` of the transport has arrived, which is `sequence` of the stream `source`. Only a
+    /// writer made by [`Self::rfc_8888_by_stream`] uses this.
     pub fn on_packet(&mut self, source: u32, transport_sequence: u16, sequence: u16) {
         if let Form::Rfc8888ByStream(by_stream) = &mut self.form {
             by_stream.on_packet(source, transport_sequence, sequence);
         }
     }
 
-    /// Writes as much of `report` as fits and returns the length; the rest comes with [`Self::write_rest`]. `None` if the
-    /// report is of another kind or empty, or `out` too small for a packet: 24 bytes are enough.
+    /// Writes as much of `report` as fits and returns the length; [`Self::write_rest`] writes the rest. Returns `None`
+    /// if the report is of another kind or empty, or `out` too small for a packet: 24 bytes are enough.
     pub fn write(&mut self, report: &Report<'_>, out: &mut [u8]) -> Option<usize> {
         let Report::Packets { records, number, at } = *report else { return None };
         self.number = number.wrapping_add(self.extra);
@@ -76,7 +78,7 @@ impl FeedbackWriter {
         Some(length)
     }
 
-    /// Writes what is left of the last report; call until `None`. What has no room in `out` is dropped.
+    /// Writes what is left of the last report; call until `None`. Records that do not fit into `out` are dropped.
     pub fn write_rest(&mut self, out: &mut [u8]) -> Option<usize> {
         if self.begin == self.rest.len() {
             return None;
@@ -86,12 +88,12 @@ impl FeedbackWriter {
         let rest = std::mem::take(&mut self.rest);
         let written = self.write_some(&rest[self.begin..], out);
         self.rest = rest;
-        // What cannot be written now never can.
+        // Records that do not fit now never will.
         self.begin = written.map_or(self.rest.len(), |(_, written)| self.begin + written);
         written.map(|(length, _)| length)
     }
 
-    /// Writes one RTCP packet and returns its length and how many records it tells.
+    /// Writes one RTCP packet and returns its length and the number of records in it.
     fn write_some(&mut self, records: &[Record], out: &mut [u8]) -> Option<(usize, usize)> {
         let records = contiguous(records);
         let first = records.first()?.sequence;
@@ -152,7 +154,7 @@ impl FeedbackWriter {
     }
 }
 
-/// The records up to the first whose number is not the next one: both formats tell of packets in a row.
+/// The records up to the first whose number is not the next one: both formats cover consecutive packets.
 fn contiguous(records: &[Record]) -> &[Record] {
     let gap = records.windows(2).position(|pair| pair[1].sequence != pair[0].sequence.wrapping_add(1));
     &records[..gap.map_or(records.len(), |gap| gap + 1)]
@@ -163,8 +165,8 @@ fn timestamp(at: ArrivalTime) -> u32 {
     (i128::from(at.nanos()) << 16).div_euclid(1_000_000_000) as u32
 }
 
-/// Of the last 1024 numbers those that were told to have arrived: where reports overlap, transport-wide feedback must
-/// not tell an arrival twice, as RFC 8888 must.
+/// Set of those of the last 1024 numbers that were reported as arrived. Where reports overlap, transport-wide feedback
+/// must not report an arrival twice, as RFC 8888 must.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     newest: Option<u16>,
@@ -183,7 +185,7 @@ impl Told {
         let newest = *self.newest.get_or_insert(sequence);
         let ahead = sequence.wrapping_sub(newest) as i16;
         if ahead.unsigned_abs() >= Self::SPAN {
-            // Far from all that is known: numbers begin anew.
+            // Far from all known numbers: the numbering begins anew.
             self.bits = Default::default();
             self.newest = Some(sequence);
         } else if ahead > 0 {

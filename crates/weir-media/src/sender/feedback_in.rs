@@ -1,5 +1,4 @@
-//! What a sender makes of the RTCP that comes: of whom and what it believes, the controller, the history and the circuit breakers
-//! hear.
+//! Incoming RTCP at a sender: checks it, and passes feedback to the controller, the history and the circuit breakers.
 
 use weir_cc::{Decision, Feedback, PathEvent, RateLimits, Report, SendTime};
 use weir_wire::rtcp::{self, Message, ReportBlock};
@@ -13,7 +12,7 @@ use crate::rtcp_filter::RefusedReports;
 use crate::rtcp_outcome::RtcpOutcome;
 
 impl MediaSender {
-    /// An RTCP compound packet has come; parts that cannot be read are skipped.
+    /// Takes an RTCP compound packet; malformed parts are skipped.
     pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> RtcpOutcome {
         let mut heard = RtcpOutcome::default();
         for message in rtcp::messages(bytes).filter_map(Result::ok) {
@@ -26,8 +25,8 @@ impl MediaSender {
         heard
     }
 
-    /// An RTCP packet has come; `None` if it is not about this flow. [`Self::on_messages_read`] belongs behind the last
-    /// one of a compound.
+    /// Takes an RTCP packet; returns `None` if it is not about this flow. The caller calls [`Self::on_messages_read`]
+    /// after the last one of a compound.
     pub(crate) fn on_message(&mut self, now: SendTime, message: &Message<'_>) -> Option<RtcpOutcome> {
         self.started?;
         match self.inbox.is_about(&self.streams, message) {
@@ -49,7 +48,7 @@ impl MediaSender {
         Some(RtcpOutcome::default())
     }
 
-    /// A receiver report on this flow has come: circuit breakers go by each, however old.
+    /// Takes a receiver report on this flow. Circuit breakers use each one, however old.
     fn on_blocks(
         &mut self,
         now: SendTime,
@@ -62,7 +61,8 @@ impl MediaSender {
         let breaker = self.breakers.as_mut().and_then(|breakers| {
             let mut told = self.streams.told_of_video(blocks);
             told.find_map(|told| {
-                // Totals that others have overtaken, such as forged ones, are no news; the round trip beside them is.
+                // Totals older than those of other reports, such as forged ones, are refused as feedback, but their
+                // round-trip time counts.
                 if !is_read
                     && let Some(Feedback::Reception { rtt, .. }) =
                         self.history.join(now, &Report::Reception(told))
@@ -78,7 +78,7 @@ impl MediaSender {
         heard
     }
 
-    /// A report on this flow has come; `None` if nobody reads it, or it says nothing new.
+    /// Takes a report on this flow. Returns `None` if it is not used, or has no new content.
     fn on_report(&mut self, now: SendTime, message: &Message<'_>) -> Option<RtcpOutcome> {
         let (state, controller) = (self.state(), &mut self.controller);
         let accepts = |kind| controller.accepts(kind);
@@ -101,21 +101,21 @@ impl MediaSender {
         if self.history.take_refuted_delay() {
             self.controller.on_event(now, PathEvent::DelayRefuted);
         }
-        // What a witness tells is not what the law goes by.
+        // Additional per-packet reports do not reach the controller, so they do not limit its rate either.
         let distrust = if heard { self.weigh_reports(now) } else { None };
         let decision = Decision::merged(decision, distrust);
         Some(RtcpOutcome { rtt, decision, statistics })
     }
 
-    /// A circuit breaker stops media.
+    /// Stops media because of a circuit breaker.
     pub(super) fn trip(&mut self, now: SendTime, breaker: Breaker) -> Option<Decision> {
         let decision = self.pause(now);
         self.stopped_by = Some(breaker);
         decision
     }
 
-    /// A receiver that tells what it has not seen is worth the least rate; while reports contradict each other the rate rises on
-    /// none of them.
+    /// Sets the trust in the receiver's reports. A receiver that reports packets that were never sent gets the least
+    /// rate; while reports contradict each other the rate does not rise.
     fn weigh_reports(&mut self, now: SendTime) -> Option<Decision> {
         let trust = match self.trust {
             _ if self.history.receiver_lies() => FeedbackTrust::None,
@@ -139,13 +139,14 @@ impl MediaSender {
         });
         let doubts = trust != FeedbackTrust::Whole;
         if doubts {
-            // A probe that was asked for by what is doubted now would leave above the new maximum.
+            // A probe requested because of reports that are doubted now would exceed the new maximum.
             self.prober.clear();
         } else {
             self.refresh(now);
         }
         let decision = self.controller.on_event(now, PathEvent::Limits(self.limits()));
-        // Some laws probe for a maximum that rises. This one is what it was, and the path has just been filled by what was believed.
+        // Some controllers probe when the maximum rises. Here it is only restored, and the believed reports have just
+        // shown how much the path carries.
         let regained =
             matches!(before, FeedbackTrust::UpTo { maximum, .. } if self.configured_limits.max() <= maximum);
         if doubts || regained {
@@ -154,7 +155,7 @@ impl MediaSender {
         decision
     }
 
-    /// The limits that hold now.
+    /// The bounds of the rate in force.
     pub(super) fn limits(&self) -> RateLimits {
         let limits = self.configured_limits;
         let most = match self.trust {
@@ -165,13 +166,13 @@ impl MediaSender {
         RateLimits::new(limits.min(), limits.start().min(most), most).unwrap_or(limits)
     }
 
-    /// Only these report on the flow: the source identifiers that the other end announced. As long as nobody is named anybody is
-    /// believed who knows the flow's own.
+    /// Restricts the sources that report on the flow to those that the other end announced. While the list is empty,
+    /// any source that knows the flow's identifiers is believed.
     pub fn believe_only(&mut self, reporters: &[u32]) {
         self.inbox.believe_only(reporters);
     }
 
-    /// What the embedder must hear of, once; call until `None`.
+    /// The next alarm to the embedder, each returned once; call until `None`.
     pub fn take_alarm(&mut self) -> Option<Alarm> {
         let refusals = || core::mem::take(&mut self.refusals.to_tell).then_some(Alarm::ReportsRefused);
         self.stopped_by.take().map(Alarm::Stopped).or_else(|| self.doubt.take()).or_else(refusals)
@@ -184,12 +185,12 @@ impl MediaSender {
         }
     }
 
-    /// How many reports of the receiver's statistics said what cannot be.
+    /// Number of reports of the receiver's statistics with impossible values.
     pub fn refused_statistics(&self) -> u64 {
         self.statistics_reports.as_ref().map_or(0, StatisticsReader::refused)
     }
 
-    /// How much of what came about the flow was not believed.
+    /// Counts of reports about the flow that were not believed.
     pub fn refused_reports(&self) -> RefusedReports {
         self.inbox.refused(&self.streams, &self.history)
     }

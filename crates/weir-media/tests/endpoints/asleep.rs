@@ -1,4 +1,4 @@
-//! Endpoints whose process slept: what they missed is gone, and nothing is made up for.
+//! Endpoints whose process was suspended: missed frames and packets are skipped, not made up for.
 
 use proptest::prelude::*;
 use weir_cc::{ArrivalTime, Ecn, SendTime};
@@ -8,9 +8,9 @@ use weir_units::TimeDelta;
 use crate::rig::{Halves, RTCP_ROOM, dccc, gcc_2016, limits, media_receiver, media_sender, nada, tfrc};
 
 const HOUR: TimeDelta = TimeDelta::from_secs(3600);
-/// Frames of an instant of the encoder that has most at once, three of them.
+/// Maximum number of frames, by the encoder with the most frames of an instant, three.
 const MOST_FRAMES: usize = 9;
-/// Each timer of an endpoint runs out some times at most.
+/// Bound of the rounds in which the timers of an endpoint expire.
 const MOST_ROUNDS: usize = 5;
 
 fn encoders() -> [EncoderConfig; 8] {
@@ -37,7 +37,7 @@ struct Endpoint {
     now: SendTime,
 }
 
-/// What came out at one time.
+/// Output at one time.
 #[derive(Debug, Default)]
 struct Came {
     frames: Vec<u32>,
@@ -56,7 +56,7 @@ impl Endpoint {
         Self { sender, now: SendTime::ZERO }
     }
 
-    /// All there is to do at `now`.
+    /// Serves all that is due at `now`.
     fn wake(&mut self, now: SendTime) -> Came {
         self.now = now;
         let mut came = Came::default();
@@ -77,7 +77,7 @@ impl Endpoint {
         came
     }
 
-    /// Is there whenever it wants to be.
+    /// Serves each timer in time.
     fn run(&mut self, span: TimeDelta) -> Vec<Came> {
         let end = self.now + span;
         let mut came = Vec::new();
@@ -111,7 +111,7 @@ fn who_slept_an_hour_goes_on_with_the_frame_of_now() {
             // 48 kHz; the last packet before left within the last two intervals of 20 ms.
             let passed = f64::from(first.timestamp.wrapping_sub(last.timestamp)) / 48e3;
             assert!((passed - 3600.0).abs() < 0.06, "{passed} s");
-            // After it all is as before it.
+            // After that the flow goes on as before.
             let after = endpoint.run(TimeDelta::from_secs(2));
             let frames = |all: &[Came]| all.iter().map(|came| came.frames.len()).sum::<usize>();
             let audio = |all: &[Came]| all.iter().map(|came| came.audio.len()).sum::<usize>();
@@ -154,7 +154,7 @@ fn a_receiver_that_slept_an_hour_reports_once() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Whenever it is called, and however late: little comes out at once, and then it waits.
+    /// However late an endpoint is called, it sends little at once, and then waits.
     #[test]
     fn no_call_brings_more_than_a_few_frames(
         encoder in prop::sample::select(encoders().to_vec()),
@@ -169,7 +169,7 @@ proptest! {
         for jump in jumps {
             let came = endpoint.wake(endpoint.now + TimeDelta::from_nanos(jump));
             assert_little(&came);
-            // None is left out of the numbers, and none comes twice.
+            // No number is left out or repeated.
             for number in came.frames {
                 prop_assert!(number == frames || number + 1 == frames, "{number} after {frames}");
                 frames = number + 1;

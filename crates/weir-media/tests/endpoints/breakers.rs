@@ -1,4 +1,4 @@
-//! What receiver reports say of the media makes circuit breakers stop it.
+//! Circuit breakers that stop media because of receiver reports.
 
 use weir_cc::SendTime;
 use weir_media::{Alarm, AudioConfig, Breaker, MediaConfig};
@@ -10,7 +10,8 @@ use crate::sender::{Fixed, departures, target};
 /// The source of audio beside the video of [`SENDER`].
 const AUDIO: u32 = SENDER | 1 << 31;
 
-/// When media is stopped, in seconds, where a report in each second tells of so many packets of video and audio.
+/// The second at which media is stopped, with the alarm. The report of each second has the highest numbers that `video`
+/// and `audio` give.
 fn stopped(video: fn(u32) -> u32, audio: fn(u32) -> u32) -> Option<(u32, Alarm)> {
     let with = MediaConfig { breakers: true, audio: Some(AudioConfig::default()), ..config() };
     let mut sender = media_sender(Box::new(Fixed(target(300))), &with);
@@ -32,7 +33,7 @@ fn stopped(video: fn(u32) -> u32, audio: fn(u32) -> u32) -> Option<(u32, Alarm)>
 #[test]
 fn video_stops_after_five_reports_that_tell_of_nothing_newer() {
     let alarm = Alarm::Stopped(Breaker::MediaTimeout { reports: 5 });
-    // What the first tells is news.
+    // The first report shows progress.
     assert_eq!(stopped(|_| 10, |second| 40 * second), Some((6, alarm)));
 }
 
@@ -62,7 +63,7 @@ fn an_honest_report_tells_of_its_round_trip_also_where_forged_ones_have_overtake
                     _ => None,
                 });
             }
-            // A report on packets up to this one, and by which the round trip takes so many ms; none, if that is longer than it may be.
+            // A report on packets up to this one, with a round-trip time of `rtt_ms` if a sender report is old enough.
             let mut tell = |highest_sequence, rtt_ms: i64| {
                 let (last_sender_report, held) = match sent {
                     Some((report, at)) if ms - at >= rtt_ms => (report, (ms - at - rtt_ms) as u32),
@@ -83,7 +84,7 @@ fn an_honest_report_tells_of_its_round_trip_also_where_forged_ones_have_overtake
             if honest && ms % 1000 == 500 {
                 tell(newest.saturating_sub(5), 50);
             }
-            // By somebody who sees each packet leave.
+            // Sent by an on-path attacker, who sees each packet leave.
             if ms > 2000 && ms % 20 == 0 {
                 tell(newest, 700);
             }

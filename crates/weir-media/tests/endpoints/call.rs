@@ -1,4 +1,4 @@
-//! A whole call, second by second: a change of behaviour is seen in review.
+//! A whole call, second by second, so that a change of behaviour is seen in review.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Receivers whose clocks, as reports tell them, leap by a large part of what the wire can tell apart.
+//! Receivers whose clocks, as reports show them, jump by a large part of the period of the field.
 
 use std::collections::VecDeque;
 
@@ -10,16 +10,16 @@ use weir_units::{DataSize, TimeDelta};
 use weir_wire::rtcp;
 
 const SOURCE: u32 = 1;
-/// One way, in ms; a packet leaves each 10 ms, and a report each 50.
+/// Delay in one direction, in ms; a packet leaves each 10 ms, and a report each 50.
 const WAY: i64 = 25;
-/// Where the 24 bits of a reference time are in transport-wide feedback.
+/// Place of the 24 bits of the reference time in transport-wide feedback.
 const REFERENCE: core::ops::Range<usize> = 16..19;
 const SECOND: i64 = 1_000_000_000;
-/// Half of what the wire can tell apart, in nanoseconds: 2²³ · 64 ms, and 32 768 s.
+/// Half of the period of the field, in nanoseconds: 2²³ · 64 ms, and 32 768 s.
 const HALF_OF_TRANSPORT_WIDE: i64 = (1 << 23) * 64_000_000;
 const HALF_OF_RFC_8888: i64 = 32_768 * SECOND;
 
-/// An end that sends, and reports that come to it.
+/// A sender, and the reports that come to it.
 struct Path {
     format: PacketFormat,
     /// Bits of the reference times.
@@ -27,20 +27,20 @@ struct Path {
     history: SendHistory,
     reader: FeedbackReader,
     writers: [FeedbackWriter; 2],
-    /// When packets arrive, in ms by the sender's clock, and their numbers.
+    /// Arrival times in ms of the sender's clock, and numbers, of packets in flight.
     on_way: VecDeque<(i64, u16)>,
     ms: i64,
     reports: u8,
-    /// The arrival that is believed farthest from zero, in ns by the receiver's clock.
+    /// The believed arrival that is farthest from zero, in ns of the receiver's clock.
     farthest: i64,
 }
 
-/// What the reports of a time told.
+/// Counts of the reports of a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Told {
-    /// Packets that arrived by the receiver's reports.
+    /// Packets reported as arrived by the receiver.
     reported: usize,
-    /// Those of them that are believed to have.
+    /// Packets of these whose arrival is believed.
     believed: usize,
 }
 
@@ -63,8 +63,8 @@ impl Path {
         }
     }
 
-    /// Runs for so many ms. The receiver reports where `honest`, and its clock is ahead of the sender's by `clock` ns. Each 10 ms
-    /// `forge` gives the clock by which another tells that the packet of 60 ms ago has arrived.
+    /// Runs for `span` ms. The receiver reports where `honest`, and its clock is ahead of the sender's by `clock` ns.
+    /// Each 10 ms `forge` gives the clock of a forged report that the packet of 60 ms ago has arrived.
     fn run(
         &mut self,
         span: i64,
@@ -84,7 +84,7 @@ impl Path {
                     DataSize::ZERO,
                     DataSize::from_bytes(1200),
                 );
-                // Some wait for up to 4 ms.
+                // Some packets wait for up to 4 ms.
                 self.on_way.push_back((ms + WAY + number as i64 * 7 % 5, number as u16));
                 if let Some(clock) = forge(ms).filter(|_| number >= 6) {
                     let left = ms - 60;
@@ -109,7 +109,7 @@ impl Path {
         told
     }
 
-    /// A report of `records`, made `at`, comes; how many packets have arrived by it.
+    /// Delivers a report of `records`, made `at`; returns the number of packets that have arrived by it.
     fn tell(&mut self, writer: usize, records: &[Record], at: ArrivalTime) -> usize {
         let mut out = [0; 1472];
         self.reports = self.reports.wrapping_add(1);
@@ -139,7 +139,7 @@ fn nobody(_: i64) -> Option<i64> {
     None
 }
 
-/// All that is reported is believed.
+/// Whether all that is reported is believed.
 fn all(told: Told) -> bool {
     told.reported > 0 && told.believed == told.reported
 }
@@ -149,7 +149,7 @@ fn reference_times_of_fewer_bits_are_followed_where_they_begin_anew() {
     for (bits, phase) in [(23, 0), (23, 20), (23, 40), (22, 0), (22, 40), (16, 0), (16, 40)] {
         let mut path = Path::new(PacketFormat::TransportWide);
         path.bits = bits;
-        // They begin anew after 20 s.
+        // The reference times wrap after 20 s.
         let clock = |_| (1 << bits) * 64_000_000 - 20 * SECOND + phase * 1_000_000;
         assert!(all(path.run(19_000, true, clock, nobody)), "{bits} bits");
         path.run(5000, true, clock, nobody);
@@ -201,12 +201,13 @@ fn what_others_tell_for_less_than_two_seconds_moves_no_time() {
             let mut path = Path::new(format);
             path.run(5000, true, |_| 0, nobody);
             assert_eq!(path.history.refused(), Refused::default());
-            // Nothing is heard of the receiver, and another tells of a clock that leaps by three eighths of the period, twice.
+            // The receiver sends no reports, and forged ones have a clock that jumps by three eighths of the period,
+            // twice.
             path.run(step, false, |_| 0, |_| Some(half / 4 * 3));
             path.run(step, false, |_| 0, |_| Some(half / 4 * 6));
             path.run(1000, true, |_| 0, nobody);
             path.farthest = 0;
-            // Next to the last of these clocks the receiver's would be read a period away.
+            // Relative to the last of these clocks the receiver's would be unwrapped a period away.
             let told = path.run(10_000, true, |_| 0, nobody);
             assert!(all(told) && path.farthest < 60 * SECOND, "{format:?}, {step} ms: {}", path.farthest);
         }

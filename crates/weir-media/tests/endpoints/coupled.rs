@@ -1,4 +1,4 @@
-//! A flow beside its coupler.
+//! A flow with its coupler.
 
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ fn at(s: i64) -> SendTime {
     SendTime::from_millis(1000 * s)
 }
 
-/// What the flow tells, in short, when its law decides 700 kbit/s.
+/// The flow's message when its controller decides 700 kbit/s.
 fn decides(now: i64, (session, id, flow): &mut (Session, FlowId, CoupledFlow)) -> Option<CouplingMessage> {
     let (rate, base) = (DataRate::from_kbps(700), DataRate::from_kbps(600));
     let decision = Output::Decision(*id, Decision { rate, base, why: ChangeReason::Growth, rtt: None });
@@ -81,7 +81,7 @@ fn a_pause_of_a_flow_in_doubt_is_nobodys_affair() {
     assert!(matches!(decides(42, &mut call), Some(CouplingMessage::Join(_))));
 }
 
-/// What has come by `now`.
+/// The next element that arrives by `now`.
 fn due<T>(way: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<T> {
     way.front().is_some_and(|(at, _)| *at <= now).then(|| way.pop_front())?.map(|(_, what)| what)
 }

@@ -1,4 +1,4 @@
-//! Statistics for shared bottleneck detection, made at either end.
+//! Statistics for shared bottleneck detection, computed at either end.
 
 use weir_cc::TimeDelta;
 use weir_cc::coupled::Statistics;
@@ -16,7 +16,7 @@ fn detecting(place: Place) -> MediaConfig {
     MediaConfig { detection: Some(detection), witness: Some(TimeDelta::from_millis(50)), ..config() }
 }
 
-/// A minute of a call over 1 Mbit/s, of whose packets one in 20 is lost.
+/// A minute of a call over 1 Mbit/s with a loss of one packet in 20.
 fn minute(config: &MediaConfig) -> Call {
     let mut call = Call::new(nada(), config, DataRate::from_kbps(1000));
     call.media_loss = 20;
@@ -24,7 +24,7 @@ fn minute(config: &MediaConfig) -> Call {
     call
 }
 
-/// Each interval once, in order, from the beginning to almost the end.
+/// Asserts that there is each interval once, in order, from the beginning to almost the end.
 fn assert_each_interval(statistics: &[Statistics]) {
     assert!(statistics.iter().enumerate().all(|(n, told)| told.interval == n as u64), "{statistics:?}");
     let passed = 60_000 / T_MS as usize;
@@ -48,7 +48,7 @@ fn the_receiver_makes_the_same_of_what_arrives_and_reports_it() {
     let there = minute(&detecting(Place::Receiver)).statistics;
     assert!(there.len().abs_diff(here.len()) <= 1, "{} {}", there.len(), here.len());
     assert!(there.windows(2).all(|two| two[1].interval == two[0].interval + 1), "no interval is told twice");
-    // The receiver's intervals are another cut of the same time: it knows the sender's clock but for some constant.
+    // The receiver's intervals divide the same time at other places: it knows the sender's clock except for a constant.
     let mean = |of: &[Statistics], value: fn(&Statistics) -> f64| {
         let settled = &of[60..];
         settled.iter().map(value).sum::<f64>() / settled.len() as f64
@@ -66,7 +66,7 @@ fn statistics_change_nothing_else() {
     let witness = Some(TimeDelta::from_millis(50));
     let without = minute(&MediaConfig { witness, ..config() });
     let with = minute(&detecting(Place::Sender));
-    // Signals that are not known are no numbers, and equal only as they are written.
+    // Unknown signals are NaN, and equal only as text.
     assert!(format!("{:?}", with.events) == format!("{:?}", without.events));
     assert!(without.statistics.is_empty());
 }
@@ -88,7 +88,7 @@ fn a_report_that_cannot_be_is_refused_and_counted_and_one_on_another_flow_is_not
     assert_eq!(call.sender.refused_statistics(), 1);
 }
 
-/// A flow that told of intervals to come would end those of all others.
+/// A flow that reports future intervals would end those of all others.
 #[test]
 fn a_receiver_that_runs_ahead_of_the_senders_clock_is_refused_and_counted() {
     let mut call = minute(&detecting(Place::Receiver));

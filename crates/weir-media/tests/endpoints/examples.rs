@@ -1,4 +1,4 @@
-//! The examples run, and their calls get on with their paths.
+//! The examples run, and their calls reach the rate of their paths.
 
 #[path = "../../examples/two_flows.rs"]
 #[expect(dead_code, reason = "its `main` prints")]

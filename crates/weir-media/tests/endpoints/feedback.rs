@@ -1,4 +1,4 @@
-//! Per-packet reports and stamps on their way through the bytes.
+//! Per-packet reports and stamps through the bytes of the wire.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ use weir_wire::rtcp::{self, Message, Reception};
 
 use crate::rig::{Call, Event, PROPAGATION, RTCP_ROOM, SENDER, config, media_receiver};
 
-/// What a controller heard in a report: the fates by packet number, and the rest.
+/// Feedback of a report as a controller received it: the fates by packet number, and the rest.
 #[derive(Clone, Debug)]
 struct RtcpOutcome {
     fates: Vec<(u64, Fate)>,
@@ -23,7 +23,7 @@ struct RtcpOutcome {
     missed_reports: u8,
 }
 
-/// A controller that always wants the same and writes down what it hears.
+/// A controller with a constant target that records its feedback.
 #[derive(Debug)]
 struct Listener {
     target: Target,
@@ -66,7 +66,7 @@ impl Controller for Listener {
     }
 }
 
-/// A receiver half that reports per packet and writes down the stamps it sees.
+/// A receiver half that reports per packet and records the stamps of packets.
 #[derive(Debug)]
 struct Seeing {
     feedback: PacketFeedback,
@@ -97,7 +97,7 @@ fn call(format: PacketFormat) -> (Call, Arc<Mutex<Vec<RtcpOutcome>>>) {
     call_of(&MediaConfig { payload_limit: 240, packet_format: format, ..config() })
 }
 
-/// The same, of this flow.
+/// The same, with this configuration.
 fn call_of(config: &MediaConfig) -> (Call, Arc<Mutex<Vec<RtcpOutcome>>>) {
     let (listener, heard) = Listener::new(None);
     let halves = (Box::new(listener) as _, Box::new(PacketFeedback::new(INTERVAL)) as _);
@@ -107,7 +107,7 @@ fn call_of(config: &MediaConfig) -> (Call, Arc<Mutex<Vec<RtcpOutcome>>>) {
 /// Some 73 000 packets: their numbers wrap.
 const LONG: TimeDelta = TimeDelta::from_secs(70);
 
-/// For each packet by its number when it arrived, if it did, as the receiver saw it.
+/// Arrival time of each packet by its number, if it arrived, on the receiver's clock.
 fn arrivals(call: &Call) -> Vec<Option<ArrivalTime>> {
     let mut arrivals = vec![None; call.packets as usize];
     let mut newest = 0_u64;
@@ -121,8 +121,8 @@ fn arrivals(call: &Call) -> Vec<Option<ArrivalTime>> {
     arrivals
 }
 
-/// Each fate that was heard is what happened, each packet's was heard once, and times are off by no more than
-/// `resolution`, all by about the same.
+/// Asserts that each reported fate is the true one, and is reported once. Times are off by no more than `resolution`,
+/// all by about the same.
 fn fates_are_right(call: &Call, heard: &[RtcpOutcome], resolution: TimeDelta) {
     let arrivals = arrivals(call);
     let mut next = 0;
@@ -145,7 +145,7 @@ fn fates_are_right(call: &Call, heard: &[RtcpOutcome], resolution: TimeDelta) {
     assert!(latest - earliest <= resolution, "times are off by {earliest:?} to {latest:?}");
 }
 
-/// What the messages of the receiver are.
+/// Numbers of the receiver's messages by format.
 fn told(call: &Call) -> (usize, usize) {
     let (mut transport_wide, mut rfc_8888) = (0, 0);
     for (_, event) in &call.events {
@@ -193,7 +193,7 @@ fn the_controller_hears_the_fates_and_the_round_trip_time_that_rfc_8888_tells() 
     }
 }
 
-/// Audio and video have numbers of their own on the wire; the controller hears of each packet by the history's.
+/// Audio and video have numbers of their own on the wire; the controller gets each packet by the history's number.
 #[test]
 fn the_controller_hears_the_fates_of_audio_and_video_in_both_formats() {
     for packet_format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
@@ -210,14 +210,14 @@ fn the_controller_hears_the_fates_of_audio_and_video_in_both_formats() {
         }
         let open = told.iter().rposition(|told| *told).map_or(0, |last| told.len() - 1 - last);
         let untold = told.iter().filter(|told| !**told).count() - open;
-        // A stream's last packets may still be lost unnoticed; of all others the fate is known.
+        // A stream's last packets may still be lost unnoticed; the fate of all others is known.
         assert!(open < 200 && untold <= 2, "{packet_format:?}: {open}, {untold}");
         let streams = call.events.iter().filter_map(|(_, event)| match event {
             Event::Media(packet) => Some((packet.header.ssrc, packet.audio)),
             _ => None,
         });
         let of_audio = streams.filter(|&(ssrc, audio)| (ssrc != 1) == audio && audio).count();
-        // 200 a second, of which one in 20 is lost.
+        // 200 a second, with a loss of one in 20.
         assert!((12_000..14_000).contains(&of_audio), "{of_audio}");
     }
 }
@@ -229,11 +229,11 @@ fn lost_reports_are_counted_where_the_format_numbers_them() {
         call.reports_kept = 4;
         call.run(TimeDelta::from_secs(20));
         let heard = heard.lock().unwrap();
-        // One of four RTCP packets arrives, of which one a second is a receiver report.
+        // Each fourth RTCP packet arrives; each second has one receiver report.
         assert!(heard.len() >= 45, "{} reports", heard.len());
         let missed: usize = heard.iter().map(|heard| usize::from(heard.missed_reports)).sum();
         if numbered {
-            // Nothing is known of those before the first and after the last that arrived.
+            // Reports before the first and after the last that arrived are unknown.
             let unknown = told(&call).0 - heard.len() - missed;
             assert!(unknown <= 10, "{unknown} reports unaccounted for");
         } else {

@@ -21,8 +21,8 @@ use crate::sender::Fixed;
 
 const WAY: TimeDelta = TimeDelta::from_millis(25);
 
-/// A call without a queue, in steps of a ms; `forge` may send RTCP of its own after each, given the time and the number of the
-/// newest packet.
+/// A call without a queue, in steps of a ms. After each, `forge` may return forged RTCP, given the time and the number
+/// of the newest packet.
 struct Call {
     sender: MediaSender,
     receiver: MediaReceiver,
@@ -32,9 +32,9 @@ struct Call {
     numbers: Vec<u16>,
     there: Vec<(i64, weir_media::MediaPacket)>,
     back: Vec<(i64, Vec<u8>)>,
-    /// Whether what the receiver says arrives.
+    /// Whether the receiver's reports arrive.
     answered: bool,
-    /// Whether its receiver reports, which stand first in a compound, tell of the greatest loss.
+    /// Whether its receiver reports, which are first in a compound, have the greatest loss.
     loses: bool,
     alarms: Vec<Alarm>,
 }
@@ -106,7 +106,7 @@ fn written(write: impl FnOnce(&mut [u8]) -> Option<usize>) -> Option<Vec<u8>> {
     Some(room[..length].to_vec())
 }
 
-/// Transport-wide feedback by `reporter` that has these numbers arrived now, a way ago.
+/// Transport-wide feedback by `reporter` in which these numbers have just arrived, one one-way delay ago.
 fn arrived(reporter: u32, ms: i64, numbers: impl Iterator<Item = u16>) -> Option<Vec<u8>> {
     let at = Some(ArrivalTime::from_millis(ms + 7_200_000));
     let records: Vec<Record> = numbers.map(|number| Record::new(number, at)).collect();
@@ -285,7 +285,7 @@ fn numbers_are_left_out_where_no_receiver_takes_a_gap_for_a_loss() {
     };
     let (left_out, refused, rate) = gaps(gcc(), &with);
     assert!(left_out && refused == 0);
-    // To the law it is as if nothing had been left out.
+    // To the controller it is as if no number had been skipped.
     assert_eq!(gaps(gcc(), &config()), (false, 0, rate));
     assert!(!gaps(nada(), &with).0, "its receiver half counts losses by these numbers");
     assert!(!gaps(gcc(), &MediaConfig { packet_format: PacketFormat::Rfc8888, ..with }).0);
@@ -299,7 +299,7 @@ fn who_has_arrived_what_was_left_out_is_found_out_and_an_honest_receiver_steers_
         call.run(3000, nothing);
         let honest = call.sender.target().media_rate.bps_f64() / 1e3;
         call.answered = answered;
-        // All numbers up to the newest, those left out as well, each 50 ms.
+        // All numbers up to the newest, skipped ones included, each 50 ms.
         let mut told = call.newest.wrapping_add(1);
         let lied = call.run(20_000, |ms, newest| {
             let count = newest.wrapping_sub(told).wrapping_add(1);
@@ -318,7 +318,8 @@ fn who_has_arrived_what_was_left_out_is_found_out_and_an_honest_receiver_steers_
     assert!(!found && rate >= honest, "{found}, {honest}, {rate}");
 }
 
-/// Each packet arrives 20 ms before it does; a round trip and more after it left, but before the receiver says so.
+/// Reports that each packet arrived 20 ms before it does. They come more than a round trip after its departure, but
+/// before the receiver's own.
 fn too_early() -> impl FnMut(i64, u16) -> Option<Vec<u8>> {
     let mut recent: Vec<(i64, u16)> = vec![];
     move |ms, newest| {
@@ -365,7 +366,7 @@ fn a_doubt_has_no_probe_leave_and_neither_has_its_end_unless_the_maximum_was_rai
         left.dedup();
         left
     };
-    // The first is asked for when the doubt begins, the last when it ends.
+    // The first is requested when the doubt begins, the last when it ends.
     assert_eq!(left(false), Vec::<u16>::new());
     assert_eq!(left(true), [2, 3]);
 }

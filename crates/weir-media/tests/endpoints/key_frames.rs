@@ -1,4 +1,4 @@
-//! Key frames on request: what the receiver has lost, what it asks for, what it gets.
+//! Key frames on request: losses, requests and the key frames that follow.
 
 use weir_media::{EncoderConfig, KeyFrames, MediaConfig};
 use weir_units::{DataRate, TimeDelta};
@@ -11,7 +11,7 @@ fn encoder() -> EncoderConfig {
     EncoderConfig { key_frames: Some(KeyFrames { every: u32::MAX, size: 4.0 }), ..EncoderConfig::papers() }
 }
 
-/// The times, in ms since the first packet arrived, at which key frames began to arrive and at which one was asked for.
+/// The times at which key frames began to arrive and those of requests, in ms since the first packet arrived.
 fn key_frames_and_requests(call: &Call) -> (Vec<f64>, Vec<f64>) {
     let first = call.events[0].0;
     let (mut began, mut asked) = (Vec::new(), Vec::new());
@@ -46,7 +46,8 @@ fn a_loss_brings_a_key_frame_within_a_round_trip_and_a_frame() {
     assert!(lost >= 8 && asked.len() as u64 == lost, "{lost} packets lost, {} requests", asked.len());
     assert_eq!(began.len(), asked.len() + 1, "the first frame, and one for each request");
     for (asked, began) in asked.iter().zip(&began[1..]) {
-        // Two ways of 25 ms, up to a frame interval of 33.3 ms, and a little for the packets before it in the pacer.
+        // Twice the one-way delay of 25 ms, up to a frame interval of 33.3 ms, and a little for the packets before it
+        // in the pacer.
         let waited = began - asked;
         let round_trip = (PROPAGATION * 2).secs_f64() * 1e3;
         assert!((round_trip..round_trip + 45.0).contains(&waited), "{waited} ms");

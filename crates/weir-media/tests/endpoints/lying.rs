@@ -1,4 +1,4 @@
-//! Receivers that tell of numbers which no packet had, by chance.
+//! Receivers that report, by chance, numbers that no packet had (optimistic acknowledgement).
 
 use weir_cc::{ArrivalTime, Record, Report, SendTime};
 use weir_media::feedback::FeedbackWriter;
@@ -6,9 +6,9 @@ use weir_media::{Alarm, MediaConfig, MediaSender, SenderSeeds};
 
 use crate::rig::{RECEIVER, RTCP_ROOM, SENDER, config, gcc, limits};
 
-/// In steps of so many ms.
+/// Time step in ms.
 const STEP: i64 = 10;
-/// So long a packet takes, and a report as well.
+/// Delay of packets in one direction, and of reports in the other, in ms.
 const WAY: i64 = 30;
 
 /// Uniform in [0, 1).
@@ -21,8 +21,8 @@ impl Chance {
     }
 }
 
-/// After how many seconds a receiver is found out that has arrived all that left, and of the numbers between which no packet had a
-/// `share` by chance.
+/// The second at which a dishonest receiver is detected. The receiver reports all sent packets as arrived, and in
+/// addition the `share` of the skipped numbers, by chance.
 fn found_out(share: f64, seed: u64) -> Option<i64> {
     let with = MediaConfig { leave_out: Some(500), ..config() };
     let mut sender = MediaSender::new(gcc().0, with, SENDER, SenderSeeds { encoder: 1, rtcp: seed });
@@ -30,7 +30,7 @@ fn found_out(share: f64, seed: u64) -> Option<i64> {
     sender.start(SendTime::ZERO);
     let mut chance = Chance(seed);
     let mut writer = FeedbackWriter::transport_wide(RECEIVER, SENDER);
-    // What is under way: when it left, and its number.
+    // Departure times and numbers of the packets in flight.
     let mut left: Vec<(i64, u16)> = vec![];
     let (mut next, mut number, mut room) = (None, 0, [0; RTCP_ROOM]);
     for ms in (0..300_000).step_by(STEP as usize) {
@@ -74,6 +74,6 @@ fn who_tosses_a_coin_about_numbers_that_were_left_out_is_found_out() {
         times.sort_unstable();
         assert!(times[18] <= within, "{share}: {times:?}");
     }
-    // Who claims nothing is honest, whatever it says of the path.
+    // A receiver that reports no skipped number counts as honest.
     assert_eq!(found_out(0.0, 1), None);
 }

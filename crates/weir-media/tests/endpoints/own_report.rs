@@ -1,5 +1,5 @@
-//! A law of one's own with a report of its own: an observer that counts what is lost, a sender half that goes by it, and
-//! their report on its way through the bytes.
+//! A custom controller with a report of its own: an observer that counts losses, and a sender half that uses them.
+//! Their report passes through the bytes of the wire.
 
 use weir_cc::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
 use weir_cc::testing::{Law, halves, law_tests, properties};
@@ -13,11 +13,11 @@ use crate::rig::{Call, Event, Halves, PROPAGATION, RECEIVER, SENDER, config, lim
 
 const NAME: [u8; 4] = *b"LOST";
 const INTERVAL: TimeDelta = TimeDelta::from_millis(50);
-/// In bit/s for each report: 80 kbit/s in a second.
+/// Increase in bit/s for each report: 80 kbit/s in a second.
 const STEP: f64 = 4000.0;
 const CUT: f64 = 0.7;
 
-/// What the report says: packets that came, and packets that did not, since the one before.
+/// Content of the report: packets received and lost since the one before.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     received: u16,
@@ -36,7 +36,7 @@ impl Counted {
     }
 }
 
-/// The eye: numbers that were passed over have not come.
+/// The observer: skipped numbers count as lost.
 #[derive(Debug)]
 struct Counter {
     name: [u8; 4],
@@ -124,7 +124,7 @@ impl Rule for LossLaw {
         self.rest_until = None;
     }
 
-    // It has no rate but the frame's.
+    // The frame's rate is its only one.
     fn scale(&mut self, _: SendTime, _: f64, _: &Frame) {}
 
     fn send_rates(&self, frame: &Frame) -> SendRates {
@@ -184,7 +184,7 @@ fn the_sender_hears_what_the_observer_counted() {
     let (mut received, mut lost, mut reports) = (0, 0, 0);
     for (bytes, heard) in told.zip(&call.heard) {
         let Message::Own(report) = rtcp::messages(bytes).next().unwrap().unwrap() else { continue };
-        // Header, two SSRCs, name, echo, 4 bytes of data: what the way back carries.
+        // Header, two SSRCs, name, echo and 4 bytes of data: the size on the return path.
         assert_eq!(bytes.len(), 28);
         assert_eq!((report.ssrc, report.source, report.name), (RECEIVER, SENDER, NAME));
         let &[a, b, c, d] = report.data else { panic!("{report:?}") };
@@ -197,7 +197,7 @@ fn the_sender_hears_what_the_observer_counted() {
         reports += 1;
     }
     assert!(reports > 250, "{reports} reports");
-    // One of twenty, but for those at the end of which nothing was told yet.
+    // A twentieth of the packets, except for the last ones, which are not reported yet.
     assert_eq!(lost, (received + lost) / 20);
     assert!(call.packets - received - lost < 20, "{} of {}", received + lost, call.packets);
 }
@@ -230,6 +230,6 @@ fn a_report_of_another_name_is_passed_over() {
     });
     assert!(told.count() > 100);
     assert!(call.heard.iter().all(|heard| heard.signals == [0.0, 0.0]));
-    // Nothing was heard: the rate yields until it is the least.
+    // Without feedback the rate falls to the least.
     assert_eq!(call.target_kbps(), 50.0);
 }

@@ -9,7 +9,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use crate::rig::{config, media_sender};
 use crate::sender::{departures, target};
 
-/// A controller that always wants the same and notes what happens to it.
+/// A controller with a constant target that records its events.
 #[derive(Debug)]
 struct Noting {
     target: Target,
@@ -52,7 +52,7 @@ fn ms(ms: i64) -> SendTime {
 fn a_paused_flow_sends_nothing_and_comes_back_with_a_key_frame() {
     let key_frames = Some(KeyFrames { every: 3000, size: 4.0 });
     let encoder = EncoderConfig { key_frames, ..EncoderConfig::papers() };
-    // Padding would fill every gap, were it allowed to.
+    // Padding would fill every gap if it were allowed to.
     let target = Target { padding: DataRate::from_kbps(1200), ..target(1200) };
     let (mut sender, events) = started(target, &MediaConfig { encoder, ..config() });
     let before = departures(&mut sender, ms(1010));

@@ -1,4 +1,4 @@
-//! Probes by what leaves the sending end and when.
+//! Probes, seen in the packets that leave the sender and their times.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,12 +12,12 @@ use weir_units::{DataRate, DataSize};
 use crate::rig::{config, media_sender};
 use crate::sender::target;
 
-/// A controller of 300 kbit/s, as fast as the encoder makes packets, that asks for probes in the beginning and writes
-/// down what leaves.
+/// A controller of 300 kbit/s, as fast as the encoder makes packets, that requests probes at the start and records the
+/// packets sent.
 #[derive(Debug)]
 pub(crate) struct Probing {
     pub(crate) probes: Vec<Probe>,
-    /// What it asks for whenever something changes outside, by numbers that go on.
+    /// Probe requested at each event, with increasing numbers.
     pub(crate) on_event: Option<Probe>,
     pub(crate) sent: Arc<Mutex<Vec<SentPacket>>>,
 }
@@ -56,7 +56,7 @@ pub(crate) fn probe(id: u16, kbps: u64, packets: u32, bytes: u64) -> Probe {
     Probe { id, rate: DataRate::from_kbps(kbps), packets, size: DataSize::from_bytes(bytes) }
 }
 
-/// What leaves within 100 ms if each call is `late_ms` late: time in µs, payload, probe.
+/// Packets that leave within 100 ms if each call is `late_ms` late: time in µs, payload, probe.
 fn departures(mut probes: Vec<Probe>, late_ms: i64) -> Vec<(i64, i64, Option<u16>)> {
     probes.reverse();
     let sent = Arc::new(Mutex::new(Vec::new()));
@@ -78,7 +78,7 @@ fn departures(mut probes: Vec<Probe>, late_ms: i64) -> Vec<(i64, i64, Option<u16
 fn a_probe_leaves_at_its_rate_media_first_and_padding_afterwards() {
     let left = departures(vec![probe(7, 900, 5, 1700)], 0);
     let frame: Vec<i64> = left.iter().map(|packet| packet.1).filter(|&payload| payload != 255).collect();
-    // What was sent before, at 900 kbit/s: 112.5 bytes per ms.
+    // Bytes sent before, at 900 kbit/s: 112.5 bytes per ms.
     let mut before = 0;
     for (n, &(at, payload, id)) in left[..5].iter().enumerate() {
         assert_eq!(at, before * 80 / 9, "packet {n}");

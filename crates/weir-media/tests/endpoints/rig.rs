@@ -1,4 +1,4 @@
-//! A call over a link of the simplest kind: FIFO with drop-tail there, nothing but time back.
+//! A call over the simplest link: a FIFO queue with drop-tail in one direction, only a delay in the other.
 
 use std::collections::VecDeque;
 
@@ -17,24 +17,24 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 pub(crate) const SENDER: u32 = 1;
 pub(crate) const RECEIVER: u32 = 2;
-/// One way.
+/// Propagation delay of either direction.
 pub(crate) const PROPAGATION: TimeDelta = TimeDelta::from_millis(25);
-/// What the queue holds.
+/// Capacity of the queue, as a delay.
 const QUEUE: TimeDelta = TimeDelta::from_millis(300);
-/// Between the clocks of the hosts.
+/// Offset between the clocks of the hosts.
 const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 pub(crate) const RTCP_ROOM: usize = 1472;
 
 pub(crate) type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
 
-/// 50 to 2500 kbit/s, from 300 kbit/s.
+/// Rates of 50 to 2500 kbit/s, from 300 kbit/s.
 pub(crate) fn limits() -> RateLimits {
     let kbps = DataRate::from_kbps;
     RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap()
 }
 
 pub(crate) fn config() -> MediaConfig {
-    // What is fed here by hand has no receiver.
+    // Senders that are fed by hand in the tests have no receiver.
     MediaConfig { breakers: false, leave_out: None, ..MediaConfig::new(limits(), EncoderConfig::papers()) }
 }
 
@@ -72,14 +72,14 @@ pub(crate) fn ledbat() -> Halves {
     (Box::new(law), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
 }
 
-/// A law whose packets carry the round-trip time and the rate.
+/// A controller whose packets carry the round-trip time and the rate.
 pub(crate) fn dccc() -> Halves {
     let config = dccc::Config::default();
     let observer = DcccObserver::new(config).unwrap();
     (Box::new(Dccc::new(config, limits()).unwrap()), Box::new(AtReceiver::new(observer)))
 }
 
-/// A law whose packets carry the round-trip time.
+/// A controller whose packets carry the round-trip time.
 pub(crate) fn tfrc() -> Halves {
     let config = tfrc::Config::default();
     let observer = TfrcObserver::new(config).unwrap();
@@ -94,16 +94,16 @@ pub(crate) fn media_receiver(receiver: Box<dyn Receiver>, config: &MediaConfig) 
     MediaReceiver::new(receiver, *config, RECEIVER, SENDER, 3)
 }
 
-/// Something the receiver got, or made, at a reading of its clock.
+/// An event at the receiver, at a time of its clock.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Event {
     Media(MediaPacket),
     SenderRtcp(Vec<u8>),
-    /// RTCP of the receiver, and the signals of its law then.
+    /// RTCP of the receiver, and the signals of its controller's half at that time.
     Told(Vec<u8>, Vec<f64>),
 }
 
-/// What the sender got of a report: the round-trip time, and the signals of its law afterwards.
+/// Results of a report at the sender: the round-trip time, and the signals of its controller afterwards.
 #[derive(Clone, Debug)]
 pub(crate) struct RtcpOutcome {
     pub(crate) rtt: Option<TimeDelta>,
@@ -116,14 +116,14 @@ enum OnWire {
     Rtcp(Vec<u8>),
 }
 
-/// A call with its link. Every packet that leaves is counted, and everything at the receiver is written down.
+/// A call with its link. Every packet that leaves is counted, and every event at the receiver is recorded.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) sender: MediaSender,
     receiver: MediaReceiver,
     capacity: DataRate,
-    /// What the present route takes longer than the first one; how many routes there were before it, and how many the
-    /// receiver knows.
+    /// Additional delay of the present route over the first one; the number of routes before it, and the number of
+    /// those that the receiver knows.
     longer: TimeDelta,
     routes: u32,
     routes_known: u32,
@@ -131,9 +131,9 @@ pub(crate) struct Call {
     link_free: SendTime,
     forward: VecDeque<(SendTime, (u32, OnWire))>,
     backward: VecDeque<(SendTime, Vec<u8>)>,
-    /// Of so many packets of media one is lost; 0 for none.
+    /// Distance of lost media packets; 0 for no loss.
     pub(crate) media_loss: u64,
-    /// Of so many RTCP packets of the receiver one arrives; 0 for none.
+    /// Distance of the receiver's RTCP packets that arrive; 0 if none does.
     pub(crate) reports_kept: u64,
     pub(crate) packets: u64,
     reports: u64,
@@ -179,7 +179,7 @@ impl Call {
         self.now = end;
     }
 
-    /// From now on packets go by a route that takes `longer` than the first one, and both ends know.
+    /// Switches to a route that takes `longer` than the first one; both ends know.
     pub(crate) fn change_route(&mut self, longer: TimeDelta) {
         self.longer = longer;
         self.routes += 1;
@@ -270,7 +270,7 @@ impl Call {
     }
 }
 
-/// The RTCP that the receiver has to send at `at`.
+/// The RTCP of the receiver that is due at `at`.
 fn poll_all(receiver: &mut MediaReceiver, at: ArrivalTime) -> Vec<Vec<u8>> {
     let mut out = [0; RTCP_ROOM];
     let mut packets = Vec::new();

@@ -11,10 +11,10 @@ use weir_units::{DataRate, TimeDelta};
 
 use crate::rig::{Call, Halves, config, dccc, gcc_2016, limits, nada, tfrc};
 
-/// What the second route takes longer.
+/// Additional delay of the second route.
 const LONGER: TimeDelta = TimeDelta::from_millis(60);
 
-/// A law whose receiver tells single packets.
+/// A controller with a receiver half that reports single packets.
 fn by_packets(controller: impl Controller + 'static) -> Halves {
     (Box::new(controller), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
 }
@@ -34,7 +34,7 @@ fn laws() -> Vec<(&'static str, Halves)> {
     ]
 }
 
-/// A call that has climbed for 20 s over a link with room for the maximum rate.
+/// A call after 20 s over a link whose capacity is above the maximum rate.
 fn settled(halves: Halves) -> Call {
     let mut call = Call::new(halves, &config(), DataRate::from_mbps(20));
     call.run(TimeDelta::from_secs(20));
@@ -52,7 +52,7 @@ fn a_longer_route_is_no_congestion() {
             let (rate, factor) = (call.target_kbps(), call.sender.target().limiting_factor);
             let at = step * 50;
             assert!(rate >= 0.9 * began, "{name} after {at} ms: {rate} of {began} kbit/s");
-            // While DCCC climbs, what is sent is ahead of what is received, and that alone it calls loss.
+            // While DCCC ramps up, the sending rate is ahead of the receive rate, and DCCC alone takes that for loss.
             let congested = name != "dccc"
                 && matches!(factor, LimitingFactor::Delay | LimitingFactor::Loss | LimitingFactor::Receiver);
             assert!(!congested, "{name} after {at} ms: {factor:?} at {rate} of {began} kbit/s");
@@ -65,7 +65,7 @@ fn sending_goes_on_at_once() {
     for (name, halves) in laws() {
         let mut call = settled(halves);
         call.change_route(LONGER);
-        // Before anything is heard by the new route; SCReAM begins with a window of two packets.
+        // Before any feedback by the new route; SCReAM begins with a window of two packets.
         let before = call.packets;
         call.run(TimeDelta::from_millis(150));
         assert!(call.packets - before >= 3, "{name}: {}", call.packets - before);

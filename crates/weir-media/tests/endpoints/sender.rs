@@ -1,4 +1,4 @@
-//! The sending end by what leaves it and when.
+//! The sending end, tested by the packets that leave it and their times.
 
 use proptest::prelude::*;
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
@@ -13,7 +13,7 @@ use crate::rig::{
     Call, Event, Halves, RECEIVER, SENDER, config, gcc_2016, limits, media_receiver, media_sender, nada,
 };
 
-/// A controller that always wants the same.
+/// A controller with a constant target.
 #[derive(Debug)]
 pub(crate) struct Fixed(pub(crate) Target);
 
@@ -47,7 +47,7 @@ fn started(target: Target) -> MediaSender {
     sender
 }
 
-/// What leaves until `end`.
+/// Packets that leave until `end`.
 pub(crate) fn departures(sender: &mut MediaSender, end: SendTime) -> Vec<(SendTime, MediaPacket)> {
     let mut left = Vec::new();
     let mut now = SendTime::ZERO;
@@ -75,7 +75,7 @@ fn second(s: i64) -> SendTime {
     SendTime::from_millis(1000 * s)
 }
 
-/// NADA's report that acknowledges all packets up to `sequence`.
+/// A NADA report that acknowledges all packets up to `sequence`.
 fn acknowledgement(sequence: u16) -> Vec<u8> {
     let mut bytes = vec![0; Nada::WIRE_LEN];
     Nada { ssrc: RECEIVER, source: SENDER, transport_sequence: sequence, ..Nada::default() }
@@ -104,8 +104,8 @@ fn frames_are_skipped_while_too_much_waits() {
         while sender.poll_packet(now).is_some() {}
         while sender.poll_rtcp(now, &mut [0; 256]).is_some() {}
     }
-    // 600 frames of 1250 bytes come due. What leaves in 20 s are 375 000 bytes, 300 frames, and at the end between 100
-    // ms at the target, 3750 bytes, and a frame more than that wait.
+    // 600 frames of 1250 bytes come due. In 20 s 375 000 bytes leave, 300 frames. At the end the queue holds between
+    // 100 ms at the target, 3750 bytes, and a frame more than that.
     assert_eq!(sent.len() + skipped, 600);
     assert!((300 + 2..=300 + 4).contains(&sent.len()), "{}", sent.len());
     assert!(sent.iter().enumerate().all(|(n, &number)| n == number as usize), "numbers have no gaps");
@@ -164,7 +164,7 @@ fn what_is_in_flight_stays_within_the_window() {
     let left = departures(&mut sender, SendTime::from_millis(99));
     assert_eq!(left.len(), 4);
     assert!(left.iter().map(|(_, packet)| size(packet)).sum::<u64>() <= window.bytes());
-    // What waits does not call for attention: the next thing to do is the next frame.
+    // Queued packets need no timer: the next one is that of the next frame.
     assert_eq!(sender.next_timeout(), Some(SendTime::ZERO + TimeDelta::from_millis(100)));
     let now = SendTime::from_millis(99);
     sender.on_rtcp(now, &acknowledgement(1));
@@ -252,7 +252,7 @@ fn a_call_without_any_report_falls_to_the_minimum_and_goes_on() {
     }
 }
 
-/// RTCP packets as they should be.
+/// Well-formed RTCP packets.
 fn sound() -> Vec<Vec<u8>> {
     let mut remb = vec![0; Remb::wire_len(1)];
     Remb::write(RECEIVER, 1_000_000, &[SENDER], &mut remb).unwrap();
@@ -270,7 +270,7 @@ fn sound() -> Vec<Vec<u8>> {
     vec![remb, report, acknowledgement(3), transport_wide, rfc_8888]
 }
 
-/// Any bytes, or sound ones in a row of which some have been changed.
+/// Any bytes, or a row of well-formed packets with some bytes changed.
 fn datagram() -> impl Strategy<Value = Vec<u8>> {
     let packets = prop::collection::vec(prop::sample::select(sound()), 1..4);
     let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6);
@@ -318,7 +318,7 @@ fn a_full_window_whose_reports_are_all_lost_goes_on_when_the_history_gives_up() 
     let left = departures(&mut started(Target { window, ..target(600) }), second(12));
     let after = |at| left.iter().filter(|(left, _)| *left > second(at)).count();
     assert!(after(4) > 0, "nothing left after 4 s");
-    // Each 5 s another window: the last one after 10 s.
+    // The window is emptied each 5 s: the last time after 10 s.
     assert!(after(10) > 0, "nothing left after 10 s");
     assert!(left.len() < 20, "{} packets are no three windows", left.len());
 }
@@ -389,6 +389,6 @@ fn padding_of_gcc_2016_makes_the_mean_rate_the_target() {
     };
     let (with, without) = (ratio(true), ratio(false));
     assert!((0.95..1.05).contains(&with), "{with}");
-    // A_r is at most 1.5 times what arrives.
+    // A_r is at most 1.5 times the receive rate.
     assert!((0.6..0.8).contains(&without), "{without}");
 }

@@ -26,7 +26,7 @@ fn session() -> (Session, FlowId, FlowId) {
     (session, first, second)
 }
 
-/// All that comes out now, and when the session wants to be called again.
+/// All output at `now`, and the next wake-up of the session.
 fn drain(session: &mut Session, now: SendTime) -> (Vec<Output>, Option<Wake>) {
     let mut outputs = Vec::new();
     loop {
@@ -72,7 +72,7 @@ fn a_report_reaches_the_flow_it_is_about_and_its_decision_comes_out() {
     let (mut session, first, second) = session();
     let (outputs, _) = drain(&mut session, SendTime::ZERO);
     assert_eq!(targets(&outputs).iter().map(|told| told.0).collect::<Vec<_>>(), [first, second]);
-    // A compound: about the second, about nobody here, about the second again.
+    // A compound about the second flow, about an unknown one, and about the second again.
     let compound = [remb(450_000, SECOND), remb(60_000, 99), remb(440_000, SECOND)].concat();
     session.on_rtcp(ms(10), &compound);
     let (outputs, _) = drain(&mut session, ms(10));
@@ -160,7 +160,7 @@ fn all_flows_are_served_and_each_stops_by_itself() {
     assert_eq!((next.at, next.flow, next.timer), (SendTime::ZERO, first, Timer::Capture));
     let (outputs, _) = drain(&mut session, ms(60));
     for (flow, ssrc) in [(first, FIRST), (second, SECOND)] {
-        // At 30 frames a second two are due by 60 ms, of each flow.
+        // At 30 frames/s two frames of each flow are due by 60 ms.
         let frames = outputs.iter().filter(|output| matches!(output, Output::Frame(of, _) if *of == flow));
         assert_eq!(frames.count(), 2);
         let own = |output: &Output| matches!(output, Output::Packet(of, packet) if *of == flow && packet.header.ssrc == ssrc);
@@ -203,7 +203,7 @@ fn a_timer_says_whose_it_is_and_its_decision_comes_out() {
     session.start(SendTime::ZERO, only);
     let mut now = SendTime::ZERO;
     let mut timers = Vec::new();
-    // NADA hears nothing and cuts.
+    // Without feedback NADA cuts its rate.
     let mut cuts = Vec::new();
     while now < ms(2000) {
         let (outputs, wake) = drain(&mut session, now);
@@ -221,7 +221,8 @@ fn a_timer_says_whose_it_is_and_its_decision_comes_out() {
     }
 }
 
-/// A path of 2 Mbit/s and 25 ms either way, without a queue's end: what is on its way, and when it arrives.
+/// A path of 2 Mbit/s and 25 ms in either direction with an unlimited queue: packets in flight with their arrival
+/// times.
 #[derive(Default)]
 struct Wire {
     free: i64,
@@ -239,7 +240,7 @@ impl Wire {
     }
 }
 
-/// The decisions of both flows in 20 s, by a plain loop, and how many RTCP packets told of single packets.
+/// The decisions of both flows in 20 s, by a plain loop, and the number of RTCP packets with per-packet reports.
 fn two_flows(config: &MediaConfig) -> (Vec<(SendTime, FlowId, Decision)>, usize) {
     let (mut session, mut receivers, mut wire) = (Session::new(), Vec::new(), Wire::default());
     for ssrc in [FIRST, SECOND] {
@@ -293,7 +294,7 @@ fn a_plain_loop_drives_two_flows_of_one_session() {
     assert_eq!(told, 0);
     for number in [0, 1] {
         let own: Vec<_> = decided.iter().filter(|(_, flow, _)| flow.number() == number).collect();
-        // A report each 100 ms.
+        // Each 100 ms has a report.
         assert!((190..=210).contains(&own.len()), "{}", own.len());
         let rate = own.last().unwrap().2.rate;
         assert!((700..1200).contains(&(rate.bps() / 1000)), "{rate:?}");

@@ -1,4 +1,4 @@
-//! What a controller is told of the streams, and what a sender does of what a target says besides rates.
+//! Stream information to a controller, and the sender's response to the parts of a target besides rates.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use weir_wire::rtcp::{ReceiverReport, ReportBlock};
 use crate::rig::{RECEIVER, SENDER, config, media_sender};
 use crate::sender::{departures, target};
 
-/// A controller that wants the same all the time, and notes what it is told of the streams.
+/// A controller with a constant target that records the streams reported to it.
 #[derive(Debug)]
 struct Noting {
     target: Target,
@@ -66,7 +66,7 @@ fn stepping(skip_above: Option<TimeDelta>) -> MediaConfig {
 
 #[test]
 fn a_controller_is_told_of_the_streams_before_anything_leaves_and_when_they_change() {
-    // Of what the second makes hardly anything leaves: it skips all the time when the step comes.
+    // The second target sends hardly any of the frames: the sender skips all the time when the step comes.
     let slow = Target { pacing: Pacing::Exact(DataRate::from_kbps(1)), ..target(300) };
     for (target, skip_above) in [(target(300), None), (slow, Some(TimeDelta::from_millis(100)))] {
         let (mut sender, told) = noting(target, &stepping(skip_above));

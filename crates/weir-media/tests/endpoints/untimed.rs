@@ -15,14 +15,14 @@ use weir_wire::rtcp::{self, Ccfb, Metric};
 use crate::rig::limits;
 
 const SOURCE: u32 = 1;
-/// One way, in ms; no packet waits.
+/// Delay in one direction, in ms; there is no queuing delay.
 const WAY: i64 = 25;
-/// Between reports, in ms.
+/// Time between reports, in ms.
 const INTERVAL: i64 = 50;
-/// From here on every packet is marked, in ms.
+/// Time in ms from which on every packet is marked.
 const MARKED_FROM: i64 = 20_000;
 
-/// The media rate after 20 s of marks on every packet; `timed` whether reports tell their arrival times.
+/// The media rate after 20 s of marks on every packet; `timed`: whether reports have their arrival times.
 fn rate_under_marks(mut law: Box<dyn Controller>, timed: bool) -> DataRate {
     let mut history = SendHistory::new(TimeDelta::from_secs(5));
     history.set_ecn(Ecn::Ect1);
@@ -72,7 +72,7 @@ fn rate_under_marks(mut law: Box<dyn Controller>, timed: bool) -> DataRate {
     law.target().media_rate
 }
 
-/// Every law that hears of single packets and yields to marks while no packet waits.
+/// All controllers that use per-packet reports and reduce their rate by marks without queuing delay.
 fn laws() -> [(&'static str, Box<dyn Controller>); 4] {
     let limits = limits();
     [

@@ -1,4 +1,4 @@
-//! What is told as a value and what is told in bytes is the same thing.
+//! Headers and reports have the same effect as values and as bytes.
 
 use weir_media::MediaConfig;
 use weir_units::{DataRate, TimeDelta};
@@ -25,7 +25,7 @@ fn through_bytes(header: &MediaHeader) -> MediaHeader {
     MediaHeader::parse(&bytes[..length], &ids).unwrap()
 }
 
-/// How often a counter began anew.
+/// Number of wraps of a counter.
 fn wraps(counter: impl Iterator<Item = u32>) -> usize {
     let values: Vec<u32> = counter.collect();
     values.windows(2).filter(|pair| pair[1] < pair[0]).count()
@@ -38,7 +38,8 @@ fn headers(call: &Call) -> impl Iterator<Item = &MediaHeader> {
     })
 }
 
-/// A call whose receiver sees headers as values; then a second receiver that sees them as bytes must say the same.
+/// Runs a call whose receiver takes headers as values; a second receiver that takes them as bytes must have the same
+/// results.
 fn header_and_bytes_are_the_same_thing(law: fn() -> Halves) {
     let mut call = Call::new(law(), &small_packets(), DataRate::from_mbps(3));
     call.media_loss = 1009;
@@ -88,8 +89,8 @@ fn header_and_bytes_are_the_same_thing_for_tfrc() {
     header_and_bytes_are_the_same_thing(tfrc);
 }
 
-/// A call of 20 s over a path without a queue, and for each RTCP packet of the receiver: its bytes, the signals of
-/// the law that made it, and what the sender got of it.
+/// A call of 20 s over a path without a queue. For each RTCP packet of the receiver: its bytes, the signals of its
+/// controller's half, and the results at the sender.
 fn told_and_heard(law: fn() -> Halves) -> Vec<(Vec<u8>, Vec<f64>, crate::rig::RtcpOutcome)> {
     let mut call = Call::new(law(), &config(), DataRate::from_mbps(100));
     call.media_loss = 20;

@@ -22,7 +22,7 @@ pub(crate) struct SendingEnd {
 }
 
 impl SendingEnd {
-    /// An acknowledgement has come. Whether the connection stands from now on, where somebody is to be told.
+    /// Takes an acknowledgement. Returns whether it completes the handshake of a coupled sender.
     pub(crate) fn on_ack<M: Monitor>(
         &mut self,
         now: Time,
@@ -43,7 +43,7 @@ impl SendingEnd {
         heard.connected
     }
 
-    /// Lets the timer run out if its time has come.
+    /// Serves the retransmission timer if it is due.
     pub(crate) fn on_timer<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
         if self.sender.next_timeout().is_some_and(|due| due <= local)
             && let Some(word) = self.sender.on_timeout_coupled(local)
@@ -52,7 +52,7 @@ impl SendingEnd {
         }
     }
 
-    /// An order has come.
+    /// Applies an action of the coupler.
     pub(crate) fn apply<M: Monitor>(
         &mut self,
         now: Time,
@@ -65,7 +65,7 @@ impl SendingEnd {
         }
     }
 
-    /// Tells the coupler something, and obeys what it answers at once.
+    /// Sends a message to the coupler, and applies the actions that it answers with at once.
     pub(crate) fn say<M: Monitor>(
         &mut self,
         now: Time,
@@ -79,7 +79,8 @@ impl SendingEnd {
         }
     }
 
-    /// Tells the coupler something and obeys all that it answers; what is to be told of that. A window is reduced once at most.
+    /// Sends a message to the coupler and applies all actions of its answer; returns the message that follows from
+    /// those. A window is reduced once at most.
     fn hear_out<M: Monitor>(
         &mut self,
         now: Time,
@@ -97,7 +98,7 @@ impl SendingEnd {
         next
     }
 
-    /// Sends what may leave, and returns when the timer runs out.
+    /// Sends all segments that may leave, and returns the time of the next timer.
     pub(crate) fn flush<M: Monitor>(
         &mut self,
         now: Time,
@@ -127,8 +128,8 @@ impl ReceivingEnd {
         Self { flow, config, receiver: TcpReceiver::new(config), way: Way::default() }
     }
 
-    /// A segment has come. The first of a later connection ends the one before; what comes for an earlier one is of no
-    /// use any more.
+    /// Takes a segment. The first segment of a later connection ends the one before; segments of earlier connections
+    /// are ignored.
     pub(crate) fn on_segment(&mut self, local: ArrivalTime, way: Way, segment: &Segment) {
         if way.connection > self.way.connection {
             self.way = way;
@@ -139,7 +140,8 @@ impl ReceivingEnd {
         }
     }
 
-    /// Whether a segment of the connection `way` has arrived before: of an earlier one all have.
+    /// Whether a segment of the connection `way` has arrived before. All segments of earlier connections count as
+    /// arrived.
     pub(crate) fn has(&self, way: Way, segment: &Segment) -> bool {
         match way.connection.cmp(&self.way.connection) {
             Ordering::Less => true,
@@ -148,7 +150,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// Sends what acknowledgements are due, and returns when the next one is.
+    /// Sends the acknowledgements that are due, and returns the time of the next one.
     pub(crate) fn flush<M: Monitor>(
         &mut self,
         now: Time,

@@ -9,20 +9,20 @@ use super::pauses::Pauses;
 use crate::network::{Network, UDP_OVERHEAD};
 use crate::packet::{Body, meta};
 
-/// Sends packets as a fluid of the present rate fills them; where the rate rises from zero, one leaves at once.
+/// Sends packets as a fluid of the present rate fills them; where the rate rises from zero, a packet leaves at once.
 #[derive(Debug)]
 pub(crate) struct ConstantSource {
     life: Life,
     wire_size: u32,
     payload: u32,
-    /// The rates, in bit/s, and from when on; pauses are rates of zero.
+    /// The rates in bit/s, each with the time from which on it holds; pauses are rates of zero.
     changes: Vec<(Time, u64)>,
-    /// The change that comes next, and when; [`Time::MAX`] for none.
+    /// The next change, and its time; [`Time::MAX`] without one.
     change: usize,
     until: Time,
-    /// In bit/s.
+    /// Present rate in bit/s.
     rate: u64,
-    /// Whole nanoseconds between two packets, and what is left over each time, in 1/rate of a nanosecond.
+    /// Whole nanoseconds between two packets, and the remainder, in 1/rate of a nanosecond.
     interval: u64,
     rest: u64,
     next: Time,
@@ -55,7 +55,7 @@ impl ConstantSource {
         source
     }
 
-    /// Packets of one size at one rate, headers of IPv4 and UDP in them.
+    /// Packets of one size at one rate, including headers of IPv4 and UDP.
     pub(crate) fn steady(
         life: Life,
         rate: DataRate,
@@ -84,7 +84,7 @@ impl ConstantSource {
         self.next
     }
 
-    /// From one packet's time to the next one's.
+    /// Advances from the time of a packet to that of the next one.
     #[inline]
     fn advance(&mut self) {
         let rests = self.rests + self.rest;
@@ -98,10 +98,10 @@ impl ConstantSource {
         }
     }
 
-    /// When the next packet is full if the rate changes before.
+    /// The time at which the next packet is full if the rate changes before.
     #[cold]
     fn across_changes(&mut self) -> Time {
-        // What is still to be filled, in bits · 10⁻⁹.
+        // The part still to be filled, in bits · 10⁻⁹.
         let mut missing = u128::from(self.rests) + u128::from(self.wire_size) * 8_000_000_000;
         let mut from = self.next;
         loop {
@@ -123,7 +123,7 @@ impl ConstantSource {
         }
     }
 
-    /// The next time at which there is a rate.
+    /// The next time at which the rate is above zero.
     fn start_again(&mut self) -> Time {
         self.rests = 0;
         while self.rate == 0 {
@@ -151,7 +151,7 @@ impl ConstantSource {
     }
 }
 
-/// The rates and from when on each holds, in order: `steps`, and nothing in the pauses.
+/// The rates with the time from which on each holds, in order: `steps`, and zero in the pauses.
 fn changes(steps: &[(Time, DataRate)], pauses: Vec<(Time, Time)>) -> Vec<(Time, u64)> {
     let mut times: Vec<Time> = steps.iter().map(|&(at, _)| at).collect();
     times.extend(pauses.iter().flat_map(|&(from, to)| [from, to]));

@@ -25,12 +25,12 @@ pub(crate) struct DownloadSource {
     /// The connection of the present download, or of the last; numbered from 1, 0 before the first.
     connection: SendingEnd,
     download: Option<Download>,
-    /// When the next download starts, if there is none.
+    /// Start of the next download, if there is none at present.
     next: Time,
     stopped: bool,
 }
 
-/// A download under way.
+/// A download in progress.
 #[derive(Clone, Copy, Debug)]
 struct Download {
     started: Time,
@@ -95,7 +95,7 @@ impl DownloadSource {
         network: &mut Network<M>,
     ) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
-        // What comes for an earlier connection is of no use any more.
+        // Acknowledgements of an earlier connection are ignored.
         if let Body::Acknowledgement(way, ack) = &packet.body
             && *way == self.connection.way
             && let Some(download) = self.download

@@ -1,5 +1,5 @@
-//! Hosts of media flows: they drive the two ends that weir-media offers. The flows of one call share a host at either
-//! end; else each has its own.
+//! Hosts of media flows, which drive the endpoints of weir-media. The flows of one call share a host at either end;
+//! other flows each have their own.
 
 use weir_cc::coupled::{CouplerAction, CouplingMessage};
 use weir_cc::{ArrivalTime, Controller, DataRate, Ecn, Receiver, SendTime};
@@ -27,7 +27,7 @@ const fn ssrc(flow: usize, side: Side) -> u32 {
 pub(crate) struct MediaSource {
     clock: Clock,
     session: Session,
-    /// By their numbers in the session.
+    /// Flows by their numbers in the session.
     flows: Vec<SendingFlow>,
 }
 
@@ -38,12 +38,12 @@ struct SendingFlow {
     ecn: Ecn,
     pauses: Pauses,
     signals: SignalBuffer,
-    /// Whether something has come that may have changed the signals.
+    /// Whether an event may have changed the signals.
     heard: bool,
     coupled: Option<Box<Coupled>>,
 }
 
-/// A flow as it stands to its coupler.
+/// State of a coupled flow.
 #[derive(Debug)]
 struct Coupled {
     flow: CoupledFlow,
@@ -51,7 +51,8 @@ struct Coupled {
 }
 
 impl SendingFlow {
-    /// What happens to the flow at its own times, by `now`; its coupler is told of it.
+    /// Performs the flow's start, stop, pauses and changes of weight that are due at `now`, and reports them to its
+    /// coupler.
     fn live<M: Monitor>(
         &mut self,
         now: Time,
@@ -89,7 +90,8 @@ impl SendingFlow {
         }
     }
 
-    /// If the flow is coupled, the words that `say` finds are told, and what is answered at once is obeyed.
+    /// Sends the messages that `say` makes to the flow's coupler, if it has one, and applies the actions that it
+    /// answers with at once.
     fn tell<M: Monitor, W: IntoIterator<Item = CouplingMessage>>(
         &mut self,
         now: Time,
@@ -108,7 +110,7 @@ impl SendingFlow {
         }
     }
 
-    /// When [`Self::live`] has something to do next.
+    /// Time of the next call of [`Self::live`].
     fn next_turn(&self, now: Time) -> Time {
         if now < self.life.start {
             self.life.start
@@ -121,7 +123,7 @@ impl SendingFlow {
         }
     }
 
-    /// When the flow waits no longer for an answer of its coupler.
+    /// Time at which the flow stops waiting for an answer of its coupler.
     fn patience(&self) -> Option<SendTime> {
         self.coupled.as_ref().and_then(|coupled| coupled.flow.next_timeout())
     }
@@ -168,7 +170,7 @@ impl MediaSource {
         self.drain(now, local, network)
     }
 
-    /// An order for `flow` has come.
+    /// Applies an action of the coupler for `flow`.
     pub(crate) fn apply<M: Monitor>(
         &mut self,
         now: Time,
@@ -201,7 +203,7 @@ impl MediaSource {
         self.drain(now, local, network)
     }
 
-    /// Lets everything out that is due, and tells the monitor and couplers what changed.
+    /// Sends all output that is due, and reports changes to the monitor and the couplers.
     fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) -> Time {
         let flows = &mut self.flows;
         let flow_of = |flows: &[SendingFlow], id: FlowId| flows[id.number()].life.flow;
@@ -210,7 +212,7 @@ impl MediaSource {
             if let Output::Decision(id, decision) = output
                 && let Some(sender) = self.session.flow(id)
             {
-                // Before the coupler answers with another rate.
+                // Reported before the coupler answers with another rate.
                 network.monitor.decided(now, flow_of(flows, id), &decision, sender.controller());
             }
             if let Output::Rtt(id, _)
@@ -253,7 +255,7 @@ impl MediaSource {
     }
 }
 
-/// Shows the monitor the rate that the controller of the flow `id` took from its coupler, if it took one.
+/// Reports to the monitor the rate that the controller of the flow `id` took from its coupler, if it took one.
 fn allocated<M: Monitor>(
     now: Time,
     flow: usize,
@@ -266,7 +268,7 @@ fn allocated<M: Monitor>(
     }
 }
 
-/// A frame as the monitor sees it.
+/// A frame as reported to the monitor.
 fn seen(frame: &SentFrame) -> FrameMeta {
     let SentFrame { number, packets, size, key } = *frame;
     FrameMeta { number, packets, bytes: size.bytes() as u32, key }

@@ -27,7 +27,7 @@ use transport::{TcpSink, TcpSource};
 use web::{WebClients, WebServer};
 use weir_world::{FlowSpec, Monitor, PacketMeta, Side, Traffic, stream};
 
-/// The time of a flow's life and where it stands.
+/// A flow's index, start and stop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Life {
     pub(crate) flow: usize,
@@ -39,7 +39,7 @@ pub(crate) struct Life {
 #[derive(Debug)]
 pub(crate) enum Endpoint {
     Constant(ConstantSource),
-    /// Takes packets and does nothing with them, or has none to take.
+    /// Discards packets, or has none to take.
     Drain,
     MediaSource(Box<MediaSource>),
     MediaSink(Box<MediaSink>),
@@ -99,7 +99,7 @@ impl Endpoint {
         }
     }
 
-    /// The two hosts take a media flow more.
+    /// Adds a media flow to the two hosts.
     pub(crate) fn join(pair: &mut [Self], seed: u64, index: usize, spec: FlowSpec) {
         let life = Life { flow: index, start: spec.start, stop: spec.stop };
         let random = |purpose| stream(seed, &spec.name, purpose);
@@ -117,7 +117,7 @@ impl Endpoint {
         }
     }
 
-    /// When the host first wants to wake.
+    /// Time of the host's first wake-up.
     pub(crate) fn first_wake(&self) -> Time {
         match self {
             Self::Constant(source) => source.first_wake(),
@@ -134,7 +134,7 @@ impl Endpoint {
         }
     }
 
-    /// The host's time has come. Returns when it wants to wake next.
+    /// Serves the host's wake-up. Returns the time of the next one.
     #[inline]
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
         match self {
@@ -151,7 +151,7 @@ impl Endpoint {
         }
     }
 
-    /// A packet has arrived. Returns when the host wants to wake next.
+    /// Delivers a packet. Returns the time of the host's next wake-up.
     pub(crate) fn deliver<M: Monitor>(
         &mut self,
         now: Time,
@@ -180,7 +180,7 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// Whether the packet is a copy of one that the host has: what it carries is worth nothing.
+    /// Whether the packet is a copy of one that the host has, so that its payload does not count.
     #[inline]
     fn has(&self, packet: &SimPacket) -> bool {
         let Body::Segment(way, segment) = &packet.body else { return false };
@@ -191,7 +191,7 @@ impl Endpoint {
         }
     }
 
-    /// A coupler's order for one of the host's flows has come; afterwards the host is woken.
+    /// Applies a coupler's action for one of the host's flows; afterwards the host is woken.
     pub(crate) fn apply<M: Monitor>(
         &mut self,
         now: Time,
@@ -207,7 +207,7 @@ impl Endpoint {
     }
 }
 
-/// Room for the signals of a controller's half or of a TCP sender.
+/// Buffer for the signals of a controller's half or of a TCP sender.
 #[derive(Debug)]
 pub(crate) struct SignalBuffer {
     side: Side,
@@ -219,7 +219,7 @@ impl SignalBuffer {
         Self { side, values: vec![f64::NAN; signals] }
     }
 
-    /// Shows the monitor the signals that `read` reads, if it wants them.
+    /// Reports the signals that `read` reads to the monitor, if it takes signals.
     pub(crate) fn show<M: Monitor>(
         &mut self,
         now: Time,

@@ -1,8 +1,8 @@
-//! The times in which a flow says nothing.
+//! Pauses of a flow.
 
 use weir_net::Time;
 
-/// What happens at the edge of a pause.
+/// An edge of a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     Pause,
@@ -13,13 +13,13 @@ pub(crate) enum Turn {
 #[derive(Debug, Default)]
 pub(crate) struct Pauses {
     spans: Vec<(Time, Time)>,
-    /// The present pause, or the next.
+    /// Index of the present pause, or the next.
     at: usize,
     paused: bool,
 }
 
 impl Pauses {
-    /// The pauses in any order; those that touch or overlap are one.
+    /// The pauses in any order; pauses that touch or overlap are merged.
     pub(crate) fn new(mut pauses: Vec<(Time, Time)>) -> Self {
         pauses.retain(|(from, to)| from < to);
         pauses.sort_unstable();
@@ -33,13 +33,13 @@ impl Pauses {
         Self { spans: pauses, at: 0, paused: false }
     }
 
-    /// When something happens next; [`Time::MAX`] for never again.
+    /// Time of the next edge, or [`Time::MAX`] without one.
     pub(crate) fn next_edge(&self) -> Time {
         let pause = self.spans.get(self.at);
         pause.map_or(Time::MAX, |&(from, to)| if self.paused { to } else { from })
     }
 
-    /// What has happened by `now`; call until `None`.
+    /// The next edge passed by `now`; call until `None`.
     pub(crate) fn turn(&mut self, now: Time) -> Option<Turn> {
         if self.next_edge() > now || self.next_edge() == Time::MAX {
             return None;
@@ -49,7 +49,7 @@ impl Pauses {
         Some(if self.paused { Turn::Pause } else { Turn::Resume })
     }
 
-    /// Whether there is a pause now, as far as [`Self::turn`] has been told.
+    /// Whether there is a pause, as of the last call of [`Self::turn`].
     pub(crate) fn paused(&self) -> bool {
         self.paused
     }
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!((pauses.turn(t(10)), pauses.turn(t(10))), (Some(Turn::Pause), None));
         assert!(pauses.paused());
         assert_eq!(pauses.next_edge(), t(30));
-        // Asked late, it tells of all.
+        // A late call returns all edges.
         let turns: Vec<Turn> = std::iter::from_fn(|| pauses.turn(t(55))).collect();
         assert_eq!(turns, [Turn::Resume, Turn::Pause]);
         assert_eq!(pauses.turn(t(60)), Some(Turn::Resume));

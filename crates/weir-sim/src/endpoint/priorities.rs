@@ -1,13 +1,13 @@
-//! How the weight of a coupled flow changes.
+//! Changes of the weight of a coupled flow.
 
 use weir_net::Time;
 use weir_world::CoupledSpec;
 
-/// The weight of a coupled flow, and its later ones.
+/// The weight of a coupled flow, and its later values.
 #[derive(Debug)]
 pub(crate) struct Priorities {
     spec: CoupledSpec,
-    /// How many of the later ones hold.
+    /// Number of later values that have taken effect.
     turned: usize,
 }
 
@@ -16,13 +16,13 @@ impl Priorities {
         Self { spec, turned: 0 }
     }
 
-    /// The priority that holds.
+    /// The present priority.
     pub(super) fn present(&self) -> f64 {
         let turned = self.turned.checked_sub(1);
         turned.map_or(self.spec.priority, |turn| self.spec.later_priorities[turn].1)
     }
 
-    /// The priority that begins to hold by `now`, once for each.
+    /// The priority that takes effect by `now`, returned once for each.
     pub(super) fn turn(&mut self, now: Time) -> Option<f64> {
         let &(at, priority) = self.spec.later_priorities.get(self.turned)?;
         (at <= now).then(|| {
@@ -31,7 +31,7 @@ impl Priorities {
         })
     }
 
-    /// When the next one begins to hold.
+    /// Time at which the next one takes effect.
     pub(super) fn next_turn(&self) -> Time {
         self.spec.later_priorities.get(self.turned).map_or(Time::MAX, |&(at, _)| at)
     }

@@ -89,13 +89,13 @@ impl TcpSource {
         self.drain(now, local, network)
     }
 
-    /// An order of the flow's coupler has come.
+    /// Applies an action of the flow's coupler.
     pub(crate) fn apply<M: Monitor>(&mut self, now: Time, order: &CouplerAction, network: &mut Network<M>) {
         let local = SendTime::from_nanos(self.clock.read(now));
         self.connection.apply(now, local, order, network);
     }
 
-    /// The connection stands: the flow joins its coupling.
+    /// Joins the coupling when the connection is established.
     fn tell_begin<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
         let Some(coupled) = &self.coupled else { return };
         let (sender, config) = (&self.connection.sender, &self.connection.config);
@@ -110,7 +110,7 @@ impl TcpSource {
         self.connection.say(now, local, &CouplingMessage::Join(join), network);
     }
 
-    /// Nothing new follows: the flow leaves its coupling.
+    /// Leaves the coupling when no new data follows.
     fn tell_end<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
         if self.coupled.take().is_some() {
             self.connection.say(now, local, &CouplingMessage::Leave, network);
@@ -151,15 +151,15 @@ impl TcpSource {
     }
 }
 
-/// What a TCP flow wishes for: it is greedy.
+/// Parameters of a TCP flow for its coupler: it has no upper bound of its rate.
 fn tcp_wishes(priorities: &Priorities) -> FlowParameters {
     FlowParameters { priority: priorities.present(), desired: None, least: TCP_LEAST }
 }
 
-/// The least that a TCP flow can live with: somewhat below two segments in the longest round trip that is usual.
+/// Least rate of a TCP flow in a coupling: somewhat below two segments in the longest usual round trip.
 const TCP_LEAST: DataRate = DataRate::from_kbps(10);
 
-/// The receiving host, of a flow of one connection or of several, one after the other.
+/// The receiving host of a flow of one connection, or of several, one after the other.
 #[derive(Debug)]
 pub(crate) struct TcpSink {
     clock: Clock,
@@ -171,7 +171,7 @@ impl TcpSink {
         Self { clock, connection: ReceivingEnd::new(life.flow, config) }
     }
 
-    /// Its acknowledgements tell the delays of all segments.
+    /// Makes its acknowledgements report the delays of all segments.
     pub(crate) fn telling_delays(mut self) -> Self {
         self.connection.receiver.tell_delays();
         self

@@ -1,8 +1,8 @@
-//! Hosts of web-like traffic: clients that ask, at the receiving end, and a server that answers over TCP.
+//! Hosts of web-like traffic: clients that send requests, at the receiving end, and a server that answers over TCP.
 //!
-//! A request travels from the receiver to the sender; the server answers it over a connection of its own. A client that
-//! hears nothing asks again after a second, and after twice as long each time (RFC 6298 §2.1, §5.5). Each client is
-//! further away by a time of its own, for which its packets wait before they leave.
+//! A request travels from the receiver to the sender; the server answers it over a connection of its own. A client
+//! without a response repeats its request after a second, and after twice as long each time (RFC 6298 §2.1, §5.5). Each
+//! client has an additional delay of its own, for which its packets wait before they leave.
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,9 +25,9 @@ use crate::tcp::{TcpReceiver, TcpSender};
 
 /// Bytes of a request on the wire: headers and the request itself.
 const REQUEST_SIZE: u32 = 400;
-/// A client that hears nothing asks again after this.
+/// Time after which a client without a response repeats its request.
 const PATIENCE: TimeDelta = TimeDelta::from_secs(1);
-/// And no more after so many times.
+/// Maximum number of requests before the client gives up.
 const MOST_ATTEMPTS: u32 = 6;
 
 /// The server.
@@ -37,15 +37,15 @@ pub(crate) struct WebServer {
     clock: Clock,
     laws: WindowAlgorithms,
     config: TcpConfig,
-    /// One per client, by its number; used again by the client's next request.
+    /// Connections by client number; the client's next request uses the same one again.
     connections: Vec<Connection>,
-    /// When each connection's timer runs out.
+    /// Time of each connection's next timer.
     timers: Schedule,
 }
 
 #[derive(Debug)]
 struct Connection {
-    /// Its number is that of the request it answers.
+    /// The sending end; its connection number is that of the request it answers.
     end: SendingEnd,
     busy: bool,
 }
@@ -92,7 +92,7 @@ impl WebServer {
         self.timers.first().0
     }
 
-    /// Opens the connection that the request asks for, unless it is open already.
+    /// Opens the connection for a request, unless it is open already.
     fn answer(&mut self, local: SendTime, way: Way, size: DataSize) {
         let index = way.client as usize;
         while self.connections.len() <= index {
@@ -133,10 +133,10 @@ pub(crate) struct WebClients {
     between: TimeDelta,
     next_session: Time,
     clients: Vec<Client>,
-    /// When each client has to be attended to.
+    /// Time at which each client is next served.
     due: Schedule,
     free: Vec<u32>,
-    /// What waits for its client's extra delay, earliest first; the number keeps equal times in order.
+    /// Packets that wait for their client's extra delay, earliest first; the number keeps equal times in order.
     leaving: BinaryHeap<Reverse<Leaving>>,
     left: u64,
 }
@@ -145,7 +145,7 @@ pub(crate) struct WebClients {
 struct Client {
     receiver: TcpReceiver,
     extra: TimeDelta,
-    /// Requests of the session still to come, the present one not included.
+    /// Requests of the session still to come, without the present one.
     requests_left: u32,
     /// Number of the present request.
     request: u32,
@@ -155,16 +155,16 @@ struct Client {
     state: Doing,
 }
 
-/// What a client does.
+/// State of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     /// Its session is over.
     Nothing,
-    /// The next request is made then.
+    /// Thinking until the next request at this time.
     Thinking(Time),
-    /// Nothing has come yet; it asks again then.
+    /// Waiting for a response; the request is repeated at this time.
     Waiting(Time),
-    /// The response is coming in.
+    /// Receiving the response.
     Receiving,
 }
 
@@ -221,7 +221,7 @@ impl WebClients {
     }
 
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
-        // A client that has just become free still owes its last acknowledgement.
+        // A client that has just become free still has its last acknowledgement to send.
         self.attend_due(now);
         while self.next_session <= now && now < self.life.stop {
             self.begin_session(now);
@@ -252,7 +252,7 @@ impl WebClients {
         }
     }
 
-    /// When client `index` has to be attended to next.
+    /// Time at which client `index` is next served.
     fn next_of(&self, now: Time, index: usize) -> Time {
         let client = &self.clients[index];
         let own = match client.state {
@@ -286,7 +286,7 @@ impl WebClients {
         self.due.set(index as usize, now);
     }
 
-    /// Does what client `index` is to do by now.
+    /// Serves client `index` at `now`.
     fn attend(&mut self, now: Time, index: usize) {
         let client = &mut self.clients[index];
         match client.state {
@@ -333,7 +333,7 @@ impl WebClients {
         Way { client: index as u32, connection: self.clients[index].request }
     }
 
-    /// Whether a segment has arrived before: of a response that is complete all have.
+    /// Whether a segment has arrived before. All segments of a complete response count as arrived.
     pub(crate) fn has(&self, way: Way, segment: &Segment) -> bool {
         let client = self.clients.get(way.client as usize);
         client.is_none_or(|client| client.request != way.connection || client.receiver.has(segment.number))

@@ -1,16 +1,16 @@
 //! A set of segment numbers within a sliding window, one bit each.
 
-/// Bits in a word.
+/// Bits of an integer of the ring.
 const WORD: u32 = u64::BITS;
 
-/// Words to begin with: 1024 segments.
+/// Initial number of integers: 1024 segments.
 const INITIAL_WORDS: usize = 16;
 
-/// A set of segment numbers as a ring of bits. All numbers in it lie within one window that is not longer than
-/// [`Self::reserve`] made room for; ranges passed in must lie in that window, too.
+/// A set of segment numbers as a ring of bits. All its numbers, and all ranges passed in, must lie within one window
+/// that is not longer than the capacity by [`Self::reserve`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct BitRing {
-    /// A power of two of them, so that a number finds its word by a mask.
+    /// A power of two of integers, so that the one of a number is found by a mask.
     words: Vec<u64>,
 }
 
@@ -19,18 +19,18 @@ impl BitRing {
         Self { words: vec![0; INITIAL_WORDS] }
     }
 
-    /// The ring without any number, with its room.
+    /// The ring without any number; its capacity stays.
     pub(super) fn emptied(mut self) -> Self {
         self.words.fill(0);
         self
     }
 
-    /// Segments there is room for.
+    /// Number of segments that fit.
     fn capacity(&self) -> u32 {
         self.words.len() as u32 * WORD
     }
 
-    /// Makes room for the window `start..end`, where all numbers present are not below `start`.
+    /// Extends the capacity to the window `start..end`, if need be. No number present may be below `start`.
     #[inline]
     pub(super) fn reserve(&mut self, start: u32, end: u32) {
         if end.saturating_sub(start) > self.capacity() {
@@ -59,7 +59,7 @@ impl BitRing {
         self.words[self.slot(number)] >> (number % WORD) & 1 == 1
     }
 
-    /// Adds one number; whether it is new.
+    /// Adds one number; returns whether it is new.
     #[inline]
     pub(super) fn insert(&mut self, number: u32) -> bool {
         let slot = self.slot(number);
@@ -69,7 +69,7 @@ impl BitRing {
         fresh
     }
 
-    /// Adds `start..end`; how many of them are new.
+    /// Adds `start..end`; returns the number of new ones.
     pub(super) fn insert_range(&mut self, start: u32, end: u32) -> u32 {
         let mut fresh = 0;
         for (number, mask) in chunks(start, end) {
@@ -80,7 +80,7 @@ impl BitRing {
         fresh
     }
 
-    /// Removes `start..end`; how many of them were present.
+    /// Removes `start..end`; returns the number of those that were present.
     pub(super) fn remove_range(&mut self, start: u32, end: u32) -> u32 {
         let mut present = 0;
         for (number, mask) in chunks(start, end) {
@@ -91,7 +91,7 @@ impl BitRing {
         present
     }
 
-    /// How many of `start..end` are present.
+    /// Number of those in `start..end` that are present.
     pub(super) fn count_range(&self, start: u32, end: u32) -> u32 {
         chunks(start, end).map(|(number, mask)| (mask & self.words[self.slot(number)]).count_ones()).sum()
     }
@@ -131,13 +131,13 @@ impl BitRing {
     }
 }
 
-/// The bits of `start..end`, which lie in one word and are at least one.
+/// The bits of `start..end`, a range within one integer that is not empty.
 #[inline]
 fn mask(start: u32, end: u32) -> u64 {
     (u64::MAX >> (WORD - (end - start))) << (start % WORD)
 }
 
-/// Splits `start..end` at words: the first number in each word and the mask of the bits there.
+/// Splits `start..end` at the integers of the ring: the first number in each, and the mask of its bits there.
 #[inline]
 fn chunks(start: u32, end: u32) -> impl Iterator<Item = (u32, u64)> {
     let mut next = start;

@@ -1,6 +1,6 @@
-//! The TCP of the WebRTC project's simulator of 2015, which nada-vs-gcc-2016 calls NewReno: packets of one size under a
-//! window that adds and halves, every one acknowledged by itself. Nothing is sent again, and there is no recovery: a gap in
-//! the numbers is a loss, and the window is halved at most once per round trip.
+//! The TCP of the WebRTC project's simulator of 2015, which nada-vs-gcc-2016 calls NewReno: packets of one size, each
+//! acknowledged by itself. The window has additive increase and is halved at losses. There are neither retransmissions
+//! nor recovery: a gap in the numbers is a loss, and the window is halved at most once per round trip.
 //!
 //! Source: `webrtc/modules/remote_bitrate_estimator/test/packet_sender.cc` and `estimators/tcp.cc` of 2015.
 //!
@@ -17,16 +17,16 @@ use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, Timestamps
 
 use crate::tcp::transfer::Transfer;
 
-/// A packet that is not acknowledged for longer is taken for lost.
+/// Time after which a packet without acknowledgement is taken for lost.
 const GIVEN_UP_AFTER: TimeDelta = TimeDelta::from_secs(1);
 
-/// A slice of that simulator: without acknowledgements packets are given up at the end of one, silently.
+/// Time slice of that simulator: without acknowledgements packets are given up at the end of one, without a reduction.
 const SLICE: TimeDelta = TimeDelta::from_millis(10);
 
-/// The window to begin with, in packets.
+/// Initial congestion window, in packets.
 const INITIAL_WINDOW: f64 = 10.0;
 
-/// Sends packets under that window.
+/// Sender of packets under that window.
 #[derive(Debug)]
 pub struct ChromiumSender {
     window: Window,
@@ -36,7 +36,7 @@ pub struct ChromiumSender {
     next: u32,
     /// Packets that may leave now.
     allowed: u32,
-    /// The newest number acknowledged, of which 16 bits count.
+    /// The newest number acknowledged, in 16 bits.
     newest: u16,
     reduced_at: Option<SendTime>,
     rtt: Option<TimeDelta>,
@@ -61,7 +61,7 @@ impl ChromiumSender {
         }
     }
 
-    /// Begins; poll for packets.
+    /// Starts the sender; poll for packets.
     pub fn start(&mut self) {
         if !self.started {
             self.started = true;
@@ -69,12 +69,13 @@ impl ChromiumSender {
         }
     }
 
-    /// Nothing is sent any more.
+    /// Stops the sender: no new packets are sent.
     pub fn stop(&mut self) {
         self.transfer.stop_at(self.next);
     }
 
-    /// Packet `number`, sent at `sent_at`, has arrived; poll for packets afterwards. Returns the round-trip time.
+    /// Takes the acknowledgement of packet `number`, sent at `sent_at`; poll for packets afterwards. Returns the
+    /// round-trip time.
     pub fn on_ack(&mut self, now: SendTime, number: u32, sent_at: SendTime) -> TimeDelta {
         let rtt = now - sent_at;
         self.rtt = Some(rtt);
@@ -96,7 +97,7 @@ impl ChromiumSender {
             self.newest = number as u16;
         }
         self.allow();
-        // What is given up here was still in flight when it was counted.
+        // Packets given up here were still in flight when they were counted.
         if self.give_up(now, GIVEN_UP_AFTER) {
             self.on_loss(now, rtt);
         }
@@ -116,7 +117,7 @@ impl ChromiumSender {
         self.allowed = (self.window.cwnd.ceil() as u32).saturating_sub(self.in_flight.len() as u32);
     }
 
-    /// Forgets packets sent longer than `age` ago; whether there were any.
+    /// Removes packets sent longer than `age` ago; returns whether there were any.
     fn give_up(&mut self, now: SendTime, age: TimeDelta) -> bool {
         let before = self.in_flight.len();
         while self.in_flight.front().is_some_and(|&(_, sent)| now - sent > age) {
@@ -125,12 +126,12 @@ impl ChromiumSender {
         self.in_flight.len() < before
     }
 
-    /// When [`Self::on_timeout`] wants to be called.
+    /// Time of the next call of [`Self::on_timeout`].
     pub fn next_timeout(&self) -> Option<SendTime> {
         self.in_flight.front().map(|&(_, sent)| sent + GIVEN_UP_AFTER + SLICE)
     }
 
-    /// The time of [`Self::next_timeout`] has come; poll for packets afterwards. Early or twice is harmless.
+    /// Serves the timer of [`Self::next_timeout`]; poll for packets afterwards. An early or repeated call is harmless.
     pub fn on_timeout(&mut self, now: SendTime) {
         if self.next_timeout().is_some_and(|due| due <= now) {
             self.give_up(now, GIVEN_UP_AFTER);
@@ -258,7 +259,7 @@ mod tests {
         acknowledge(&mut sender, 6..20);
         let sent: Vec<_> = std::iter::from_fn(|| sender.poll_segment(MS(100))).collect();
         assert!(sent.iter().all(|segment| segment.number >= 20 && !segment.retransmission));
-        // The two packets that were lost still take room.
+        // The two lost packets still count as in flight.
         assert_eq!(sent.len(), sender.window().cwnd.ceil() as usize - 2);
     }
 
@@ -272,7 +273,7 @@ mod tests {
         sender.on_timeout(MS(1010));
         assert_eq!(sender.window().cwnd, 10.0);
         assert_eq!(drain(&mut sender, 1010), 10);
-        // Those of 1010 ms are given up at an acknowledgement, which is a loss; 4 are allowed.
+        // Packets of 1010 ms are given up at an acknowledgement, which counts as a loss; 4 are allowed.
         sender.reduced_at = Some(MS(1000));
         sender.newest = 9;
         sender.on_ack(MS(2015), 10, MS(1010));

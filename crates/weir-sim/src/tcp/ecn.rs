@@ -1,17 +1,17 @@
-//! Explicit congestion notification at either end: the handshake of flags of RFC 3168, or exact counts.
+//! Explicit congestion notification at either end: the ECE and CWR flags of RFC 3168, or exact counts.
 
 use weir_cc::Ecn;
 use weir_world::tcp::{Acknowledgement, EcnMode, Segment};
 
-/// What the sender remembers of marks and of its answers to them.
+/// ECN state of the sender.
 #[derive(Clone, Debug)]
 pub(super) struct EcnSender {
     mode: EcnMode,
-    /// The next new segment carries CWR.
+    /// Whether the next new segment carries CWR.
     cwr_due: bool,
-    /// One beyond the highest segment sent when the window was last reduced.
+    /// End of the segments sent when the window was last reduced, exclusive.
     reduced_at: Option<u32>,
-    /// Marked segments that acknowledgements have told of; wraps around.
+    /// Number of marked segments reported by acknowledgements; wraps around.
     known: u16,
 }
 
@@ -31,7 +31,7 @@ impl EcnSender {
         }
     }
 
-    /// How many more segments have arrived marked than was known; in classic mode 1 stands for "some".
+    /// Number of newly reported marked segments; in classic mode 1 stands for "some".
     #[inline]
     pub(super) fn marks(&mut self, ack: &Acknowledgement) -> u16 {
         match self.mode {
@@ -39,7 +39,7 @@ impl EcnSender {
             EcnMode::Classic => u16::from(ack.ece),
             EcnMode::Accurate => {
                 let fresh = ack.marked.wrapping_sub(self.known);
-                // More than half the counter's range back is an acknowledgement that was overtaken.
+                // More than half the counter's range back is a reordered acknowledgement.
                 if fresh > u16::MAX / 2 {
                     return 0;
                 }
@@ -49,8 +49,8 @@ impl EcnSender {
         }
     }
 
-    /// Of `acked` segments those that may open the window where `marks` are told of: none (RFC 3168 §6.1.2), or where
-    /// marks are counted those that are not marked.
+    /// Number of the `acked` segments that may open the window where `marks` are reported: none (RFC 3168 §6.1.2), or
+    /// with exact counts the unmarked ones.
     pub(super) fn opening(&self, acked: u32, marks: u16) -> u32 {
         match self.mode {
             EcnMode::Accurate => acked.saturating_sub(u32::from(marks)),
@@ -69,26 +69,26 @@ impl EcnSender {
         self.reduced_at.is_some_and(|at| first < at)
     }
 
-    /// Whether marks are news: something beyond what was out at the last reduction, the segment with CWR at the
-    /// earliest, is acknowledged (RFC 3168 §6.1.2: at most one reduction per window of data).
+    /// Whether marks may reduce the window, which they do at most once per window of data (RFC 3168 §6.1.2). For that a
+    /// segment beyond those sent at the last reduction must be acknowledged, the segment with CWR at the earliest.
     pub(super) fn may_reduce(&self, first: u32) -> bool {
         self.reduced_at.is_none_or(|at| first > at)
     }
 
-    /// The window was reduced, for whatever reason, with `next` as the next new segment.
+    /// The window was reduced, for any reason, with `next` as the next new segment.
     pub(super) fn on_reduced(&mut self, next: u32) {
         self.reduced_at = Some(next);
         self.cwr_due = true;
     }
 }
 
-/// What the receiver remembers of marks.
+/// ECN state of the receiver.
 #[derive(Clone, Debug)]
 pub(super) struct EcnReceiver {
     mode: EcnMode,
-    /// ECN-Echo is set until CWR comes.
+    /// Whether ECN-Echo is set, until CWR comes.
     echo: bool,
-    /// Segments that arrived marked; wraps around.
+    /// Number of marked segments that arrived; wraps around.
     marked: u16,
     last_was_marked: bool,
 }
@@ -98,7 +98,7 @@ impl EcnReceiver {
         Self { mode, echo: false, marked: 0, last_was_marked: false }
     }
 
-    /// A data segment has arrived; whether that has to be acknowledged at once.
+    /// Takes a data segment; returns whether it must be acknowledged at once.
     #[inline]
     pub(super) fn on_segment(&mut self, segment: &Segment) -> bool {
         let marked = segment.ecn == Ecn::Ce;
@@ -110,7 +110,7 @@ impl EcnReceiver {
             }
             EcnMode::Accurate => {
                 self.marked = self.marked.wrapping_add(u16::from(marked));
-                // RFC 8257 §3.2: the sender is told at once when marking begins or ends.
+                // RFC 8257 §3.2: an acknowledgement leaves at once when marking begins or ends.
                 marked != core::mem::replace(&mut self.last_was_marked, marked)
             }
         }
@@ -159,7 +159,7 @@ mod tests {
         assert!(!echo(Ecn::Ect0, false));
         assert!(echo(Ecn::Ce, false));
         assert!(echo(Ecn::Ect0, false));
-        // The answer itself arrives marked: a new round begins.
+        // The segment with CWR itself is marked: a new round begins.
         assert!(echo(Ecn::Ce, true));
         assert!(!echo(Ecn::Ect0, true));
     }

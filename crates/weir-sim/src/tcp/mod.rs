@@ -1,10 +1,11 @@
-//! A TCP sender and receiver, sans-IO, complete enough to compete with media for a bottleneck.
+//! A TCP sender and receiver without IO, complete enough to compete with media for a bottleneck.
 //!
 //! Sources: RFC 9293 (the protocol), RFC 5681 (slow start, fast retransmit, delayed acknowledgements), RFC 6582
-//! (NewReno recovery), RFC 2018 and RFC 6675 (SACK recovery), RFC 6937 (proportional rate reduction), RFC 3042 (limited transmit), RFC 6298
-//! (retransmission timer), RFC 8985 (RACK and TLP), RFC 9937 (its window in recovery), RFC 5682 (F-RTO), RFC 3522 and RFC 3708 (Eifel and
-//! D-SACK: what was reduced for nothing), RFC 6928 (initial window), RFC 7323 (timestamps), RFC 3168 and RFC 9768 (ECN). How the window grows and shrinks is
-//! a [`WindowAlgorithm`](weir_cc::window::WindowAlgorithm) from weir-cc.
+//! (NewReno recovery), RFC 2018 and RFC 6675 (SACK recovery), RFC 6937 (proportional rate reduction), RFC 3042 (limited
+//! transmit), RFC 6298 (retransmission timer), RFC 8985 (RACK and TLP), RFC 9937 (its window in recovery), RFC 5682
+//! (F-RTO), RFC 3522 and RFC 3708 (Eifel and D-SACK: spurious reductions), RFC 6928 (initial window), RFC 7323
+//! (timestamps), RFC 3168 and RFC 9768 (ECN). Growth and reduction of the window are a
+//! [`WindowAlgorithm`](weir_cc::window::WindowAlgorithm) from weir-cc.
 //!
 //! Divergences, all deliberate:
 //! 1. Segments are counted, not bytes: every segment but the last of a transfer is full.

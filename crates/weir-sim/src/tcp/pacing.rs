@@ -1,22 +1,22 @@
-//! Pacing: segments leave one by one, somewhat faster than the window alone would let them on average (as in Linux with
-//! fair queueing).
+//! Pacing: segments leave one by one, somewhat faster than the mean rate of the window (as in Linux with fair
+//! queueing).
 
 use weir_cc::SendTime;
 use weir_cc::window::Window;
 use weir_units::TimeDelta;
 
-/// Pacing rate over window per round trip while the window is below half the threshold (`tcp_pacing_ss_ratio`).
+/// Pacing rate over window per round trip while the window is below half of `ssthresh` (`tcp_pacing_ss_ratio`).
 const SLOW_START_FACTOR: f64 = 2.0;
 
 /// The same otherwise (`tcp_pacing_ca_ratio`).
 const AVOIDANCE_FACTOR: f64 = 1.2;
 
-/// Says when the next segment may leave.
+/// Pacer of segments.
 #[derive(Clone, Debug)]
 pub(super) struct Pacing {
     enabled: bool,
     next: SendTime,
-    /// A segment waits for `next`.
+    /// Whether a segment waits for `next`.
     holding: bool,
 }
 
@@ -31,24 +31,25 @@ impl Pacing {
         self.holding
     }
 
-    /// A segment leaves, which makes `flight` outstanding. These set the pace where they exceed the window, as in recovery.
+    /// Takes a segment that leaves, which makes `flight` outstanding. The pace is that of the window or, if larger, of
+    /// `flight`, as in recovery.
     pub(super) fn on_sent(&mut self, now: SendTime, window: &Window, flight: u32, srtt: Option<TimeDelta>) {
         let Some(srtt) = srtt.filter(|_| self.enabled) else { return };
         self.next = self.next.max(now) + srtt.scale(1.0 / per_round_trip(window, flight));
     }
 
-    /// When a segment that waits may leave.
+    /// Time at which a waiting segment may leave.
     pub(super) fn release(&self) -> Option<SendTime> {
         self.holding.then_some(self.next)
     }
 
-    /// Nothing waits until [`Self::holds`] is asked again.
+    /// Ends the wait until the next call of [`Self::holds`].
     pub(super) fn clear(&mut self) {
         self.holding = false;
     }
 }
 
-/// Segments that the pace lets out per round trip, where `flight` are outstanding.
+/// Segments per round trip at the pacing rate, with `flight` outstanding.
 pub(super) fn per_round_trip(window: &Window, flight: u32) -> f64 {
     let factor = if window.cwnd < window.ssthresh / 2.0 { SLOW_START_FACTOR } else { AVOIDANCE_FACTOR };
     factor * window.cwnd.max(f64::from(flight)).max(1.0)

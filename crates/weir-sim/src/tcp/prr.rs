@@ -1,10 +1,10 @@
-//! Proportional rate reduction: in recovery segments leave in proportion to those that arrive, so that the window has come
-//! down to its target at the end (RFC 6937 §3, with the slow-start reduction bound, as in Linux).
+//! Proportional rate reduction (RFC 6937 §3, with the slow-start reduction bound, as in Linux). In recovery segments
+//! leave in proportion to those that arrive, so that the window is at its target at the end.
 
 /// The state of one recovery.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prr {
-    /// The window that the law wants afterwards, in segments.
+    /// The algorithm's window after recovery, in segments.
     target: f64,
     /// `RecoverFS`: segments outstanding at the beginning.
     flight: f64,
@@ -15,31 +15,34 @@ pub(super) struct Prr {
 }
 
 impl Prr {
-    /// Recovery begins with `flight` segments outstanding and shall end with a window of `target`.
+    /// Begins a recovery with `flight` segments outstanding, to end with a window of `target`.
     pub(super) fn begin(&mut self, target: f64, flight: u32) {
         *self = Self { target, flight: f64::from(flight.max(1)), delivered: 0.0, out: 0.0 };
     }
 
-    /// The window after an acknowledgement that told of `delivered` segments.
+    /// The window after an acknowledgement of `delivered` segments.
     pub(super) fn window(&mut self, delivered: u32, pipe: u32) -> f64 {
         self.proceed(delivered, pipe, 1, 0)
     }
 
-    /// The same by RFC 9937 §6.2, as in Linux: below the target segments leave faster than they arrive only while there is
-    /// `progress`, which is an acknowledgement of new data that tells of no more losses; the first segment of a recovery
-    /// leaves at once.
+    /// The same by RFC 9937 §6.2, as in Linux: below the target segments leave faster than they arrive only with
+    /// `progress`. Progress is an acknowledgement of new data that reveals no more losses. The first segment of a
+    /// recovery leaves at once.
     pub(super) fn window_by_progress(&mut self, delivered: u32, pipe: u32, progress: bool) -> f64 {
         let least = u32::from(self.out == 0.0);
         self.proceed(delivered, pipe, u32::from(progress), least)
     }
 
-    /// Below the target `more` leave than arrive; `least` leave in any case.
+    /// The window after an acknowledgement. Below the target `more` segments leave than arrive; `least` leave in any
+    /// case.
     fn proceed(&mut self, delivered: u32, pipe: u32, more: u32, least: u32) -> f64 {
         let (delivered, pipe) = (f64::from(delivered), f64::from(pipe));
         self.delivered += delivered;
         let send = if pipe > self.target {
+            // RFC 6937 §3: in proportion to the delivered segments.
             (self.delivered * self.target / self.flight).ceil() - self.out
         } else {
+            // RFC 6937 §3: the slow-start reduction bound.
             let limit = (self.delivered - self.out).max(delivered) + f64::from(more);
             limit.min(self.target - pipe)
         };
@@ -51,7 +54,7 @@ impl Prr {
         self.out += 1.0;
     }
 
-    /// The window to go on with after recovery.
+    /// The window after recovery.
     pub(super) fn target(&self) -> f64 {
         self.target
     }
@@ -63,7 +66,7 @@ mod tests {
 
     #[test]
     fn segments_leave_in_proportion_to_those_that_arrive() {
-        // 20 outstanding, 10 wanted: every second delivery lets one out. After the retransmission 1 is out.
+        // 20 outstanding, a target of 10: every second delivery lets one out. After the retransmission 1 is out.
         let mut prr = Prr::default();
         prr.begin(10.0, 20);
         assert_eq!(prr.window(1, 16), 17.0); // ⌈0.5⌉ - 0
@@ -76,7 +79,7 @@ mod tests {
 
     #[test]
     fn below_the_target_progress_alone_lets_out_more_than_arrives() {
-        // 4 are in flight where 10 are wanted. Nothing is out: one leaves at least.
+        // 4 are in flight, the target is 10. No segment is out: one leaves at least.
         let mut prr = Prr::default();
         prr.begin(10.0, 20);
         assert_eq!(prr.window_by_progress(0, 12, false), 13.0);
@@ -89,7 +92,7 @@ mod tests {
 
     #[test]
     fn below_the_target_a_delivery_lets_two_out() {
-        // Many were lost: 4 are in flight where 10 are wanted. One delivery: max(1 - 0, 1) + 1 = 2.
+        // Many were lost: 4 are in flight, the target is 10. With one delivery: max(1 - 0, 1) + 1 = 2.
         let mut prr = Prr::default();
         prr.begin(10.0, 20);
         assert_eq!(prr.window(1, 4), 6.0);

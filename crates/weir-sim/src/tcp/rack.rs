@@ -1,8 +1,8 @@
-//! When segments left, and what that tells of losses: one that left before another that has arrived since is lost, also if it is
-//! a retransmission (RFC 8985 §6, as in Linux).
+//! Loss detection by the times at which segments left (RFC 8985 §6, as in Linux). A segment, or its retransmission, is
+//! lost if another has arrived that left later.
 //!
-//! Original transmissions leave in the order of their numbers, so that what is lost of them lies below the scoreboard's divide;
-//! retransmissions stand in a queue in the order in which they left. Neither is ever looked through.
+//! Original transmissions leave in the order of their numbers, so the lost ones lie below the scoreboard's divide.
+//! Retransmissions are in a queue in the order in which they left. Neither is ever searched as a whole.
 
 use std::collections::VecDeque;
 
@@ -12,66 +12,68 @@ use weir_world::tcp::{Acknowledgement, SackBlock};
 
 use crate::tcp::scoreboard::{DUP_THRESHOLD, Scoreboard};
 
-/// Copies to begin with; a power of two.
+/// Initial number of copies; a power of two.
 const INITIAL: usize = 64;
 
 /// The latest copy of a segment.
 #[derive(Clone, Copy, Debug)]
 struct Copy {
     left: SendTime,
-    /// How many segments had left before it.
+    /// Number of segments that had left before it.
     order: u32,
-    /// Original transmissions of all below this had left before it: of an original transmission its own number.
+    /// Upper bound, exclusive, of the original transmissions that had left before it; for an original transmission its
+    /// own number.
     after: u32,
 }
 
 impl Copy {
     const NONE: Self = Self { left: SendTime::ZERO, order: 0, after: 0 };
 
-    /// Whether it is not the first one of segment `number`.
+    /// Whether this is a retransmission of segment `number`.
     fn is_again(self, number: u32) -> bool {
         self.after != number
     }
 }
 
-/// The times of a sender's segments.
+/// Transmission times of a sender's segments.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
     /// The latest copy of each outstanding segment: a ring by number, its length a power of two.
     copies: Vec<Copy>,
-    /// Segments that have left.
+    /// Number of segments that have left.
     sent: u32,
-    /// Retransmissions by their order and number, with some that are of no interest any more.
+    /// Retransmissions by their order and number, including some that are obsolete.
     again: VecDeque<(u32, u32)>,
-    /// Of all that have arrived the one that left last (`RACK.xmit_ts`, `RACK.end_seq`).
+    /// The copy that left last among those that have arrived (`RACK.xmit_ts`, `RACK.end_seq`).
     newest: Option<Copy>,
     /// `RACK.rtt`: the round-trip time of the last that arrived.
     rtt: TimeDelta,
-    /// One beyond the highest original transmission that has arrived.
+    /// End of the original transmissions that have arrived, exclusive.
     arrived_end: u32,
-    /// An original transmission has arrived after one that left later.
+    /// Whether an original transmission has arrived after one that left later.
     reordered: bool,
 }
 
-/// What is known where an acknowledgement comes.
+/// State before an acknowledgement is processed.
 #[derive(Clone, Copy)]
 struct Hearing {
     now: SendTime,
     min_rtt: TimeDelta,
-    /// When the segment left whose timestamp comes back, if that is of what is acknowledged.
+    /// Departure of the segment whose timestamp is echoed, if the echo is of an acknowledged segment.
     echo: Option<SendTime>,
-    /// One beyond the highest original transmission that had arrived, if not that of which is known now.
+    /// End of the original transmissions that had arrived, exclusive, if not the present one.
     arrived_end: Option<u32>,
 }
 
 impl Hearing {
-    /// Whether the answer may be to an earlier copy than the one that left then: it is too quick, or its timestamp is older.
+    /// Whether the acknowledgement may be of an earlier copy than the one that left at `left`: it is too quick, or its
+    /// timestamp is older.
     fn may_be_of_another(&self, left: SendTime, rtt: TimeDelta) -> bool {
         rtt < self.min_rtt || self.echo.is_some_and(|echo| echo < left)
     }
 }
 
-/// The round-trip times of the first and of the last segment of several.
+/// Round-trip times of the first and of the last segment of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Span(Option<(TimeDelta, TimeDelta)>);
 
@@ -89,29 +91,30 @@ impl Span {
     }
 }
 
-/// What an acknowledgement tells of copies.
+/// New information on copies in an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct News {
-    /// Round-trip times of original transmissions that it acknowledges, unless also some that were sent again.
+    /// Round-trip times of original transmissions that it acknowledges, unless it also acknowledges retransmitted
+    /// segments.
     pub(super) acked: Span,
-    /// The same of those that SACK blocks tell of.
+    /// The same for segments in SACK blocks.
     pub(super) sacked_in: Span,
     /// The lowest segment that was sent once and has arrived.
     pub(super) original: Option<u32>,
-    /// Whether SACK blocks tell of something.
+    /// Whether SACK blocks have new information.
     pub(super) sacked: bool,
 }
 
-/// What a run of segments holds that was not known to have arrived.
+/// Newly arrived segments in a run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
-    /// Whether that is anything.
+    /// Whether there are any.
     any: bool,
-    /// Whether some of it was sent again.
+    /// Whether some of them were retransmitted.
     again: bool,
 }
 
-/// The blocks in the order of their numbers, without one that tells of a segment that had arrived before.
+/// The blocks in the order of their numbers, without a D-SACK block.
 fn in_order(ack: &Acknowledgement) -> [SackBlock; 3] {
     let mut blocks = ack.sacks;
     if Scoreboard::tells_of_duplicate(ack.cumulative, &blocks) {
@@ -123,14 +126,14 @@ fn in_order(ack: &Acknowledgement) -> [SackBlock; 3] {
     blocks
 }
 
-/// What has been found.
+/// Results of a search for losses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
-    /// Segments that are lost and were not known to be.
+    /// Number of segments newly found lost.
     pub(super) lost: u32,
-    /// How many of them are retransmissions.
+    /// Number of retransmissions among them.
     pub(super) again: u32,
-    /// When to look anew: something may be late only.
+    /// Time of the next search, if some segments may only be late.
     pub(super) recheck: Option<SendTime>,
 }
 
@@ -139,7 +142,7 @@ impl Rack {
         Self::with_room(vec![Copy::NONE; INITIAL], VecDeque::new())
     }
 
-    /// One that has seen nothing, in the room of this one.
+    /// A new instance in the memory of this one.
     pub(super) fn emptied(mut self) -> Self {
         self.again.clear();
         Self::with_room(self.copies, self.again)
@@ -157,8 +160,8 @@ impl Rack {
         self.copies[self.slot(number)]
     }
 
-    /// Segment `number` leaves; `first` is the first outstanding one, `next` the first that has not left or does now for the first
-    /// time.
+    /// Takes segment `number` that leaves. `first` is the first outstanding one; `next` the first that has not left
+    /// before.
     pub(super) fn on_sent(&mut self, now: SendTime, number: u32, first: u32, next: u32) {
         if (number - first) as usize >= self.copies.len() {
             self.grow(first, number);
@@ -181,12 +184,12 @@ impl Rack {
         self.copies = copies;
     }
 
-    /// When the latest copy of an outstanding segment left.
+    /// Departure of the latest copy of an outstanding segment.
     pub(super) fn left_at(&self, number: u32) -> SendTime {
         self.copy(number).left
     }
 
-    /// Notes what `ack` tells for the first time; `board` has not heard it yet.
+    /// Takes the new information of `ack`; `board` has not processed it yet.
     pub(super) fn hear(
         &mut self,
         now: SendTime,
@@ -196,8 +199,8 @@ impl Rack {
     ) -> News {
         let mut news = News::default();
         let (first, next) = (board.first(), board.next());
-        // What SACK blocks tell comes first (`tcp_ack`), in the order of numbers: `RACK.rtt` is of what is heard of last. The
-        // timestamp is not that of a segment out of order.
+        // SACK blocks are processed first (`tcp_ack`), in the order of numbers: `RACK.rtt` is that of the segment
+        // processed last. The timestamp is not that of a segment out of order.
         let before = self.arrived_end;
         let hearing = Hearing { now, min_rtt, echo: None, arrived_end: None };
         let mut heard = first.saturating_add(1).max(ack.cumulative);
@@ -234,6 +237,7 @@ impl Rack {
             let (rtt, again) = (hearing.now - left, copy.is_again(number));
             run.any = true;
             run.again |= again;
+            // RFC 8985 §6.2 step 2: a sample that may be of the original transmission is ignored.
             if again && hearing.may_be_of_another(left, rtt) {
                 continue;
             }
@@ -244,6 +248,7 @@ impl Rack {
             if !again {
                 news.acked.extend(rtt);
                 news.original = Some(news.original.map_or(number, |lowest| lowest.min(number)));
+                // RFC 8985 §6.2 step 3: an original transmission below one that has arrived shows reordering.
                 self.reordered |= number < hearing.arrived_end.unwrap_or(self.arrived_end);
                 self.arrived_end = self.arrived_end.max(from);
             }
@@ -251,8 +256,8 @@ impl Rack {
         run
     }
 
-    /// How late a segment may be in relation to others (`RACK_reo_wnd`). Where nothing has ever overtaken anything, none is
-    /// expected to in recovery and once as many have arrived as prove a loss without times.
+    /// Reordering window (`RACK_reo_wnd`): time by which a segment may be late relative to others. Without any
+    /// reordering so far it is zero in recovery, and once as many segments have arrived as prove a loss without times.
     pub(super) fn tolerance(
         &self,
         board: &Scoreboard,
@@ -266,9 +271,10 @@ impl Rack {
         (min_rtt / 4).min(srtt)
     }
 
-    /// Finds what is lost at `now`.
+    /// Finds the segments that are lost at `now`.
     pub(super) fn find_lost(&mut self, now: SendTime, board: &mut Scoreboard, tolerance: TimeDelta) -> Found {
         let Some(newest) = self.newest else { return Found::default() };
+        // RFC 8985 §6.2 step 5: lost segments left longer ago than `RACK.rtt` and the reordering window.
         let due = self.rtt + tolerance;
         let before = board.lost();
         let (again, copies_wait) = self.lose_copies(now, board, newest, due);
@@ -278,7 +284,7 @@ impl Rack {
         Found { lost, again, recheck }
     }
 
-    /// How many retransmissions are lost, and when the last left of those that may be late only.
+    /// Finds lost retransmissions. Returns their number, and the departure of the last of those that may only be late.
     fn lose_copies(
         &mut self,
         now: SendTime,
@@ -304,8 +310,9 @@ impl Rack {
         (lost, None)
     }
 
-    /// Moves the divide, also over what is SACKed, which is not looked at again; when what may be late only has left, the last of
-    /// it. What was sent again and is on its way is not judged by when it left first.
+    /// Finds lost original transmissions. Moves the divide, also over SACKed segments, which are not searched again.
+    /// Returns the departure of the last of those that may only be late. A retransmission in flight is not judged by
+    /// the departure of its original.
     fn lose_originals(
         &self,
         now: SendTime,
@@ -343,7 +350,7 @@ impl Rack {
         waits
     }
 
-    /// When the last original transmission left, of those from segment `from` on, that has not arrived although it left before
+    /// Departure of the last original transmission from segment `from` on that has not arrived although it left before
     /// `newest`.
     fn latest_original(&self, board: &Scoreboard, from: u32, newest: Copy) -> Option<SendTime> {
         let mut end = newest.after.min(board.next());
@@ -357,7 +364,7 @@ impl Rack {
         None
     }
 
-    /// The same of retransmissions.
+    /// The same for retransmissions.
     fn latest_again(&self, board: &Scoreboard, newest: Copy) -> Option<SendTime> {
         let earlier = self.again.partition_point(|&(order, _)| order < newest.order);
         let mut copies = self.again.range(..earlier).rev();
@@ -367,8 +374,8 @@ impl Rack {
         })
     }
 
-    /// The timer has run out: all is lost that left longer ago than the round trip of the last that arrived, and the first
-    /// outstanding segment (RFC 8985 §6.3).
+    /// Handles a retransmission timeout (RFC 8985 §6.3). The first outstanding segment is lost, and all that left
+    /// longer ago than the round-trip time of the last that arrived.
     pub(super) fn on_timeout(&mut self, now: SendTime, board: &mut Scoreboard) {
         let head = board.first();
         let mut again = core::mem::take(&mut self.again);

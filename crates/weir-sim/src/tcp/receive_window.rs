@@ -1,34 +1,34 @@
-//! How much a receiver takes: a window that begins small and grows with what is read (dynamic right-sizing, as in Linux). Once per
-//! round trip the buffer grows so that it holds twice what was read, and more while that grows itself; the window follows by two
-//! segments per segment that arrives.
+//! The receive window, which begins small and grows with the data read (dynamic right-sizing, as in Linux). Once per
+//! round trip the buffer grows to twice the data read, and by more while that amount itself grows. The window follows
+//! by two segments per arriving segment.
 //!
-//! Acknowledgements carry no window. The receiver has one of these, to know when it grows, and the sender another, which hears by
-//! acknowledgements of what is read: a receiver reads at once.
+//! Acknowledgements carry no window. The receiver has an instance, to know when it grows, and the sender another one,
+//! fed by acknowledgements: a receiver reads at once.
 
 use weir_cc::{ApparentDelay, ArrivalTime, SendTime};
 use weir_units::TimeDelta;
 use weir_world::tcp::TcpConfig;
 
-/// What the buffer holds beyond the first window at first, in segments (measured: 55 after 45).
+/// Initial capacity of the buffer beyond the first window, in segments (measured: 55 after 45).
 const FIRST_ROOM: u32 = 10;
 
-/// What is taken to have been read in the round trip before the first (`TCP_INIT_CWND`).
+/// Segments assumed read in the round trip before the first (`TCP_INIT_CWND`).
 const FIRST_READ: u32 = 10;
 
-/// A segment that arrives opens the window by so many, up to what the buffer holds.
+/// Segments by which an arriving segment opens the window, up to the buffer's capacity.
 const STEP: u32 = 2;
 
 /// The receive window, in segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReceiveWindow {
     size: u32,
-    /// What the buffer holds.
+    /// Capacity of the buffer.
     room: u32,
     most: u32,
-    /// The round trip in which is counted: since when, on whatever clock, and the first segment not read then.
+    /// Start of the present round trip on the host's clock, and the first segment not read then.
     since: Option<TimeDelta>,
     from: u32,
-    /// What was read in the fullest round trip before.
+    /// Segments read in the round trip with the most so far.
     read: u32,
 }
 
@@ -40,24 +40,25 @@ impl ReceiveWindow {
         Self { size, room, most, since: None, from: 0, read: FIRST_READ }
     }
 
-    /// The connection stands; `now` is the host's time.
+    /// The connection is established; `now` is the host's time.
     pub(super) fn begin(&mut self, now: TimeDelta) {
         self.since.get_or_insert(now);
     }
 
-    /// Most segments that may be outstanding.
+    /// Maximum number of outstanding segments.
     #[inline]
     pub(super) fn size(&self) -> u32 {
         self.size
     }
 
-    /// Whether it has not grown to all that it may be.
+    /// Whether the window is below its maximum.
     #[inline]
     pub(super) fn may_grow(&self) -> bool {
         self.size < self.most
     }
 
-    /// `segments` more have arrived, all below `next` in order; `now` is the host's time. Whether the window opens.
+    /// Takes `segments` more that have arrived, all below `next` in order; `now` is the host's time. Returns whether
+    /// the window opens.
     #[inline]
     pub(super) fn on_read(
         &mut self,
@@ -79,42 +80,43 @@ impl ReceiveWindow {
         opens
     }
 
-    /// `read` segments were read in a round trip.
+    /// Grows the buffer after a round trip in which `read` segments were read.
     fn make_room(&mut self, read: u32) {
         if read <= self.read {
             return;
         }
         let (now, before) = (u64::from(read), u64::from(self.read.max(1)));
+        // Twice the data read, and twice its relative growth over the fullest round trip before.
         let room = 2 * now + 4 * now * (now - before) / before;
         self.room = self.room.max(u32::try_from(room).unwrap_or(u32::MAX)).min(self.most);
         self.read = read;
     }
 }
 
-/// The round-trip time as a receiver knows it: that of the handshake, and what delays have grown by since, smoothed
+/// The receiver's estimate of the round-trip time: that of the handshake plus the growth of the delay since, smoothed
 /// (`tcp_rcv_rtt_update`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PathTimes {
     begun: Option<ArrivalTime>,
-    /// From the answer to the handshake to the first data, and the least delay of data.
+    /// Time from the SYN-ACK to the first data, and the least delay of data.
     base: Option<(TimeDelta, ApparentDelay)>,
     smoothed: Option<TimeDelta>,
-    /// When the last segment left: of several that left together the first counts.
+    /// Departure of the last segment: of several that left together the first counts.
     left: Option<SendTime>,
 }
 
 impl PathTimes {
-    /// The handshake is answered.
+    /// The SYN is answered.
     pub(super) fn begin(&mut self, now: ArrivalTime) {
         self.begun.get_or_insert(now);
     }
 
-    /// The round-trip time of the handshake; [`TimeDelta::MAX`] where it is not known.
+    /// Round-trip time of the handshake; [`TimeDelta::MAX`] if unknown.
     pub(super) fn handshake(&self) -> TimeDelta {
         self.base.map_or(TimeDelta::MAX, |(handshake, _)| handshake)
     }
 
-    /// The round-trip time by a segment that arrives now.
+    /// Round-trip time estimate at a segment that arrives now.
     #[inline]
     pub(super) fn round_trip(&mut self, now: ArrivalTime, sent: SendTime) -> TimeDelta {
         let delay = ApparentDelay::between(sent, now);
@@ -141,7 +143,8 @@ mod tests {
         let mut path = PathTimes::default();
         let arrival = |ms: i64| ArrivalTime::from_millis(1_000_000 + ms);
         path.begin(arrival(25));
-        // One way takes 25 ms, and the clocks differ by 1000 s. 75 ms: the first data; then 8 ms in a queue, an eighth of it.
+        // The one-way delay is 25 ms, and the clocks differ by 1000 s. The first data come at 75 ms; then 8 ms are
+        // spent in a queue, of which an eighth counts.
         let times = [(75, 50), (83, 50), (84, 51), (100, 75)]
             .map(|(ms, sent)| path.round_trip(arrival(ms), SendTime::from_millis(sent)));
         assert_eq!(times, [50_000, 50_000, 51_000, 50_875].map(TimeDelta::from_micros));
@@ -166,9 +169,9 @@ mod tests {
     fn grows(at: &mut dyn FnMut(i64, u32, u32) -> (u32, bool)) {
         assert_eq!([at(10, 1, 1), at(11, 4, 3), at(12, 6, 2)], [(47, true), (53, true), (55, true)]);
         assert_eq!(at(100, 10, 1), (55, false), "ten were read, as is taken for granted");
-        // 15 were read: 2 · 15 + 4 · 15 · 5 / 10 = 60.
+        // With 15 read: 2 · 15 + 4 · 15 · 5 / 10 = 60.
         assert_eq!([at(200, 25, 1), at(250, 40, 1), at(260, 41, 1)], [(57, true), (59, true), (60, true)]);
-        // 60 were read: more than may ever be.
+        // With 60 read: more than the maximum.
         assert_eq!([at(300, 85, 1), at(301, 105, 20)], [(62, true), (100, true)]);
     }
 }

@@ -1,4 +1,4 @@
-//! The receiving endpoint: what has arrived, and when to acknowledge it.
+//! The receiving endpoint: tracks the segments that have arrived, and decides when to acknowledge them.
 
 use weir_cc::{ArrivalTime, SendTime};
 use weir_units::{DataSize, TimeDelta};
@@ -9,17 +9,17 @@ use crate::tcp::ecn::EcnReceiver;
 use crate::tcp::receive_window::{PathTimes, ReceiveWindow};
 use crate::tcp::ticks::runs_out;
 
-/// Ranges remembered for SACK blocks, one more than an acknowledgement carries, so that there are still three
-/// when one is filled up.
+/// Ranges remembered for SACK blocks, one more than an acknowledgement carries, so that three are left when one is
+/// filled up.
 const REMEMBERED: usize = 4;
 
-/// So many acknowledgements that repeat another leave one by one, as many as tell of a loss (`TCP_FASTRETRANS_THRESH`).
+/// Number of duplicate acknowledgements that leave one by one, as many as indicate a loss (`TCP_FASTRETRANS_THRESH`).
 const SINGLE_REPEATS: u32 = 3;
 
-/// Longest time for which acknowledgements that repeat another are held back (`tcp_comp_sack_delay_ns`).
+/// Maximum time for which duplicate acknowledgements are held back (`tcp_comp_sack_delay_ns`).
 const COMPRESSION: TimeDelta = TimeDelta::from_millis(1);
 
-/// Receives segments and says when to acknowledge them.
+/// Receives segments and acknowledges them.
 #[derive(Clone, Debug)]
 pub struct TcpReceiver {
     config: TcpConfig,
@@ -28,36 +28,36 @@ pub struct TcpReceiver {
     /// Segments that arrived out of order; all are above `next`.
     held: BitRing,
     held_count: u32,
-    /// One beyond the highest segment that arrived out of order.
+    /// End of the segments that arrived out of order, exclusive.
     held_end: u32,
     /// The runs of held segments that grew last, latest first; empty ones come last.
     recent: [SackBlock; REMEMBERED],
     /// `TS.Recent` (RFC 7323 §4.3).
     echo: SendTime,
-    /// When the segment arrived that it is of.
+    /// Arrival of the segment that the echo is of.
     arrived: ArrivalTime,
-    /// Whether what arrives out of order is told of with timestamps of its own.
+    /// Whether acknowledgements of segments out of order carry the timestamps of these.
     tells_delays: bool,
-    /// Those of the segment out of order that has just arrived.
+    /// Timestamps of the segment out of order that has just arrived.
     out_of_order: Option<Timestamps>,
     /// `Last.ACK.sent` (RFC 7323 §4.3).
     last_acknowledged: u32,
     /// Segments that arrived in order since the last acknowledgement.
     unacknowledged: u32,
-    /// So many more acknowledgements leave one by one.
+    /// Number of further acknowledgements that leave one by one.
     quick: u32,
-    /// How many acknowledgements have left for what arrived out of order since `repeats_of` was the next.
+    /// Number of acknowledgements of segments out of order since `repeats_of` became the next expected one.
     repeats: u32,
     repeats_of: u32,
     window: ReceiveWindow,
     path: PathTimes,
-    /// A segment that has arrived again, where that is told.
+    /// A segment that has arrived again, if D-SACK is on.
     duplicate: Option<u32>,
-    /// What has to be sent at once.
+    /// Acknowledgement that is due at once.
     due: Due,
-    /// When the delayed acknowledgement has to be sent.
+    /// Time at which the delayed acknowledgement is due.
     deadline: Option<ArrivalTime>,
-    /// The last segment of the transfer, if it is not full: its number and what it lacks, in bytes.
+    /// The last segment of the transfer, if it is not full: its number and the bytes it lacks.
     short: Option<(u32, u16)>,
     ecn: EcnReceiver,
 }
@@ -75,16 +75,16 @@ impl TcpReceiver {
         Self::with_ring(config, BitRing::new())
     }
 
-    /// Waits for another connection, as when it was made.
+    /// Resets the receiver to wait for another connection.
     pub fn reset(&mut self) {
         let held = core::mem::take(&mut self.held).emptied();
         let tells_delays = self.tells_delays;
         *self = Self { tells_delays, ..Self::with_ring(self.config, held) };
     }
 
-    /// From now on an acknowledgement that a segment out of order sets off bears that segment's timestamps: while a loss is
-    /// repaired `TS.Recent`, which it repeats by RFC 7323 §4.3, tells no delay. Only one that acknowledges nothing new does, so
-    /// that round trips are measured by it only where the acknowledgement before it is lost.
+    /// From now on the acknowledgement of a segment out of order carries that segment's timestamps. `TS.Recent`, which
+    /// RFC 7323 §4.3 has it repeat, shows no delay while a loss is repaired. This holds only for acknowledgements of no
+    /// new data, so that they are a round-trip sample only where the acknowledgement before is lost.
     pub fn tell_delays(&mut self) {
         self.tells_delays = true;
     }
@@ -116,7 +116,7 @@ impl TcpReceiver {
         }
     }
 
-    /// A segment has arrived. Call [`Self::poll_ack`] after each.
+    /// Takes a segment. Call [`Self::poll_ack`] after each.
     pub fn on_segment(&mut self, now: ArrivalTime, segment: &Segment) {
         if segment.syn {
             (self.echo, self.arrived) = (segment.sent_at, now);
@@ -150,7 +150,8 @@ impl TcpReceiver {
         }
     }
 
-    /// The receive window may open for a segment that has just arrived, and then tells so at once.
+    /// Opens the receive window, if it may grow, for a segment that has just arrived. An opening window is acknowledged
+    /// at once.
     fn open_window(&mut self, now: ArrivalTime, sent_at: SendTime) {
         if self.window.may_grow() {
             let round_trip = self.path.round_trip(now, sent_at);
@@ -179,7 +180,8 @@ impl TcpReceiver {
         }
     }
 
-    /// A segment has arrived that is not the next: that is told at once (RFC 5681 §4.2), or soon, together with others.
+    /// Takes a segment that is not the next one. The acknowledgement is due at once (RFC 5681 §4.2), or soon, together
+    /// with others.
     fn acknowledge_out_of_order(&mut self, now: ArrivalTime) {
         if self.repeats_of != self.next {
             (self.repeats_of, self.repeats) = (self.next, 0);
@@ -194,12 +196,12 @@ impl TcpReceiver {
         }
     }
 
-    /// Whether each segment is acknowledged by itself now.
+    /// Whether each segment is acknowledged at once now.
     fn is_quick(&self) -> bool {
         self.quick > 0 || self.next <= self.config.quick_acks
     }
 
-    /// Takes over the held segments that the one just arrived has brought into order.
+    /// Delivers the held segments that the one just arrived has brought into order.
     fn take_held(&mut self) {
         if !self.held.contains(self.next) {
             return;
@@ -273,7 +275,7 @@ impl TcpReceiver {
         let [first, second, third, ..] = self.recent;
         let (ece, marked) = self.ecn.feedback();
         let sacks = match self.duplicate.take() {
-            // RFC 2883 §4: it comes before the others, of which each acknowledgement has at least one.
+            // RFC 2883 §4: the D-SACK block comes before the others, of which each acknowledgement has at least one.
             Some(number) => [SackBlock { start: number, end: number.saturating_add(1) }, first, second],
             None => [first, second, third],
         };
@@ -282,7 +284,7 @@ impl TcpReceiver {
         Some(Acknowledgement { cumulative: self.next, syn, sacks, stamps, ece, marked })
     }
 
-    /// When [`Self::poll_ack`] wants to be called next.
+    /// Time of the next call of [`Self::poll_ack`].
     pub fn next_timeout(&self) -> Option<ArrivalTime> {
         self.deadline
     }

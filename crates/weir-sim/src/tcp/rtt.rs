@@ -7,7 +7,7 @@ use weir_world::tcp::TcpConfig;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RttEstimator {
     smoothed: Option<Smoothed>,
-    /// Linux's deviation term, where it takes the place of four times the deviation.
+    /// Linux's deviation term, used instead of four times the deviation.
     held: Option<Held>,
     latest: TimeDelta,
     min: TimeDelta,
@@ -31,9 +31,9 @@ struct Held {
     deviation: TimeDelta,
     /// The highest `deviation` of this round trip, not below the least term (`mdev_max`).
     highest: TimeDelta,
-    /// What is added to the mean (`rttvar`).
+    /// Term added to the mean (`rttvar`).
     term: TimeDelta,
-    /// The round trip is over once more than this is acknowledged (`rtt_seq`).
+    /// The round trip ends once more than this is acknowledged (`rtt_seq`).
     round_end: u32,
 }
 
@@ -41,7 +41,7 @@ impl Held {
     const NONE: Self =
         Self { deviation: TimeDelta::ZERO, highest: TimeDelta::ZERO, term: TimeDelta::ZERO, round_end: 0 };
 
-    /// Takes a sample; `mean` is that before it, of none `None`.
+    /// Takes a sample; `mean` is the mean before it, if there was a sample.
     fn on_sample(
         &mut self,
         rtt: TimeDelta,
@@ -58,12 +58,14 @@ impl Held {
             return;
         };
         let mut news = (rtt - mean).abs() - self.deviation / 4;
+        // A sample below the mean counts an eighth, so that a falling round-trip time hardly raises the timeout.
         if rtt < mean && news > TimeDelta::ZERO {
             news = news / 8;
         }
         self.deviation += news;
         self.highest = self.highest.max(self.deviation);
         self.term = self.term.max(self.highest);
+        // Once per round trip the term falls by a quarter of its distance to the highest deviation in it.
         if acked > self.round_end {
             self.term -= (self.term - self.highest) / 4;
             self.highest = least;
@@ -88,8 +90,8 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample from an acknowledgement of everything below `acked`, when `next` is the next new segment; a negative
-    /// one is ignored.
+    /// Takes a sample from an acknowledgement of everything below `acked`, when `next` is the next new segment; a
+    /// negative sample is ignored.
     pub(super) fn on_sample(&mut self, rtt: TimeDelta, acked: u32, next: u32) {
         if rtt.is_negative() {
             return;
@@ -115,22 +117,22 @@ impl RttEstimator {
         self.rto = rto.clamp(self.min_rto, self.max_rto);
     }
 
-    /// The timer has run out (RFC 6298 §5.5).
+    /// Doubles the timeout when the timer has expired (RFC 6298 §5.5).
     pub(super) fn back_off(&mut self) {
         self.rto = (self.rto * 2).min(self.max_rto);
     }
 
-    /// The timer ran out on the SYN: data begins with a timeout of at least 3 s (RFC 6298 §5.7).
+    /// Handles a timeout of the SYN: data begins with a timeout of at least 3 s (RFC 6298 §5.7).
     pub(super) fn on_syn_timed_out(&mut self) {
         self.rto = self.rto.max(TimeDelta::from_secs(3)).min(self.max_rto);
     }
 
-    /// The smoothed round-trip time; `None` before the first sample.
+    /// The smoothed round-trip time, if there was a sample.
     pub(super) fn smoothed(&self) -> Option<TimeDelta> {
         self.smoothed.map(|smoothed| smoothed.mean)
     }
 
-    /// The latest sample; `None` before the first.
+    /// The latest sample, if there was any.
     pub(super) fn latest(&self) -> Option<TimeDelta> {
         self.smoothed.map(|_| self.latest)
     }

@@ -1,14 +1,14 @@
-//! What is outstanding and what is known about it (RFC 6675 §2 to §4).
+//! Scoreboard of outstanding segments (RFC 6675 §2 to §4).
 //!
-//! Whether a segment is lost needs no mark of its own: the third highest SACKed segment divides the outstanding
-//! ones, and below it everything not SACKed is lost. The divide only moves up, so that all counts are kept as it
-//! moves and no acknowledgement makes anyone walk through the window.
+//! Whether a segment is lost needs no mark of its own: the third highest SACKed segment divides the outstanding ones,
+//! and below it everything not SACKed is lost. The divide only moves up, so that all counts are kept as it moves, and
+//! no acknowledgement causes a search of the whole window.
 
 use weir_world::tcp::SackBlock;
 
 use crate::tcp::bits::BitRing;
 
-/// `DupThresh`: so many segments SACKed above another prove it lost (RFC 6675 §2).
+/// `DupThresh`: number of segments SACKed above another that prove it lost (RFC 6675 §2).
 pub(super) const DUP_THRESHOLD: u32 = 3;
 
 /// The sender's record of outstanding segments.
@@ -19,21 +19,21 @@ pub(super) struct Scoreboard {
     /// The first segment never sent.
     next: u32,
     sacked: BitRing,
-    /// Retransmitted and not yet SACKed.
+    /// Segments retransmitted and not yet SACKed.
     resent: BitRing,
     sacked_count: u32,
     resent_count: u32,
     /// Segments below `divide` that are not SACKed.
     lost_count: u32,
-    /// `IsLost` holds below it for all that is not SACKed.
+    /// `IsLost` holds for all segments below that are not SACKed.
     divide: u32,
     /// SACKed segments at or above the divide.
     sacked_above: u32,
-    /// One beyond the highest SACKed segment.
+    /// End of the SACKed segments, exclusive.
     sacked_end: u32,
-    /// Beyond `HighRxt`: everything outstanding below is SACKed, or retransmitted and not known to be lost again.
+    /// Beyond `HighRxt`: all outstanding segments below are SACKed, or retransmitted and not known to be lost again.
     resend_from: u32,
-    /// Blocks of the last acknowledgement: what they cover needs no second look.
+    /// Blocks of the last acknowledgement, whose segments need not be marked again.
     covered: [SackBlock; 3],
 }
 
@@ -42,7 +42,7 @@ impl Scoreboard {
         Self::with_rings([BitRing::new(), BitRing::new()])
     }
 
-    /// A new record in the room of this one.
+    /// A new record in the memory of this one.
     pub(super) fn emptied(self) -> Self {
         Self::with_rings([self.sacked.emptied(), self.resent.emptied()])
     }
@@ -94,7 +94,7 @@ impl Scoreboard {
         self.flight() + self.resent_count - self.sacked_count - self.lost_count
     }
 
-    /// Whether anything above the first outstanding segment is SACKed.
+    /// Whether a segment above the first outstanding one is SACKed.
     pub(super) fn has_sacked(&self) -> bool {
         self.sacked_count > 0
     }
@@ -104,7 +104,7 @@ impl Scoreboard {
         self.first < self.divide
     }
 
-    /// Records that the next new segment is sent; its number.
+    /// Records that the next new segment is sent; returns its number.
     pub(super) fn send_new(&mut self) -> u32 {
         let number = self.next;
         self.next += 1;
@@ -113,7 +113,7 @@ impl Scoreboard {
         number
     }
 
-    /// Everything below `cumulative` has arrived; how many segments that acknowledges.
+    /// Records that all segments below `cumulative` have arrived; returns the number of newly acknowledged ones.
     pub(super) fn acknowledge(&mut self, cumulative: u32) -> u32 {
         if cumulative <= self.first || cumulative > self.next {
             return 0;
@@ -140,7 +140,7 @@ impl Scoreboard {
         self.sacked_count -= below + above;
     }
 
-    /// Takes in SACK blocks; whether they told anything new. The first outstanding segment cannot be SACKed, or
+    /// Takes SACK blocks; returns whether they had new information. The first outstanding segment cannot be SACKed, or
     /// it would be acknowledged.
     pub(super) fn sack(&mut self, blocks: &[SackBlock; 3]) -> bool {
         let news = self.take_blocks(blocks);
@@ -150,7 +150,7 @@ impl Scoreboard {
         news
     }
 
-    /// The same where the third segment SACKed above another proves nothing.
+    /// The same, without detection of losses by three SACKed segments.
     pub(super) fn take_blocks(&mut self, blocks: &[SackBlock; 3]) -> bool {
         if blocks[0].is_empty() {
             return false;
@@ -180,7 +180,7 @@ impl Scoreboard {
         self.sacked_end = self.sacked_end.max(end);
     }
 
-    /// `start..end` without what the last acknowledgement covered at either end of it.
+    /// The part of `start..end` that the last acknowledgement did not cover at either end.
     pub(super) fn uncovered(&self, start: u32, end: u32) -> (u32, u32) {
         let (mut start, mut end) = (start, end);
         for known in &self.covered {
@@ -194,7 +194,7 @@ impl Scoreboard {
         (start, end)
     }
 
-    /// Marks `start..end` as SACKed; how many were not.
+    /// Marks `start..end` as SACKed; returns the number of newly marked ones.
     fn mark(&mut self, start: u32, end: u32) -> u32 {
         let fresh = if end - start == 1 {
             u32::from(self.sacked.insert(start)) // nearly always: one segment, one acknowledgement
@@ -232,8 +232,8 @@ impl Scoreboard {
         self.next_to_resend(self.sacked_end)
     }
 
-    /// The lowest segment below `limit` that is neither SACKed nor retransmitted. What was found SACKed on the
-    /// way is not looked at again.
+    /// The lowest segment below `limit` that is neither SACKed nor retransmitted. SACKed segments passed by the search
+    /// are not searched again.
     fn next_to_resend(&mut self, limit: u32) -> Option<u32> {
         if self.resend_from >= limit {
             return None;
@@ -267,7 +267,7 @@ impl Scoreboard {
         self.resent_count += u32::from(self.resent.insert(number));
     }
 
-    /// The timer ran out: whatever is not SACKed is lost, retransmissions included.
+    /// Handles a retransmission timeout: all segments that are not SACKed are lost, retransmissions included.
     pub(super) fn lose_all(&mut self) {
         self.resent.remove_range(self.first, self.next);
         self.resent_count = 0;
@@ -278,19 +278,19 @@ impl Scoreboard {
     }
 }
 
-/// What is known by when segments left.
+/// Loss detection by transmission times.
 impl Scoreboard {
-    /// `IsLost` holds below this for all that is not SACKed.
+    /// `IsLost` holds for all segments below this that are not SACKed.
     pub(super) fn divide(&self) -> u32 {
         self.divide
     }
 
-    /// Segments that are SACKed.
+    /// Number of segments that are SACKed.
     pub(super) fn sacked(&self) -> u32 {
         self.sacked_count
     }
 
-    /// Segments whose original transmission is lost.
+    /// Number of segments whose original transmission is lost.
     pub(super) fn lost(&self) -> u32 {
         self.lost_count
     }
@@ -308,7 +308,7 @@ impl Scoreboard {
         self.sacked.last_absent(from, end)
     }
 
-    /// Retransmissions that are outstanding and not known to be lost.
+    /// Number of retransmissions that are outstanding and not known to be lost.
     pub(super) fn resent(&self) -> u32 {
         self.resent_count
     }
@@ -318,7 +318,7 @@ impl Scoreboard {
         (self.first..self.next).contains(&number) && self.resent.contains(number)
     }
 
-    /// All below `end` that is not SACKed is lost.
+    /// Records that all segments below `end` that are not SACKed are lost.
     pub(super) fn lose_below(&mut self, end: u32) {
         let end = end.min(self.next);
         if end <= self.divide {
@@ -330,21 +330,21 @@ impl Scoreboard {
         self.divide = end;
     }
 
-    /// The retransmission of a segment is lost, too.
+    /// Records that the retransmission of a segment is lost as well.
     pub(super) fn lose_again(&mut self, number: u32) {
         self.resent_count -= self.resent.remove_range(number, number + 1);
         self.resend_from = self.resend_from.min(number);
     }
 
-    /// Nothing that is outstanding is lost after all.
+    /// Records that no outstanding segment is lost, after a spurious detection.
     pub(super) fn keep_all(&mut self) {
         self.divide = self.first;
         self.sacked_above = self.sacked_count;
         self.lost_count = 0;
     }
 
-    /// Whether the acknowledgement tells of a segment that had arrived before (RFC 2883 §4): its first block lies below what
-    /// is acknowledged, or within the second.
+    /// Whether the acknowledgement reports a duplicate segment (D-SACK, RFC 2883 §4): its first block lies below the
+    /// cumulative acknowledgement, or within the second block.
     pub(super) fn tells_of_duplicate(cumulative: u32, [first, second, _]: &[SackBlock; 3]) -> bool {
         let within = second.start <= first.start && first.end <= second.end;
         !first.is_empty() && (first.end <= cumulative || within)

@@ -31,7 +31,7 @@ use coupled::Coupled;
 use offload::Burst;
 use undo::{Doubt, Undo};
 
-/// Sends a stream of segments under a window law.
+/// Sends a stream of segments under a window algorithm.
 #[derive(Debug)]
 pub struct TcpSender {
     config: TcpConfig,
@@ -40,15 +40,15 @@ pub struct TcpSender {
     state: State,
     board: Scoreboard,
     rtt: RttEstimator,
-    /// When the retransmission timer runs out, or what else the alarm is for.
+    /// Time of the retransmission timer, or of another purpose of the alarm.
     deadline: Option<SendTime>,
     alarm: Alarm,
     transfer: Transfer,
-    /// Recovery lasts until everything below is acknowledged; `None` before the first congestion.
+    /// Recovery lasts until all segments below are acknowledged; unset before the first congestion.
     recover: Option<u32>,
-    /// Whether the first outstanding segment is to be sent again whatever the window says.
+    /// Whether the first outstanding segment is retransmitted regardless of the window.
     fast_retransmit: bool,
-    /// Duplicate acknowledgements since the last that was none; counted without SACK only.
+    /// Duplicate acknowledgements in a row; counted without SACK only.
     duplicates: u32,
     /// Segments that limited transmit let out since the last cumulative acknowledgement.
     limited: u32,
@@ -56,29 +56,29 @@ pub struct TcpSender {
     rescue_after: u32,
     /// Whether this recovery has seen a partial acknowledgement.
     partial_seen: bool,
-    /// The segment the timer was last set off by.
+    /// The first outstanding segment at the last timeout.
     timed_out: Option<u32>,
-    /// Whether the window was what kept the last poll from sending; by time, any poll of a window of data.
+    /// Whether the window kept the last poll from sending; with losses found by time, any poll of a window of data.
     window_limited: bool,
-    /// Most segments that were outstanding in this window of data (`max_packets_out`).
+    /// Maximum number of outstanding segments in this window of data (`max_packets_out`).
     most_out: u32,
-    /// Where that window of data ends (`cwnd_usage_seq`).
+    /// End of that window of data (`cwnd_usage_seq`).
     use_end: u32,
     ecn: EcnSender,
     prr: Prr,
     pacing: Pacing,
     burst: Burst,
-    /// Where losses are found by time.
+    /// Transmission times, where losses are found by time.
     rack: Option<Rack>,
     undo: Undo,
     doubt: Doubt,
     tail: Tail,
     receive_window: ReceiveWindow,
-    /// Segments that duplicate acknowledgements have told of and no cumulative one yet; counted without SACK only.
+    /// Segments reported by duplicate acknowledgements and not yet by a cumulative one; counted without SACK only.
     told_early: u32,
-    /// When the last data segment left.
+    /// Departure of the last data segment.
     sent_at: Option<SendTime>,
-    /// When the last acknowledgement came.
+    /// Arrival of the last acknowledgement.
     acked_at: Option<SendTime>,
     counts: Counts,
     finished_at: Option<SendTime>,
@@ -87,31 +87,31 @@ pub struct TcpSender {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Not started, or stopped before the connection stood.
+    /// Not started, or stopped before the connection was established.
     Closed,
-    /// The SYN is to be sent.
+    /// The SYN is due.
     SynDue,
-    /// The SYN is on its way.
+    /// The SYN is in flight.
     SynSent,
     /// No loss is being repaired.
     Open,
-    /// The window comes down for a mark, in proportion to what arrives.
+    /// The window is reduced for a mark, in proportion to the arriving segments.
     Reducing,
     /// Fast recovery.
     Recovery,
-    /// The timer ran out and what was outstanding is being sent again.
+    /// Recovery from a retransmission timeout: outstanding segments are retransmitted.
     Loss,
 }
 
 impl TcpSender {
-    /// A sender of `size` bytes, or without end. Nothing happens before [`Self::start`].
+    /// A sender of `size` bytes, or without end. The sender is idle until [`Self::start`].
     pub fn new(config: TcpConfig, law: Box<dyn WindowAlgorithm>, size: Option<DataSize>) -> Self {
         Self::assemble(config, law, (Scoreboard::new(), None), size)
     }
 
-    /// Another connection, of `size` bytes or without end, takes the place of this one, as if it were made anew.
+    /// Replaces this connection with another one, of `size` bytes or without end, as if it were made anew.
     pub fn reset(&mut self, size: Option<DataSize>) {
-        // Nothing is allocated for a law without state.
+        // An algorithm without state needs no allocation.
         let mut law = core::mem::replace(&mut self.law, Box::new(NoLaw));
         law.reset();
         let board = core::mem::take(&mut self.board).emptied();
@@ -165,14 +165,14 @@ impl TcpSender {
         }
     }
 
-    /// Opens the connection; poll for the SYN. Does nothing the second time.
+    /// Opens the connection; poll for the SYN. A repeated call does nothing.
     pub fn start(&mut self, _now: SendTime) {
         if self.state == State::Closed && self.finished_at.is_none() {
             self.state = State::SynDue;
         }
     }
 
-    /// Ends the transfer here: what was sent is still repaired, nothing new follows.
+    /// Ends the transfer here: sent segments are still repaired, but no new ones follow.
     pub fn stop(&mut self, now: SendTime) {
         self.transfer.stop_at(self.board.next());
         if matches!(self.state, State::Closed | State::SynDue | State::SynSent) {
@@ -182,7 +182,7 @@ impl TcpSender {
         self.note_completion(now);
     }
 
-    /// An acknowledgement has come; poll for segments afterwards. Returns the round-trip time it measured.
+    /// Takes an acknowledgement; poll for segments afterwards. Returns the round-trip time it measured.
     pub fn on_ack(&mut self, now: SendTime, ack: &Acknowledgement) -> Option<TimeDelta> {
         if ack.cumulative > self.board.next() {
             self.counts.refused += 1;
@@ -253,14 +253,14 @@ impl TcpSender {
         rtt
     }
 
-    /// The receiver has read `segments` more in order.
+    /// Records that the receiver has read `segments` more in order.
     fn hear_of_reading(&mut self, now: SendTime, segments: u32) {
         let now = now - SendTime::ZERO;
         self.receive_window.on_read(now, self.board.first(), segments, self.rtt.smoothed());
     }
 
-    /// Segments that an acknowledgement tells of. Without SACK a duplicate stands for one, and a cumulative one for those
-    /// that no duplicate has told of before.
+    /// Number of segments that an acknowledgement reports as delivered. Without SACK a duplicate stands for one, and a
+    /// cumulative one for those not reported by duplicates before.
     fn delivered_without_sack(&mut self, acked: u32, duplicate: bool) -> u32 {
         if duplicate {
             self.told_early = self.told_early.saturating_add(1);
@@ -284,8 +284,8 @@ impl TcpSender {
         self.law.on_delivery(&mut self.window, &delivery);
     }
 
-    /// `acked` segments are cumulatively acknowledged, and so many more marks are known. An acknowledgement that tells of
-    /// marks does not open the window (RFC 3168 §6.1.2), but after a timeout: the answer that ends the echo cannot leave
+    /// Processes an acknowledgement of `acked` segments with `marks` newly reported marks. With marks it does not open
+    /// the window (RFC 3168 §6.1.2), except after a timeout. The segment with CWR, which ends the echo, cannot leave
     /// before new data does.
     fn on_progress(&mut self, now: SendTime, acked: u32, marks: u16) {
         let recovered = self.recover.is_none_or(|recover| self.board.first() >= recover);
@@ -331,15 +331,15 @@ impl TcpSender {
         self.law.on_ack(&mut self.window, &ack);
     }
 
-    /// Whether the window may grow although something else limits: as in Linux in slow start, up to twice what was
-    /// outstanding at most.
+    /// Whether the window may grow although it is not the limit: as in Linux in slow start, up to twice the maximum of
+    /// outstanding segments.
     fn may_outgrow(&self) -> bool {
         self.rack.is_some()
             && self.window.in_slow_start()
             && self.window.cwnd < 2.0 * f64::from(self.most_out)
     }
 
-    /// When [`Self::on_timeout`] wants to be called.
+    /// Time of the next call of [`Self::on_timeout`].
     pub fn next_timeout(&self) -> Option<SendTime> {
         match (self.deadline, self.pacing.release()) {
             (Some(deadline), Some(release)) => Some(deadline.min(release)),
@@ -347,7 +347,7 @@ impl TcpSender {
         }
     }
 
-    /// The time of [`Self::next_timeout`] has come; poll for segments afterwards. Early or twice is harmless.
+    /// Serves the timer of [`Self::next_timeout`]; poll for segments afterwards. An early or repeated call is harmless.
     pub fn on_timeout(&mut self, now: SendTime) {
         self.pacing.clear();
         self.burst.wake();
@@ -391,7 +391,7 @@ impl TcpSender {
         self.deadline = Some(self.after(now, self.rtt.rto()));
     }
 
-    /// When a timer runs out that is set now for so long.
+    /// Expiry of a timer that is set now for `delay`.
     fn after(&self, now: SendTime, delay: TimeDelta) -> SendTime {
         SendTime::ZERO + runs_out(now - SendTime::ZERO, delay, self.config.tick)
     }
@@ -418,17 +418,17 @@ impl TcpSender {
         self.transfer.size_before(self.board.first())
     }
 
-    /// The latest sample of the round-trip time; `None` before the first.
+    /// The latest sample of the round-trip time, if there was any.
     pub fn last_rtt(&self) -> Option<TimeDelta> {
         self.rtt.latest()
     }
 
-    /// When all that was to be sent, up to a stop, was acknowledged.
+    /// Time at which all data, up to a stop, was acknowledged.
     pub fn finished_at(&self) -> Option<SendTime> {
         self.finished_at
     }
 
-    /// Whether all of the transfer is acknowledged; never if a stop left part of it out.
+    /// Whether all of the transfer is acknowledged; always false if a stop left part of it out.
     pub fn is_complete(&self) -> bool {
         self.finished_at.is_some() && !self.transfer.is_cut_short()
     }
@@ -450,7 +450,7 @@ impl TcpSender {
     }
 }
 
-/// Stands in a sender's place for the law while it is made anew.
+/// Placeholder for the algorithm while the sender is reset.
 #[derive(Debug)]
 struct NoLaw;
 

@@ -1,4 +1,4 @@
-//! What is worth watching inside a sender.
+//! Signals of a sender.
 
 use weir_cc::Signal;
 
@@ -17,13 +17,13 @@ const SIGNALS: [Signal; 4] = [
 ];
 
 impl TcpSender {
-    /// What [`Self::read_signals`] tells.
+    /// The signals that [`Self::read_signals`] writes.
     pub fn signals() -> &'static [Signal] {
         &SIGNALS
     }
 
-    /// Writes the present values of [`Self::signals`]; NaN for what is not known yet. What `out` has no room for is
-    /// left out.
+    /// Writes the present values of [`Self::signals`]; NaN for unknown ones. Values that do not fit into `out` are left
+    /// out.
     pub fn read_signals(&self, out: &mut [f64]) {
         let window = self.window();
         let rtt = self.last_rtt().map_or(f64::NAN, |rtt| rtt.secs_f64() * 1e3);

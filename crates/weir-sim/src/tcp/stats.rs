@@ -1,4 +1,4 @@
-//! What a sender counts.
+//! Counters of a sender.
 
 use weir_units::TimeDelta;
 
@@ -11,31 +11,31 @@ pub(super) struct Counts {
     pub(super) ecn_reductions: u64,
     pub(super) undone: u64,
     pub(super) probes: u64,
-    /// Segments of which D-SACKs have told.
+    /// Segments reported by D-SACKs.
     pub(super) duplicates: u64,
     pub(super) refused: u64,
 }
 
-/// What a sender has been through.
+/// Counts and estimates of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpStats {
     /// Data segments sent, retransmissions included.
     pub segments: u64,
     /// Data segments sent again.
     pub retransmissions: u64,
-    /// Times the retransmission timer ran out, the SYN's included.
+    /// Number of retransmission timeouts, including those of the SYN.
     pub timeouts: u64,
-    /// Times fast recovery was entered.
+    /// Number of fast recoveries.
     pub fast_recoveries: u64,
-    /// Times the window was reduced because of ECN.
+    /// Number of window reductions because of ECN.
     pub ecn_reductions: u64,
-    /// Reductions that were undone, as what was taken for lost had only been late.
+    /// Reductions that were undone, as segments taken for lost had only been late.
     pub undone: u64,
-    /// Probes of the tail that were sent.
+    /// Tail loss probes that were sent.
     pub probes: u64,
-    /// Acknowledgements of what never left, and D-SACKs of more than was sent again: they are not heeded.
+    /// Ignored acknowledgements of segments that never left, and ignored D-SACKs of more than the retransmissions.
     pub refused: u64,
-    /// Smoothed round-trip time; `None` before the first sample.
+    /// Smoothed round-trip time, if there was a sample.
     pub srtt: Option<TimeDelta>,
     /// Retransmission timeout.
     pub rto: TimeDelta,

@@ -1,17 +1,19 @@
-//! When a timer that goes by ticks runs out (`kernel/time/timer.c` of Linux): never early, and the further off the coarser.
+//! Expiry of timers that run by ticks (`kernel/time/timer.c` of Linux): never early, and the further away the coarser.
 
 use weir_units::TimeDelta;
 
-/// Ticks up to which a timer is exact to one; eight times as far it is exact to eight, and so on (`LVL_START`, `LVL_CLK_SHIFT`).
+/// Number of ticks up to which a timer is exact to a tick (`LVL_START`, `LVL_CLK_SHIFT`). Eight times as far away it is
+/// exact to eight, and so on.
 const FINE: i64 = 63;
 
 /// Log of the ratio of one level's ticks to the one before (`LVL_CLK_SHIFT`).
 const LEVEL: u32 = 3;
 
-/// Beyond so many levels nothing gets coarser (`LVL_DEPTH`).
+/// Number of levels, beyond which timers get no coarser (`LVL_DEPTH`).
 const LEVELS: u32 = 8;
 
-/// The time, since the clock began, at which a timer runs out that is set at `now` for `delay`; with a tick of zero that is exact.
+/// The time, since the clock began, at which a timer expires that is set at `now` for `delay`; exact with a tick of
+/// zero.
 pub(super) fn runs_out(now: TimeDelta, delay: TimeDelta, tick: TimeDelta) -> TimeDelta {
     if tick <= TimeDelta::ZERO {
         return now + delay;
@@ -55,7 +57,8 @@ mod tests {
 
     #[test]
     fn the_sixty_third_tick_is_the_first_that_is_coarser() {
-        // Set in tick 1: 62 ticks on is the 63rd, over with the 64th; 63 on is the 64th, and after it comes the 72nd.
+        // Set in tick 1: 62 ticks later is the 63rd, over with the 64th; 63 later is the 64th, and after it comes the
+        // 72nd.
         assert_eq!((runs_out(MS(4), MS(248), MS(4)), runs_out(MS(4), MS(252), MS(4))), (MS(256), MS(288)));
     }
 }

@@ -1,19 +1,19 @@
-//! What a sender has to send.
+//! The data of a sender.
 
 use weir_units::DataSize;
 
-/// A stream of segments: all full but the last.
+/// A stream of segments, all of them full except the last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transfer {
     segments: u32,
     full_payload: u16,
     last_payload: u16,
-    /// One beyond the last segment to send: less than `segments` if the sender was stopped.
+    /// End of the segments to send, exclusive; less than `segments` if the sender was stopped.
     end: u32,
 }
 
 impl Transfer {
-    /// `size` bytes, or without end, in segments of `mss` bytes.
+    /// A transfer of `size` bytes, or without end, in segments of `mss` bytes.
     pub(super) fn new(size: Option<DataSize>, mss: u16) -> Self {
         let endless = Self { segments: u32::MAX, full_payload: mss, last_payload: mss, end: u32::MAX };
         let Some(size) = size else { return endless };
@@ -25,17 +25,17 @@ impl Transfer {
         Self { segments, last_payload, end: segments, ..endless }
     }
 
-    /// Nothing from `number` on is sent any more.
+    /// Ends the transfer before segment `number`.
     pub(super) fn stop_at(&mut self, number: u32) {
         self.end = self.end.min(number);
     }
 
-    /// Whether a stop has left out part of it.
+    /// Whether a stop has cut the transfer short.
     pub(super) fn is_cut_short(&self) -> bool {
         self.end < self.segments
     }
 
-    /// One beyond the last segment to send.
+    /// End of the segments to send, exclusive.
     pub(super) fn end(&self) -> u32 {
         self.end
     }

@@ -1,4 +1,4 @@
-//! Active queues under sources that respond: each holds the delay that its RFC promises.
+//! Active queues with responsive sources: each holds the delay that its RFC promises.
 
 use crate::common::{constant, flow, gcc_2016, spec, tcp};
 use weir_cc::{Ecn, TimeDelta};
@@ -8,7 +8,7 @@ use weir_world::{FlowSpec, Loss, Monitor, PacketMeta, RunSpec, Traffic};
 
 const WARM_UP: Time = Time::from_millis(10_000);
 
-/// Waits at the bottleneck and losses there by flow, after the warm-up.
+/// Queuing delays and losses at the bottleneck by flow, after the warm-up.
 #[derive(Debug, Default)]
 struct Waits {
     flows: Vec<Flow>,
@@ -37,7 +37,7 @@ impl Monitor for Waits {
 }
 
 impl Waits {
-    /// Mean wait and the one that 95 % do not exceed, in ms, of these flows.
+    /// Mean and 95th percentile of the queuing delay of these flows, in ms.
     fn of(&self, flows: impl IntoIterator<Item = usize>) -> (f64, f64) {
         let mut all: Vec<f64> = flows.into_iter().flat_map(|flow| self.flows[flow].ms.clone()).collect();
         all.sort_by(f64::total_cmp);
@@ -78,7 +78,7 @@ fn drop_tail_fills_its_queue_and_codel_does_not() {
     assert!((4.5..8.5).contains(&mean) && most < 17.0, "mean {mean} ms, 95 % {most} ms");
     assert!(codel.rate(0..5) > 0.85 * 20e6, "{}", codel.rate(0..5));
     assert!(codel.early > 100, "{}", codel.early);
-    // It is the target that holds it there.
+    // The queuing delay is held by the target.
     let lax = CoDel { target: TimeDelta::from_millis(20), ..CoDel::default() };
     let (mean, _) = run(20_000, Discipline::CoDel(lax), bulk(5)).of(0..5);
     assert!((12.0..26.0).contains(&mean), "{mean} ms at a target of 20 ms");

@@ -1,8 +1,9 @@
-//! Shared bottleneck detection (RFC 8382) from end to end: two flows whose base delays are 20 and 90 ms, links of 10 Mbit/s
-//! with 200 ms of drop-tail queue, and ten sources of others on each, in bursts of 1 s with gaps of 2 s.
+//! Shared bottleneck detection (RFC 8382) from end to end. The base delays of the two flows are 20 and 90 ms; links
+//! have 10 Mbit/s and 200 ms of drop-tail queue. Each link has ten sources of background traffic, in bursts of 1 s with
+//! gaps of 2 s.
 //!
-//! Nothing is coupled: each flow does what it would do alone, and the groups are written down. Calls send at most
-//! 500 kbit/s each; TCP flows take what others leave, so that less of others keeps the queue as busy.
+//! The flows are not coupled: each behaves as it would alone, and the groups are recorded. Calls send at most 500
+//! kbit/s each. TCP flows take the rest of the capacity, so that less background traffic keeps the queue as busy.
 
 use std::collections::VecDeque;
 
@@ -32,10 +33,10 @@ const SOURCES: u32 = 10;
 const BURST: TimeDelta = TimeDelta::from_secs(1);
 const GAP: TimeDelta = TimeDelta::from_secs(2);
 
-/// What both flows are.
+/// Kind of both flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Law {
-    /// A call whose rate is what it is.
+    /// A call at a constant rate.
     Steady,
     Gcc,
     Nada,
@@ -46,14 +47,14 @@ enum Law {
 const CALLS: [Law; 3] = [Law::Steady, Law::Gcc, Law::Nada];
 const TRANSFERS: [Law; 2] = [Law::NewReno, Law::Cubic];
 
-/// Where the two flows meet the traffic of others.
+/// Place of the two flows' bottlenecks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Bottleneck {
-    /// On one link.
+    /// A common link.
     Shared,
-    /// Each on a link of its own.
+    /// A link of its own for each.
     Separate,
-    /// First on one, from 120 s on each on its own.
+    /// A common link at first, from 120 s on a link of its own for each.
     Moves,
 }
 
@@ -62,11 +63,11 @@ struct Case {
     law: Law,
     place: Place,
     bottleneck: Bottleneck,
-    /// What others send in the mean, of the capacity.
+    /// Mean load of the background traffic, as a share of the capacity.
     others: f64,
     seconds: u64,
     seed: u64,
-    /// Of the second flow's receiver.
+    /// Clock of the second flow's receiver.
     clock: ClockSpec,
 }
 
@@ -111,7 +112,7 @@ fn call(law: Law, place: Place) -> Traffic {
     } else {
         let mut own = goog_cc::Config::default();
         if law == Law::Steady {
-            // They would leave out frames and let them go at once, whatever the bounds of the rate.
+            // Otherwise they would drop frames and send frames at once, within any bounds of the rate.
             own.push_back.enabled = false;
             own.pacing_burst = TimeDelta::ZERO;
         }
@@ -164,7 +165,7 @@ fn with_others(case: &Case, spec: RunSpec) -> RunSpec {
     })
 }
 
-/// Seconds at which the two flows came to be in one group (`true`) and in two.
+/// Seconds at which the two flows were put into one group (`true`) and into two.
 fn changes<M: Monitor>(case: &Case, watch: M) -> (Vec<(f64, bool)>, M) {
     let moves = Moves::default();
     let coupler = Detected::new(Groups::written_to(&moves), Config::default()).unwrap();
@@ -203,7 +204,7 @@ fn together(changes: &[(f64, bool)], at: u64) -> bool {
 
 const SEEDS: core::ops::Range<u64> = 1..4;
 
-/// Cases with which a bottleneck is busy enough to be seen, and others not so much that a flow starves.
+/// Cases whose bottleneck is busy enough to be detected, and whose background traffic starves no flow.
 fn cases(bottleneck: Bottleneck, calls: f64, transfers: f64, seconds: u64) -> impl Iterator<Item = Case> {
     let of = move |law, others| SEEDS.map(move |seed| Case::new(law, bottleneck, others, seconds, seed));
     let at_the_receiver = CALLS.into_iter().flat_map(move |law| of(law, calls));
@@ -214,10 +215,11 @@ fn cases(bottleneck: Bottleneck, calls: f64, transfers: f64, seconds: u64) -> im
         .chain(at_the_receiver.map(|case| Case { place: Place::Receiver, ..case }))
 }
 
-/// The calls and others offer 0.9 of the capacity. Where they offer 1.1, six of 60 pairs (ten seeds) take up to 50 s, all of them by
-/// statistics made at the receiver: the queue is full so often that nearly all delays are alike. Pairs of TCP flows take up
-/// to 45 s beside others' 0.6, and hardly come together beside 1.0, where they starve. GCC lets whole frames go at once, and a
-/// receiver makes its statistics of what has arrived by then: of forty such pairs nine take more than 35 s, so one of three may.
+/// The calls and the background traffic offer 0.9 of the capacity. Where they offer 1.1, six of 60 pairs (ten seeds)
+/// take up to 50 s, all of them with statistics computed at the receiver. There the queue is full so often that nearly
+/// all delays are alike. Pairs of TCP flows take up to 45 s beside background traffic of 0.6, and are hardly grouped
+/// beside 1.0, where they starve. GCC sends whole frames at once, and a receiver computes its statistics of the packets
+/// that have arrived by then. Of forty such pairs nine take more than 35 s, so one of three may.
 #[test]
 fn flows_of_one_bottleneck_are_grouped_within_35_s() {
     let (mut late, mut late_at_the_receiver_of_gcc) = (Vec::new(), 0);
@@ -242,8 +244,8 @@ fn flows_of_two_bottlenecks_are_never_grouped() {
     }
 }
 
-/// Three of ten pairs of calls are in one group after 160 s if others' load is 0.8: their own links have no queue most of the
-/// time, and intervals without a bottleneck say nothing against what was known.
+/// Three of ten pairs of calls are in one group after 160 s if the background traffic is 0.8. Their own links have no
+/// queue most of the time, and intervals without a bottleneck do not change the groups.
 #[test]
 fn a_bottleneck_that_becomes_two_at_120_s_parts_flows_before_160_s() {
     for case in cases(Bottleneck::Moves, 1.0, 0.5, 180) {
@@ -253,8 +255,8 @@ fn a_bottleneck_that_becomes_two_at_120_s_parts_flows_before_160_s() {
     }
 }
 
-/// For calls whose rate is what it is, to 1.5 s. What the others send depends on their receivers' clocks, too (delays by
-/// which a law goes, timers of delayed acknowledgements), so that they have another course; it ends the same.
+/// For calls at a constant rate, to 1.5 s. The background traffic depends on its receivers' clocks, too (delays in a
+/// controller, timers of delayed acknowledgements), and so takes another time course. The result is the same.
 #[test]
 fn a_clock_that_is_off_by_eleven_days_and_drifts_by_100_ppm_changes_nothing() {
     for drift_ppm in [100.0, -100.0] {
@@ -271,7 +273,7 @@ fn a_clock_that_is_off_by_eleven_days_and_drifts_by_100_ppm_changes_nothing() {
     }
 }
 
-/// Makes statistics of the true fates of the first flow's segments, and writes down what it told.
+/// Computes statistics of the true fates of the first flow's segments, and records those that it reports.
 struct Truth {
     statistics: FlowStatistics,
     lost: VecDeque<SendTime>,

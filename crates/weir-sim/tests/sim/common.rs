@@ -51,7 +51,7 @@ pub(crate) fn gcc_2016() -> Traffic {
     ))
 }
 
-/// Wants each flow to do what it would do without a coupler.
+/// Coupler that has each flow do what it would do without one.
 #[derive(Debug, Default)]
 pub(crate) struct Echo {
     orders: VecDeque<(FlowId, CouplerAction)>,

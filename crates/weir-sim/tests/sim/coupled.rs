@@ -1,4 +1,4 @@
-//! Words and orders between the hosts of coupled flows and their coupler.
+//! Messages and actions between the hosts of coupled flows and their coupler.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use weir_sim::{Simulation, SpecError};
 use weir_world::tcp::TcpConfig;
 use weir_world::{CoupledSpec, FlowSpec, Monitor, RunSpec};
 
-/// Wants every flow of rates to send at so much, from the first word on.
+/// Coupler that sets all flows with rates to this rate, from the first message on.
 #[derive(Debug)]
 struct Dictator(DataRate, Vec<(FlowId, CouplerAction)>);
 
@@ -35,7 +35,8 @@ impl Coupler for Dictator {
     }
 }
 
-/// Answers whoever told of a timeout, and orders the other of two flows something before. Of all else it thinks nothing.
+/// Coupler that answers a reported timeout, first with an action for the other of two flows, then with two for the flow
+/// itself. Other messages are ignored.
 #[derive(Debug, Default)]
 struct Meddler(VecDeque<(FlowId, CouplerAction)>);
 
@@ -57,7 +58,7 @@ impl Coupler for Meddler {
     }
 }
 
-/// Hears, and wants nothing.
+/// Coupler that takes messages and has no actions.
 #[derive(Debug)]
 struct Mute;
 
@@ -75,12 +76,12 @@ impl Coupler for Mute {
     }
 }
 
-/// What was said, and when.
+/// Record of messages and actions, with their times.
 #[derive(Debug, Default)]
 struct Heard {
-    /// By or to which flow, the word or the order.
+    /// Time, flow, and its message or the action for it.
     said: Vec<(Time, usize, Result<CouplingMessage, CouplerAction>)>,
-    /// Data packets, and of which flow.
+    /// Times of data packets, and their flows.
     sent: Vec<(Time, usize)>,
 }
 
@@ -124,7 +125,7 @@ fn heard(spec: RunSpec) -> Heard {
     Simulation::new(spec, Heard::default()).expect("a valid spec").run()
 }
 
-/// A queue so short that timers run out, too.
+/// A queue so short that there are retransmission timeouts as well.
 fn short_queue(flows: &dyn Fn() -> Vec<FlowSpec>) -> RunSpec {
     let mut spec = spec(800, 60, flows());
     spec.links[0].config.queue = QueueConfig { limit_packets: Some(3), ..QueueConfig::default() };
@@ -157,7 +158,8 @@ fn without_delay_an_order_comes_before_the_flow_sends_more() {
     let (joined, ordered, sent) = (heard.words()[0], heard.orders()[0], heard.sent[0]);
     assert!(matches!(joined.2, CouplingMessage::Join(_)));
     assert_eq!((joined.0, ordered.0, sent.0), (Time::ZERO, Time::ZERO, Time::ZERO));
-    // Frames of 700 / 30 kbit are 2917 bytes: three packets, from the first on. At the start rate two would do.
+    // Frames of 700 / 30 kbit are 2917 bytes: three packets, from the first frame on. At the start rate there would be
+    // two.
     let second = heard.sent.iter().filter(|(at, _)| *at < Time::from_millis(1000)).count();
     assert!((89..=93).contains(&second), "{second}");
 }
@@ -244,7 +246,7 @@ fn a_transfer_joins_when_its_connection_stands_and_leaves_when_it_is_complete() 
     let short = weir_world::Traffic::Tcp { law, config, size };
     let words = heard(coupled_by(Echo::default(), 0, spec(2000, 20, vec![flow("short", short)]))).words();
     let Some((at, _, CouplingMessage::Join(join))) = words.first() else { panic!("{:?}", words.first()) };
-    // 50 ms there and back and two small packets' serialisation.
+    // A round trip of 50 ms, and the serialisation of two small packets.
     assert!((Time::from_millis(50)..Time::from_millis(52)).contains(at), "{at}");
     assert_eq!(join.window.unwrap().window.cwnd, 10.0);
     assert!(matches!(words.last(), Some((.., CouplingMessage::Leave))));
@@ -323,7 +325,7 @@ fn every_recovery_that_is_left_was_entered() {
     }
 }
 
-/// When the flow that joins another one's 10 Mbit/s after 20 s has sent.
+/// Times at which the flow that joins another one's 10 Mbit/s after 20 s has sent.
 fn newcomer_sends(newcomer: Newcomer) -> Vec<Time> {
     let flows = vec![flow("first", tcp()), flow("newcomer", tcp()).from(Time::from_millis(20_000))];
     let mut spec = coupled_by(ctrl_tcp(newcomer), 0, spec(10_000, 24, flows));
@@ -335,7 +337,8 @@ fn newcomer_sends(newcomer: Newcomer) -> Vec<Time> {
     sent.map(|(at, _)| at).collect()
 }
 
-/// Most packets that leave within the time that one takes at the bottleneck, in the first round trips.
+/// Maximum number of packets that leave within the serialisation time of one at the bottleneck, in the first round
+/// trips.
 fn back_to_back(sent: &[Time]) -> usize {
     let early = sent.iter().take_while(|at| **at < Time::from_millis(20_800));
     let early: Vec<Time> = early.copied().collect();
@@ -350,14 +353,14 @@ fn the_acknowledgement_clock_lets_a_newcomers_share_out_without_a_burst() {
     let (with, without) = (back_to_back(&clocked), back_to_back(&at_once));
     assert!(with <= 3, "{with} with the clock, {without} without");
     assert!(without >= 20, "{without}: the whole share");
-    // Within a round trip and a half of the newcomer's handshake most of a share is under way, burst or none.
+    // Within 1.5 round trips of the newcomer's handshake most of a share is in flight, with or without a burst.
     let soon = clocked.iter().filter(|at| **at < Time::from_millis(20_450)).count();
     assert!(soon >= 20, "{soon}");
 }
 
 #[test]
 fn time_does_not_run_backwards_where_a_couplers_timer_is_due_at_once() {
-    // Round-trip times fall as the queue empties, and with them the patience of clocks.
+    // Round-trip times fall as the queue empties, and with them the timeouts of the flows.
     for seed in 1..6 {
         let flows =
             (0..6).map(|n| flow(&format!("f{n}"), tcp()).from(Time::from_millis(n * 97 * seed % 1000)));

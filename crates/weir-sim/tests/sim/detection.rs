@@ -1,4 +1,4 @@
-//! Flows that are coupled because their delays say that they share a bottleneck.
+//! Flows that are coupled because their delays show that they share a bottleneck.
 
 use weir_cc::coupled::FlowId;
 use weir_cc::coupled::sbd::{Config, Detected};
@@ -13,7 +13,7 @@ use weir_world::{
 use crate::common::{flow, gcc_2016, link};
 use crate::groups::{Groups, Moves};
 
-/// Others send 2.4 Mbit/s for 0.7 s out of 1.1 s and more, another time on each link.
+/// Background traffic of 2.4 Mbit/s for 0.7 s out of 1.1 s and more, with another time course on each link.
 fn bursts(name: &str, link: usize, every_ms: u64) -> FlowSpec {
     let kbps = DataRate::from_kbps;
     let burst = |at: u64| [(Time::from_millis(at), kbps(2400)), (Time::from_millis(at + 700), kbps(0))];
@@ -22,7 +22,7 @@ fn bursts(name: &str, link: usize, every_ms: u64) -> FlowSpec {
     FlowSpec::new(name, Traffic::Unresponsive(traffic)).over([link], [])
 }
 
-/// The groups of two calls, the second of which goes by link `second` and whose receiver has another clock.
+/// The groups of two calls. The second goes over link `second`, and its receiver has another clock.
 fn groups(second: usize, place: Place) -> [Vec<(f64, u32)>; 2] {
     let detection = Some(Detection::new(place, &Config::DEFAULT).unwrap());
     let video = |name: &str| {
@@ -49,13 +49,13 @@ fn groups(second: usize, place: Place) -> [Vec<(f64, u32)>; 2] {
         let own = moves.iter().filter(|(_, member, _)| *member == FlowId(flow));
         let mut changes: Vec<(f64, u32)> =
             own.map(|&(at, _, group)| (at.nanos() as f64 / 1e9, group)).collect();
-        // Nobody answers these flows: they join again and again, each time where they are.
+        // The coupler does not answer these flows: they join again and again, each time in their present group.
         changes.dedup_by_key(|&mut (_, group)| group);
         changes
     })
 }
 
-/// When two flows come to be in one group.
+/// Time at which two flows are put into one group.
 fn coupled(groups: &[Vec<(f64, u32)>; 2]) -> Option<f64> {
     let at = |flow: &[(f64, u32)], time: f64| {
         flow.iter().take_while(|move_| move_.0 <= time).last().map(|of| of.1)

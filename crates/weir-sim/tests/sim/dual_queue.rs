@@ -1,5 +1,5 @@
-//! Scalable TCP beside classic TCP in DualPI2's coupled queues (RFC 9332): the shares that the coupling makes, and the
-//! delays.
+//! Scalable TCP beside classic TCP in DualPI2's coupled queues (RFC 9332): the shares that result from the coupling,
+//! and the delays.
 //!
 //! Classic flows have a window of √(3/2) / √p_C, scalable ones of 2 (1 − p_CL) / p_CL: a segment more per round trip
 //! for those that are not marked, half the share of marks less. With p_CL = k·√p_C and k = 2 that is about the same
@@ -16,12 +16,12 @@ use weir_world::{FlowSpec, Monitor, PacketMeta, Traffic};
 
 const WARM_UP: Time = Time::from_millis(20_000);
 const SECONDS: u64 = 120;
-/// Propagation there and back, in seconds.
+/// Round-trip propagation time, in seconds.
 const ROUND_TRIP: f64 = 0.05;
 /// A segment on the wire, in bits.
 const SEGMENT: f64 = 12_000.0;
 
-/// Bytes and waits in ms of each flow, after the warm-up.
+/// Bytes and queuing delays in ms of each flow, after the warm-up.
 #[derive(Debug)]
 struct Meter(Vec<(f64, Vec<f64>)>);
 
@@ -35,12 +35,12 @@ impl Monitor for Meter {
     }
 }
 
-/// What became of the flows of a queue.
+/// Results of the flows of a queue.
 #[derive(Debug)]
 struct Share {
     /// Mean rate of a flow, in bit/s.
     rate: f64,
-    /// Mean wait in ms, and the wait that 99 % do not exceed.
+    /// Mean and 99th percentile of the queuing delay, in ms.
     wait: f64,
     most: f64,
 }
@@ -76,8 +76,8 @@ impl Both {
         self.scalable.rate / self.classic.rate
     }
 
-    /// The same by the laws of the windows, from the flight of a classic flow: on average half a segment of a window is
-    /// not used.
+    /// The same by the equations of the windows, from the flight size of a classic flow. On average half a segment of a
+    /// window is not used.
     fn predicted(&self, coupling: f64) -> f64 {
         let root = 1.5_f64.sqrt() / (self.classic.flight() + 0.5);
         let marked = coupling * root;
@@ -94,10 +94,10 @@ struct Bottleneck {
     scalable: usize,
     /// Whether the scalable flows are paced.
     paced: bool,
-    /// Of how many segments of theirs one is acknowledged.
+    /// Number of their segments per acknowledgement.
     ack_every: u32,
     coupling: f64,
-    /// From which delay on the L4S queue marks by itself.
+    /// Delay from which on the L4S queue marks by itself.
     ramp_from: TimeDelta,
 }
 
@@ -191,7 +191,7 @@ fn small_windows_share_as_the_laws_of_the_windows_say() {
     }
 }
 
-/// At 20 Mbit/s a packet takes 0.6 ms: two at once are marked by the ramp, whatever the coupling says.
+/// At 20 Mbit/s a packet takes 0.6 ms: two at once are marked by the ramp, for any coupling.
 #[test]
 fn bursts_on_a_slow_link_are_marked_by_the_ramp_and_pacing_avoids_it() {
     let smooth = paced(20, 2, 2).run(new_reno);

@@ -1,4 +1,4 @@
-//! What the engine promises: conservation, determinism, clocks, feedback that is an ordinary packet.
+//! Guarantees of the engine: conservation, determinism, clocks, feedback that is an ordinary packet.
 
 use crate::common::{constant, flow, gcc_2016, spec, tcp};
 use weir_cc::{DataSize, Target, TimeDelta};
@@ -6,7 +6,7 @@ use weir_net::{QueueConfig, Time};
 use weir_sim::{Simulation, SpecError};
 use weir_world::{ClockSpec, FlowSpec, FrameMeta, Loss, Monitor, PacketMeta, RunSpec, Side, Traffic};
 
-/// Counts everything, and folds everything into one number.
+/// Monitor that counts all events, and folds them into one number.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Tally {
     sent: u64,
@@ -85,7 +85,7 @@ fn a_run_without_an_end_ends_when_nothing_happens_any_more() {
 #[test]
 fn every_packet_is_delivered_dropped_or_still_inside() {
     let tally = run(spec(1000, 20, vec![flow("a", constant(700)), flow("b", constant(500))]));
-    // 1.2 Mbit/s into 1 Mbit/s: 3000 packets in 20 s, 2500 leave less what is on the way (25 ms = 3 packets).
+    // 1.2 Mbit/s into 1 Mbit/s: 3000 packets in 20 s, 2500 leave, less those in flight (25 ms = 3 packets).
     assert_eq!(tally.sent, 1751 + 1251, "at both ends of 20 s, and in between");
     assert!((2490..=2500).contains(&tally.delivered), "{}", tally.delivered);
     let inside = tally.sent - tally.delivered - tally.dropped;
@@ -151,7 +151,7 @@ fn feedback_queues_on_the_reverse_path_and_can_be_lost() {
     let mut flooded = flow("flood", constant(1500));
     (flooded.forward, flooded.reverse) = (vec![1], vec![]);
     let mut spec = spec(1000, 60, vec![flow("video", gcc_2016()), flooded]);
-    // By time or bytes a small report nearly always finds room; by packets it does not.
+    // By time or bytes a small report nearly always fits the queue; by packets it does not.
     spec.links[1].config.queue = QueueConfig { limit_packets: Some(40), ..QueueConfig::default() };
     let tally = run(spec);
     assert!(tally.control_dropped > 5, "{}", tally.control_dropped);
@@ -185,7 +185,7 @@ fn the_flows_of_a_call_share_its_hosts_and_each_has_its_own_times() {
         run(spec(2000, 30, flows.map(|flow| FlowSpec { call, ..flow }).into()))
     };
     let together = run_in(Some(3));
-    // One from 0 to 30 s, one from 5 to 15 s less a second.
+    // A flow from 0 to 30 s, and another from 5 to 15 s with a pause of a second.
     assert_eq!(together.frames, 901 + 270);
     assert_eq!(together, run_in(None), "with clocks alike it does not matter whose host a flow has");
 }
@@ -252,7 +252,7 @@ fn a_route_leads_over_links_that_exist() {
     for none in [2, 3] {
         assert!(refused(&[0, none], &[1], gcc_2016()) && refused(&[0], &[none], gcc_2016()), "{none}");
     }
-    // What hears nothing needs no way back; what does needs one.
+    // A flow without feedback needs no reverse route; a flow with feedback needs one.
     assert!(refused(&[], &[1], constant(100)) && !refused(&[0], &[], constant(100)));
     assert!(refused(&[0], &[], gcc_2016()) && refused(&[0], &[], tcp()));
 }

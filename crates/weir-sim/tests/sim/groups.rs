@@ -1,4 +1,4 @@
-//! A coupler that changes nothing and writes down which group each flow is in.
+//! A coupler that changes no flow and records the group of each.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,10 +7,10 @@ use weir_cc::coupled::{Aggregate, Coupler, CouplerAction, CouplingMessage, FlowI
 
 use crate::common::Echo;
 
-/// In which group a flow came to be, and when.
+/// Groups into which flows were put, with the times.
 pub(crate) type Moves = Arc<Mutex<Vec<(SendTime, FlowId, u32)>>>;
 
-/// Leaves flows to do what they would do without a coupler, and writes their groups down.
+/// Coupler that has flows do what they would do without one, and records their groups.
 #[derive(Debug, Default)]
 pub(crate) struct Groups(Echo, Moves);
 

@@ -1,4 +1,4 @@
-//! The simulator as its users meet it: what the engine promises, and what queues, cells and TCP do within it.
+//! The simulator through its public interface: guarantees of the engine, and behaviour of queues, cells and TCP.
 
 mod active_queues;
 mod bottlenecks;

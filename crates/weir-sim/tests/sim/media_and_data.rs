@@ -1,4 +1,4 @@
-//! A call whose media goes by delay and whose data goes by loss, on its own and coupled.
+//! A call with delay-based media and loss-based data, uncoupled and coupled.
 
 use crate::common::flow;
 use weir_cc::coupled::Coupler;
@@ -17,14 +17,14 @@ use weir_world::{
     CoupledSpec, CouplingSpec, Desired, FlowSpec, LinkSpec, MediaSpec, Monitor, PacketMeta, RunSpec, Traffic,
 };
 
-/// Rates in kbit/s and queues in packets; 50 ms each way.
+/// Rates in kbit/s and queues in packets; 50 ms in either direction.
 const LINKS: [(u64, u32); 2] = [(2000, 60), (4000, 120)];
 const DATA_FROM: u64 = 10;
 
-/// What passed, and how long it had waited.
+/// Packets that passed the link, with their queuing delays.
 #[derive(Debug, Default)]
 struct Passed {
-    /// When, whose, how many bytes, and the wait in ms.
+    /// Time, flow, bytes, and the queuing delay in ms.
     packets: Vec<(f64, usize, u32, f64)>,
     lost: usize,
 }
@@ -48,7 +48,7 @@ impl Passed {
         waits
     }
 
-    /// The 95th percentile of the wait in ms.
+    /// The 95th percentile of the queuing delay in ms.
     fn p95(&self, from: f64, to: f64) -> f64 {
         let waits = self.waits(from, to);
         waits.get(waits.len() * 95 / 100).copied().unwrap_or_default()
@@ -59,18 +59,18 @@ impl Passed {
         bytes.map(|(_, _, bytes, _)| f64::from(*bytes)).sum::<f64>() * 8e-6 / (to - from)
     }
 
-    /// The part of the link that both use.
+    /// Share of the link that both use.
     fn used(&self, link: (u64, u32), from: f64, to: f64) -> f64 {
         (self.mbps(0, from, to) + self.mbps(1, from, to)) * 1e3 / link.0 as f64
     }
 
-    /// The data's part of the bytes.
+    /// The data's share of the bytes.
     fn data_part(&self, from: f64, to: f64) -> f64 {
         let (media, data) = (self.mbps(0, from, to), self.mbps(1, from, to));
         data / (media + data)
     }
 
-    /// The parts of intervals of 10 s, the furthest from `part` over `part`.
+    /// The data's share in intervals of 10 s relative to `part`, where it is furthest from 1.
     fn worst_part(&self, part: f64, from: u64, to: u64) -> f64 {
         let parts = (from..to - 9).map(|at| self.data_part(at as f64, at as f64 + 10.0) / part);
         parts.max_by(|a, b| (a - 1.0).abs().total_cmp(&(b - 1.0).abs())).unwrap_or_default()
@@ -117,7 +117,7 @@ struct Case {
     data: Option<&'static str>,
     link: (u64, u32),
     seconds: u64,
-    /// Priorities of media and data, if coupled by this.
+    /// Priorities of media and data, and the coupler's configuration, if they are coupled.
     coupled: Option<(Config, f64, f64)>,
     pause: Option<(u64, u64)>,
 }
@@ -164,7 +164,8 @@ impl Case {
     }
 }
 
-/// The grid of links, priorities and seeds is the row `weir/media-and-data`; here is one place of it for each law.
+/// Asserts the queuing delay, the data's share and the utilisation of a call with data on one link. The grid of links,
+/// priorities and seeds is the row `weir/media-and-data`; here each controller has one place of it.
 fn data_beside(law: &'static str, data: &'static str, (of_media, of_data): (f64, f64)) {
     let narrow = LINKS[0];
     let alone = Case { data: None, ..Case::of(law, "", narrow) }.run().p95(40.0, 80.0);
@@ -194,8 +195,8 @@ fn data_beside_scream_takes_its_part_and_fills_no_queue() {
     data_beside("scream", "newreno", (1.0, 2.0));
 }
 
-/// By the smallest round-trip time a queue takes its part of the data's share, and media that is left more than its share
-/// makes the queue longer.
+/// With the smallest round-trip time a queue takes part of the data's share, and media with more than its share makes
+/// the queue longer.
 #[test]
 fn windows_by_the_smallest_round_trip_time_miss_the_datas_part() {
     let run = Case::of("gcc", "newreno", LINKS[0]).coupled(Config::by_base_rtt(), 1.0, 1.0).run();
@@ -218,7 +219,7 @@ fn data_takes_the_link_while_media_pauses_and_yields_when_it_is_back() {
     }
 }
 
-/// The mean wait and the part of the link that is used, of LEDBAT beside TCP with a queue of four times its target.
+/// The mean queuing delay and the utilisation of LEDBAT beside TCP with a queue of four times its target.
 fn beside_ledbat(config: Config) -> (f64, f64) {
     let link = (2000, 80);
     let run = Case::of("ledbat", "newreno", link).coupled(config, 1.0, 1.0).run();
@@ -230,7 +231,7 @@ fn beside_ledbat(config: Config) -> (f64, f64) {
 fn ledbat_keeps_its_target_for_a_tcp_too() {
     let (wait, used) = beside_ledbat(Config::ledbat());
     assert!((75.0..=125.0).contains(&wait) && used >= 0.9, "{wait} ms, {used} used");
-    // One segment more in each round trip, and one less: twice the target.
+    // A segment more in each round trip, and a segment less: twice the target.
     let (wait, used) = beside_ledbat(Config::ledbat_sum_all());
     assert!((180.0..=240.0).contains(&wait) && used >= 0.9, "{wait} ms, {used} used");
 }

@@ -14,7 +14,7 @@ use crate::common::{flow, spec};
 /// Bytes of a request on the wire.
 const REQUEST: u32 = 400;
 
-/// What was transferred and sent, and when.
+/// Transfers and packets sent, with their times.
 #[derive(Debug, Default)]
 struct Seen {
     transfers: Vec<(Time, TransferMeta)>,
@@ -57,7 +57,7 @@ fn downloads(begins_idle: bool) -> FlowSpec {
     flow("short", Traffic::Downloads { laws: laws(), config: TcpConfig::default(), downloads })
 }
 
-/// Clients without any distance of their own, whose responses have 11 579 bytes.
+/// Clients without an additional delay of their own, whose responses have 11 579 bytes.
 fn web(kbps: u64, requests: f64) -> FlowSpec {
     let web = Web {
         load: DataRate::from_kbps(kbps),
@@ -84,7 +84,7 @@ fn each_download_takes_as_long_as_the_one_before_and_begins_after_it() {
         assert_eq!((takes(&pair[1]), pair[1].1.size), (once, DataSize::from_bytes(100_000)));
         assert!(pair[1].1.started > pair[0].0, "it begins after the last one");
     }
-    // Nothing is sent but by a download under way.
+    // Packets are sent only during a download.
     let under_way = |at: &Time| seen.transfers.iter().any(|(now, own)| own.started <= *at && at <= now);
     let last = seen.transfers.last().unwrap().0;
     assert!(seen.data.iter().filter(|at| **at <= last).all(under_way));
@@ -105,7 +105,7 @@ fn after_its_stop_no_download_begins_and_none_goes_on() {
     let within = stop(120);
     assert!(within.data.iter().all(|at| *at <= Time::from_millis(120)) && within.data.len() == 30);
     assert!(within.transfers.is_empty());
-    // Whenever it is.
+    // The same at any time.
     for ms in (1000..8000).step_by(500) {
         let end = Time::from_millis(ms);
         let seen = stop(ms);
@@ -120,7 +120,7 @@ fn what_is_lost_of_a_download_is_sent_again_until_it_is_there() {
     spec.links[0].config.loss = LossModel::Bernoulli(0.2);
     let seen = seen(spec);
     assert!(seen.transfers.len() > 10, "{}", seen.transfers.len());
-    // 70 segments each, of which a fifth has to go again.
+    // 70 segments each, a fifth of which is retransmitted.
     let sent = seen.data.len() as f64 / seen.transfers.len() as f64;
     assert!((80.0..110.0).contains(&sent), "{sent}");
 }
@@ -172,7 +172,7 @@ fn after_its_stop_no_session_and_no_request_begins() {
     let seen = seen(spec(10_000, 60, vec![web(500, 4.0).until(stop)]));
     assert!(seen.requests.iter().all(|at| *at < stop) && seen.requests.len() > 50, "{}", seen.requests.len());
     assert!(seen.requests.last().is_some_and(|last| stop - *last < TimeDelta::from_secs(2)));
-    // What was asked for before still comes.
+    // Responses to earlier requests still come.
     assert_eq!(seen.transfers.len(), seen.requests.len());
 }
 
@@ -202,7 +202,7 @@ fn chromiums_tcp_completes_a_transfer() {
 
 #[test]
 fn of_what_comes_twice_the_copy_is_no_payload() {
-    // Where acknowledgements are lost segments go again that have arrived.
+    // Where acknowledgements are lost, segments are retransmitted that have arrived.
     for traffic in [web(500, 4.0), downloads(false)] {
         let mut spec = spec(10_000, 120, vec![traffic.until(Time::from_millis(40_000))]);
         spec.links[1].config.loss = LossModel::Bernoulli(0.3);

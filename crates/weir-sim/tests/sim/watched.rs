@@ -1,4 +1,4 @@
-//! What a monitor is told of packets on their way.
+//! Reports to a monitor on packets in flight.
 
 use weir_cc::{DataRate, DataSize, Ecn, TimeDelta};
 use weir_media::AudioConfig;
@@ -10,14 +10,14 @@ use weir_world::{
 
 use crate::common::{flow, gcc_2016, spec};
 
-/// Times and waits in µs.
+/// Record of events, with times and queuing delays in µs.
 #[derive(Debug, Default)]
 struct Watch {
     entered: Vec<(u64, usize, u32, bool)>,
     left: Vec<(u64, usize, u64)>,
     delivered: Vec<(u64, u64)>,
     dropped: Vec<(u64, usize, bool)>,
-    /// Link, flow, who sent it, whether it is media and its ECN field, of each packet that came out of a link.
+    /// Link, flow, sending end, whether it is media, and ECN field of each packet that came out of a link.
     seen: Vec<(usize, usize, Side, bool, Ecn)>,
 }
 
@@ -90,7 +90,7 @@ fn a_packet_waits_at_bottlenecks_and_a_link_tells_of_all_its_own_waits() {
         ]
     );
     assert_eq!(watch.delivered, [(53_000, 0), (63_000, 3000), (73_000, 6000)]);
-    // Queues of bottlenecks alone are watched: at 10 ms the second packet is in service.
+    // Only queues of bottlenecks are watched: at 10 ms the second packet is in service.
     assert_eq!(watch.entered, [(0, 0, 0, true), (5000, 0, 1, true), (10_000, 0, 1, true)]);
 }
 
@@ -116,7 +116,7 @@ fn packets_are_shown_with_their_sender_and_their_marks() {
     let watch = watch(spec(1000, 2, vec![other, flow("marked", Traffic::Media(media))]));
     for (flow, ecn) in [(0, Ecn::NotEct), (1, Ecn::Ect1)] {
         let own = || watch.seen.iter().filter(|seen| seen.1 == flow);
-        // Media goes there over link 0, and reports come back over link 1.
+        // Media goes over link 0, and reports come back over link 1.
         assert!(own().filter(|seen| seen.3).all(|seen| (seen.0, seen.2, seen.4) == (0, Side::Sender, ecn)));
         assert!(own().all(|seen| (seen.0 == 0) == (seen.2 == Side::Sender)));
         assert!(own().any(|seen| seen.3) && own().any(|seen| seen.2 == Side::Receiver));

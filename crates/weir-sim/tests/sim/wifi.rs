@@ -6,7 +6,7 @@ use weir_sim::{Simulation, SpecError};
 use weir_units::TimeDelta;
 use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, RunSpec, Traffic};
 
-/// What became of each flow's packets, media and control, and what came back of it.
+/// Counts of each flow's packets, media and control, and of the packets in the reverse direction.
 #[derive(Debug, Default, Clone, PartialEq)]
 struct Tally {
     sent: Vec<u64>,
@@ -47,8 +47,8 @@ impl Monitor for Tally {
     }
 }
 
-/// A cell of so many stations, with the links 2i up and 2i + 1 down for station i, and 25 ms of wire in either
-/// direction behind them.
+/// A cell of `stations`, with the links 2i up and 2i + 1 down for station i, and 25 ms of wire in either direction
+/// behind them.
 fn cell(stations: usize, seconds: u64, flows: Vec<FlowSpec>, make: impl Fn(WifiLink) -> WifiLink) -> RunSpec {
     let (mut links, mut members) = (Vec::new(), Vec::new());
     for station in 0..stations {
@@ -65,7 +65,7 @@ fn cell(stations: usize, seconds: u64, flows: Vec<FlowSpec>, make: impl Fn(WifiL
     RunSpec { seed: 1, end: Time::from_millis(1000 * seconds), links, cells, couplings: Vec::new(), flows }
 }
 
-/// A flow from the station to the wire, or the other way.
+/// A flow from the station to the wire, or in the reverse direction.
 fn of_station(stations: usize, station: usize, upwards: bool, traffic: Traffic) -> FlowSpec {
     let wire = 2 * stations;
     let (up, down) = (vec![2 * station, wire], vec![wire + 1, 2 * station + 1]);
@@ -110,8 +110,8 @@ fn what_enters_a_cell_arrives_or_is_lost_or_is_still_inside() {
         let tally = run(RunSpec { seed, ..cell(4, 20, flows(4).collect(), make) });
         let lost = tally.refused + tally.given_up;
         let inside = tally.sent.iter().sum::<u64>() - tally.delivered() - lost;
-        // In eight queues, but for a place in some that has just been left, and on 25 ms of wire: 100 packets at the 32
-        // Mbit/s on their way down, some 50 of those that came up at 15 to 18 Mbit/s.
+        // Eight full queues, except for places just left, and 25 ms of wire. On the wire are 100 packets at the 32
+        // Mbit/s downwards, and some 50 of those upwards at 15 to 18 Mbit/s.
         assert!((400 + 100 + 40..400 + 100 + 60).contains(&inside), "{inside}");
         assert!(tally.refused > 0, "{tally:?}");
         up += tally.delivered.iter().step_by(2).sum::<u64>();

@@ -1,23 +1,23 @@
-//! What can be chosen about a pair of TCP endpoints.
+//! Configuration of a pair of TCP endpoints.
 
 use weir_units::{DataSize, TimeDelta};
 
 use crate::tcp::packet::{Acknowledgement, Segment};
 
-/// How a pair of endpoints uses ECN. The handshake is taken to have agreed on it.
+/// Use of ECN by a pair of endpoints. The handshake is assumed to have negotiated it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {
-    /// Not at all.
+    /// No ECN.
     #[default]
     Off,
     /// ECT(0) on new data, ECN-Echo until the sender answers with CWR (RFC 3168 §6.1).
     Classic,
-    /// ECT(1) on all data, and every acknowledgement tells how many segments have arrived marked (the counter of
-    /// RFC 9768 §3.2.2, but wide enough not to wrap around within a window).
+    /// ECT(1) on all data, and every acknowledgement has the number of marked segments so far. The counter is that of
+    /// RFC 9768 §3.2.2, but wide enough not to wrap around within a window.
     Accurate,
 }
 
-/// A pair of TCP endpoints. The default resembles Linux; values out of range are brought into it.
+/// A pair of TCP endpoints. The default resembles Linux; values out of range are clamped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -26,12 +26,12 @@ pub enum EcnMode {
 pub struct TcpConfig {
     /// Payload of a full segment in bytes, at least 1.
     pub mss: u16,
-    /// IP and TCP headers in bytes, 52 with timestamps (RFC 7323 §3.2; by these round trips are measured, whatever
-    /// stands here); also the size of a pure acknowledgement without SACK.
+    /// IP and TCP headers in bytes, 52 with timestamps (RFC 7323 §3.2; round trips are measured by timestamps for any
+    /// value). Also the size of a pure acknowledgement without SACK.
     pub header: u16,
-    /// Window to begin with, in segments, at least 1 (RFC 6928 §2).
+    /// Initial window in segments, at least 1 (RFC 6928 §2).
     pub initial_window: u32,
-    /// Most segments that may be outstanding (`rwnd`), 1 to 2²⁴; the default is as good as no limit.
+    /// Maximum number of outstanding segments (`rwnd`), 1 to 2²⁴; the default is practically no limit.
     pub receive_window: u32,
     /// Retransmission timeout before the first round-trip sample (RFC 6298 §2.1).
     pub initial_rto: TimeDelta,
@@ -42,13 +42,13 @@ pub struct TcpConfig {
     /// Lower bound of the deviation term of the timeout: the `G` of RFC 6298 §2.3. Linux takes its minimum
     /// timeout here, so that the timeout never comes close to the round-trip time.
     pub min_deviation: TimeDelta,
-    /// Acknowledge every so many segments that arrive in order, at least 1 (RFC 5681 §4.2).
+    /// Number of segments arriving in order per acknowledgement, at least 1 (RFC 5681 §4.2).
     pub ack_every: u32,
-    /// Longest delay of an acknowledgement (RFC 5681 §4.2).
+    /// Maximum delay of an acknowledgement (RFC 5681 §4.2).
     pub ack_delay: TimeDelta,
     /// Selective acknowledgements and recovery by RFC 6675; otherwise RFC 6582.
     pub sack: bool,
-    /// Whether the first duplicate acknowledgements let new segments out (RFC 3042).
+    /// Whether the first duplicate acknowledgements allow new segments (RFC 3042).
     pub limited_transmit: bool,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
@@ -56,41 +56,43 @@ pub struct TcpConfig {
     pub prr: bool,
     /// Whether segments are paced, at 2 or 1.2 times the window per round trip (Linux).
     pub pacing: bool,
-    /// Losses are found by time, also those of retransmissions (RFC 8985 §6), and repaired as Linux does since 6.17: in
-    /// recovery lost segments leave, then new ones, with `prr` by RFC 9937; the window opens by all that is newly known to have
-    /// arrived, also with the acknowledgement that ends recovery; a timeout in recovery does not reduce again. Only with SACK.
+    /// Whether losses are found by time, also those of retransmissions (RFC 8985 §6), and repaired as in Linux since
+    /// 6.17. In recovery lost segments leave, then new ones, with `prr` by RFC 9937. The window opens by all newly
+    /// delivered segments, also with the acknowledgement that ends recovery. A timeout in recovery does not reduce
+    /// again. Only with SACK.
     pub rack: bool,
-    /// Whether the tail is probed, after two round trips without an acknowledgement (RFC 8985 §7). Only with `rack`.
+    /// Whether tail loss probes are sent, after two round trips without an acknowledgement (RFC 8985 §7). Only with
+    /// `rack`.
     pub tlp: bool,
-    /// Whether a reduction is undone once what was taken for lost proves to have been late only: by timestamps (RFC 3522), by
-    /// D-SACK (RFC 3708) and after a timeout by F-RTO (RFC 5682). Only with `rack`, and not of a sender that is coupled.
+    /// Whether a spurious reduction is undone: by timestamps (RFC 3522), by D-SACK (RFC 3708), and after a spurious
+    /// timeout by F-RTO (RFC 5682). Only with `rack`, and not for a coupled sender.
     pub undo: bool,
-    /// Whether the receiver tells of a segment that arrives again (D-SACK, RFC 2883). Only with SACK.
+    /// Whether the receiver reports segments that arrive again (D-SACK, RFC 2883). Only with SACK.
     pub dsack: bool,
-    /// Receive window to begin with, in segments, from where it grows to twice what is read per round trip (and more while
-    /// that grows), up to `receive_window`; while it opens each segment is acknowledged at once. `None` if it is
-    /// `receive_window` from the beginning.
+    /// Initial receive window in segments, if it is not `receive_window`. From there it grows to twice the data read
+    /// per round trip (and more while that grows), up to `receive_window`. While it opens each segment is acknowledged
+    /// at once.
     pub initial_receive_window: Option<u32>,
-    /// So many acknowledgements after each segment that arrives again leave one by one, as at the beginning.
+    /// Number of acknowledgements that leave one by one after each segment that arrives again, as at the beginning.
     pub quick_acks_again: u32,
-    /// Whether a sender hands bursts to its device and pushes each (`tcp_tso_autosize` and `tcp_tso_should_defer` of Linux 6.18), and a
-    /// receiver acknowledges at once what is pushed. Only with `rack`.
+    /// Whether a sender hands bursts to its device and pushes each (`tcp_tso_autosize` and `tcp_tso_should_defer` of
+    /// Linux 6.18), and a receiver acknowledges pushed segments at once. Only with `rack`.
     pub offload: bool,
     /// Whether, from the fourth on, acknowledgements of segments out of order wait for each other, for a millisecond or a twentieth
     /// of the round-trip time, whichever is less (`tcp_comp_sack_delay_ns`). Only with SACK.
     pub compress_sacks: bool,
-    /// So many segments at the beginning are acknowledged one by one (Linux's "quick acknowledgements").
+    /// Number of segments at the beginning that are acknowledged one by one (Linux's "quick acknowledgements").
     pub quick_acks: u32,
-    /// Recovery without SACK as in ns-3 up to 3.26. At a loss found by duplicates these are taken off what is
-    /// outstanding, instead of what limited transmit has sent (RFC 5681 §3.2 step 2); duplicates for the first segment
-    /// after a recovery begin another (RFC 6582 §3.2 step 2 asks for the second); and no timeout of a repair after a
-    /// timeout reduces `ssthresh` again.
+    /// Recovery without SACK as in ns-3 up to 3.26. At a loss found by duplicates these are subtracted from the flight
+    /// size, not the segments sent by limited transmit (RFC 5681 §3.2 step 2). Duplicates for the first segment after a
+    /// recovery begin another (RFC 6582 §3.2 step 2 asks for the second). No timeout during the repair after a timeout
+    /// reduces `ssthresh` again.
     pub ns3_recovery: bool,
-    /// Whether the deviation term of the retransmission timeout is that of Linux: it rises at once, comes down once per
-    /// round trip by a quarter of the difference, and rises by an eighth as much if the cause is a sample below the
-    /// mean. Otherwise by RFC 6298 §2.3.
+    /// Whether the deviation term of the retransmission timeout is that of Linux, instead of RFC 6298 §2.3. The term
+    /// rises at once, and by an eighth as much for samples below the mean. In each round trip it falls once, by a
+    /// quarter of the difference.
     pub linux_deviation: bool,
-    /// The tick of the hosts' clocks, with which timers run out (Linux); zero where these are exact.
+    /// Tick of the hosts' clocks by which timers expire (Linux); zero for exact timers.
     pub tick: TimeDelta,
 }
 
@@ -128,12 +130,12 @@ impl Default for TcpConfig {
     }
 }
 
-/// Highest `receive_window`: the scoreboards of a connection then take 6 MB, and with `rack` the times of what is outstanding 270 to
-/// 400 MB more.
+/// Maximum of `receive_window`. The scoreboards of a connection then take 6 MB, and with `rack` the transmission times
+/// of outstanding segments 270 to 400 MB more.
 const MAX_RECEIVE_WINDOW: u32 = 1 << 24;
 
 impl TcpConfig {
-    /// What the RFCs recommend: RFC 5681, RFC 6298, RFC 6675, RFC 6928, RFC 7323.
+    /// The recommendations of the RFCs: RFC 5681, RFC 6298, RFC 6675, RFC 6928, RFC 7323.
     pub fn rfc() -> Self {
         Self {
             min_rto: TimeDelta::from_secs(1),
@@ -143,7 +145,7 @@ impl TcpConfig {
         }
     }
 
-    /// Linux 3.16 (2014), without pacing as that took a special queue then.
+    /// Linux 3.16 (2014), without pacing, as that took a special queue then.
     pub fn linux_3_16() -> Self {
         Self {
             max_rto: TimeDelta::from_secs(120),
@@ -187,7 +189,7 @@ impl TcpConfig {
         }
     }
 
-    /// The same with every count in its range.
+    /// The configuration with every value in its range.
     pub fn in_range(self) -> Self {
         Self {
             mss: self.mss.max(1),

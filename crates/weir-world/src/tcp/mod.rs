@@ -1,4 +1,4 @@
-//! A pair of TCP endpoints: what can be chosen about them, and what they send to each other.
+//! A pair of TCP endpoints: their configuration and their packets.
 
 mod config;
 mod packet;

@@ -1,4 +1,4 @@
-//! What the endpoints send to each other: plain values without payload.
+//! Packets of the endpoints: plain values without payload.
 
 use weir_cc::{ArrivalTime, Ecn, SendTime};
 
@@ -14,54 +14,55 @@ pub struct Segment {
     pub syn: bool,
     /// Whether it was sent before.
     pub retransmission: bool,
-    /// Timestamp: when this copy was sent (RFC 7323 §3).
+    /// Timestamp: departure of this copy (RFC 7323 §3).
     pub sent_at: SendTime,
     /// The ECN field of its IP header (RFC 3168 §5).
     pub ecn: Ecn,
     /// "Congestion window reduced": the answer to an ECN-Echo (RFC 3168 §6.1.2).
     pub cwr: bool,
-    /// "Push": nothing follows at once, as it is the last of what left together; who has it should not wait to acknowledge it (PSH).
+    /// "Push" (PSH): the last segment of a burst, which the receiver should acknowledge without delay.
     pub push: bool,
 }
 
 /// An acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledgement {
-    /// The next segment expected: everything below has arrived.
+    /// The next segment expected: all segments below have arrived.
     pub cumulative: u32,
     /// Whether this answers a SYN.
     pub syn: bool,
-    /// What has arrived above, newest first (RFC 2018 §4); empty blocks come last.
+    /// Segments that have arrived above, newest first (RFC 2018 §4); empty blocks come last.
     pub sacks: [SackBlock; 3],
-    /// Echo of a segment's timestamp, and when that segment arrived.
+    /// Echo of a segment's timestamp, and the arrival time of that segment.
     pub stamps: Timestamps,
     /// ECN-Echo: a segment arrived marked and the sender has not answered yet (RFC 3168 §6.1.3).
     pub ece: bool,
-    /// How many segments have arrived marked so far, modulo 2¹⁶; 0 unless exact counts are used.
+    /// Number of marked segments so far, modulo 2¹⁶; 0 unless exact counts are used.
     pub marked: u16,
 }
 
-/// The two timestamps of an acknowledgement (RFC 7323 §3.2): when a segment was sent, by its sender's clock, and when it
-/// arrived, by its receiver's (`TSval`, but of the arrival: a delayed acknowledgement leaves later).
+/// The two timestamps of an acknowledgement (RFC 7323 §3.2). The first is a segment's departure on its sender's clock,
+/// the second its arrival on its receiver's. The latter is `TSval`, but of the arrival: a delayed acknowledgement
+/// leaves later.
 ///
-/// As on the wire they take eight bytes. They wrap around, and are understood from what the reader knows about when it was.
+/// As on the wire they take eight bytes. They wrap around, and are unwrapped with the reader's approximate time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timestamps(u64);
 
-/// Of the time of sending so many bits are kept, in nanoseconds: it may be 9 minutes away from what the reader supposes.
+/// Bits of the departure time, in nanoseconds: it may be 9 minutes away from the reader's approximate time.
 const SENT_BITS: u32 = 40;
-/// Of the time of arrival the others, in units of 16 µs: it may be 134 s away.
+/// Bits of the arrival time, in units of 16 µs: it may be 134 s away.
 const ARRIVED_BITS: u32 = 64 - SENT_BITS;
 const ARRIVED_UNIT: i64 = 16_000;
 
 impl Timestamps {
-    /// Of a segment that was `sent` and `arrived` then.
+    /// Timestamps of a segment that was `sent` and `arrived` at these times.
     pub const fn new(sent: SendTime, arrived: ArrivalTime) -> Self {
         let sent = sent.nanos() as u64 & (u64::MAX >> ARRIVED_BITS);
         Self(sent | (arrived.nanos().div_euclid(ARRIVED_UNIT) as u64) << SENT_BITS)
     }
 
-    /// When it was sent, `about` then.
+    /// Departure time, which is near `about`.
     #[inline]
     pub const fn sent(self, about: SendTime) -> SendTime {
         let about = about.nanos();
@@ -69,7 +70,7 @@ impl Timestamps {
         SendTime::from_nanos(about.wrapping_add(distance >> ARRIVED_BITS))
     }
 
-    /// When it arrived, `about` then, to 16 µs.
+    /// Arrival time, which is near `about`, to 16 µs.
     pub const fn arrived(self, about: ArrivalTime) -> ArrivalTime {
         let about = about.nanos().div_euclid(ARRIVED_UNIT);
         let distance = (self.0 >> SENT_BITS << SENT_BITS).wrapping_sub((about as u64) << SENT_BITS) as i64;
@@ -80,17 +81,17 @@ impl Timestamps {
 /// Segments `start..end` that have arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlock {
-    /// The first.
+    /// The first segment.
     pub start: u32,
-    /// One beyond the last.
+    /// End of the segments, exclusive.
     pub end: u32,
 }
 
 impl SackBlock {
-    /// No segments at all.
+    /// A block without segments.
     pub const EMPTY: Self = Self { start: 0, end: 0 };
 
-    /// Whether there is nothing in it.
+    /// Whether it has no segments.
     pub const fn is_empty(&self) -> bool {
         self.end <= self.start
     }

@@ -1,4 +1,4 @@
-//! Losses found by time, worked by hand.
+//! Losses found by time, with values computed by hand.
 
 use weir_cc::ArrivalTime;
 use weir_world::tcp::Timestamps;
@@ -21,7 +21,7 @@ fn ack_of(cumulative: u32, sacked: [core::ops::Range<u32>; 3]) -> Acknowledgemen
     Acknowledgement { cumulative, syn: false, sacks, stamps, ece: false, marked: 0 }
 }
 
-/// A sender's record and its times.
+/// A sender's scoreboard and its transmission times.
 struct Both(Scoreboard, Rack);
 
 impl Both {
@@ -81,7 +81,7 @@ fn a_retransmission_is_lost_if_what_left_after_it_arrives() {
     assert_eq!(both.resend(103), 0);
     let next = both.0.send_new();
     both.1.on_sent(at(104), next, 0, next);
-    // What left before it says nothing of it.
+    // A segment that left before the retransmission proves nothing about it.
     both.hear(109, &ack(0, 1..10));
     assert_eq!(both.find(109, true).lost, 0);
     both.hear(204, &ack(0, 1..11));
@@ -111,7 +111,7 @@ fn an_echo_of_what_left_before_a_retransmission_is_no_answer_to_it() {
         both.resend(103);
         let stamps = Timestamps::new(at(echo), ArrivalTime::ZERO);
         both.hear(250, &Acknowledgement { stamps, ..ack(5, 0..0) });
-        // 4 has taken 246 ms. Nothing that has arrived left after 5 to 9 but the retransmission, if it has.
+        // 4 has taken 246 ms. Only the retransmission, if it has arrived, left after 5 to 9.
         assert_eq!(both.find(260, true).lost, lost, "{echo}");
     }
 }
@@ -124,7 +124,7 @@ fn where_segments_overtake_each_other_time_alone_tells() {
     both.hear(103, &ack(3, 0..0));
     both.hear(107, &ack(3, 5..8));
     assert_eq!(both.find(107, true).lost, 0, "1 came after 2");
-    // 7 has taken 100 ms: what left before may take 25 ms more, that is 3 until 128 ms.
+    // 7 has taken 100 ms: segments that left before may take 25 ms more, which for 3 is until 128 ms.
     assert_eq!([127, 128, 129].map(|ms| both.find(ms, true).lost), [0, 1, 1]);
 }
 
@@ -143,7 +143,8 @@ fn times_outlive_a_window_that_grows_beyond_the_room() {
 
 #[test]
 fn what_a_lost_acknowledgement_would_have_told_is_no_reordering() {
-    // 0, 2 and 4 are lost; the acknowledgements that 1 and 3 set off are, too. That of 5 tells of all three, newest first.
+    // 0, 2 and 4 are lost, and so are the acknowledgements of 1 and 3. The acknowledgement of 5 has all three, newest
+    // first.
     let mut both = Both::ten();
     let news = both.hear(105, &ack_of(0, [5..6, 3..4, 1..2]));
     assert_eq!((news.sacked_in.last(), news.original), (Some(MS(100)), Some(1)));
@@ -189,7 +190,8 @@ fn what_is_sacked_is_looked_at_once() {
 
 #[test]
 fn a_timeout_spares_what_left_less_than_a_round_trip_ago_but_for_the_first() {
-    // 0 has taken 100 ms. At 105 ms 1 to 5 are late, 6 to 9 may come; of the two sent again 1 is the first outstanding one.
+    // 0 has taken 100 ms. At 105 ms 1 to 5 are late, 6 to 9 may come; of the two retransmitted segments 1 is the first
+    // outstanding one.
     let mut both = Both::ten();
     both.hear(100, &ack(1, 0..0));
     for (ms, number) in [(60, 1), (61, 3)] {

@@ -1,4 +1,4 @@
-//! What a receiver acknowledges, and when.
+//! Acknowledgements of a receiver, and their times.
 
 use proptest::prelude::*;
 use weir_cc::Ecn;
@@ -88,7 +88,7 @@ fn a_segment_that_arrives_again_is_told_of_in_the_first_block() {
 fn acknowledgements_come_one_by_one_for_a_while_after_a_segment_that_arrives_again() {
     let mut receiver = TcpReceiver::new(TcpConfig { quick_acks_again: 3, ..TcpConfig::default() });
     let at_once = [0, 1, 3, 2, 4, 5, 5, 6, 7, 8, 9].map(|number| arrive(&mut receiver, number).is_some());
-    // 3 is out of order, which is no reason. 5 comes again: its acknowledgement is the first of three.
+    // 3 is out of order, which has no such effect. 5 arrives again: its acknowledgement is the first of three.
     assert_eq!(at_once, [false, true, true, true, false, true, true, true, true, false, true]);
 }
 
@@ -113,7 +113,7 @@ fn from_the_fourth_on_repeated_acknowledgements_wait_for_each_other() {
     assert_eq!(receiver.next_timeout(), Some(at(1)));
     let both = receiver.poll_ack(at(1)).expect("their time has come");
     assert_eq!((both.cumulative, both.sacks[0]), (0, block(1, 6)));
-    // What repairs the gap is told at once, and three of the next one, too.
+    // The segment that repairs the gap is acknowledged at once, and so are three of the next one.
     let told = [0, 7, 8, 9, 10].map(|number| arrive(&mut receiver, number).is_some());
     assert_eq!(told, [true, true, true, true, false]);
 }
@@ -148,7 +148,7 @@ fn timestamps_are_of_one_segment_the_earlier_of_two_or_if_wanted_the_one_out_of_
         if tells_delays {
             receiver.tell_delays();
         }
-        // Segment n was sent at n ms; 2 is lost and comes when it is sent again, at 60 ms.
+        // Segment n was sent at n ms; 2 is lost, and its retransmission leaves at 60 ms.
         let again = Segment { sent_at: SendTime::from_millis(60), ..segment(2) };
         let arrivals =
             [(100, segment(0)), (108, segment(1)), (116, segment(3)), (120, segment(4)), (160, again)];

@@ -1,4 +1,4 @@
-//! The scoreboard against a reference that takes RFC 6675 word by word and looks at every segment every time.
+//! The scoreboard against a literal implementation of RFC 6675 that checks every segment every time.
 
 use proptest::prelude::*;
 

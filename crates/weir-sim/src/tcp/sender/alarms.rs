@@ -1,5 +1,5 @@
-//! What a sender waits for besides acknowledgements where losses are found by time: the retransmission timer, a probe of the tail
-//! (RFC 8985 §7), or that what is late would have come.
+//! Timers of a sender where losses are found by time. These are the retransmission timer, the timer of a tail loss
+//! probe (RFC 8985 §7), and the end of the reordering window.
 
 use weir_cc::SendTime;
 use weir_cc::window::Congestion;
@@ -9,49 +9,50 @@ use weir_world::tcp::{SackBlock, Segment};
 use super::undo::Undo;
 use super::{State, TcpSender};
 
-/// Longest delay of an acknowledgement that a lone segment is granted (`TLP.max_ack_delay`, RFC 8985 §7.2).
+/// Allowance for a delayed acknowledgement of a lone segment (`TLP.max_ack_delay`, RFC 8985 §7.2).
 const LONE_SEGMENT: TimeDelta = TimeDelta::from_millis(200);
 
-/// The least of Linux's timers, added to what is waited for (`TCP_TIMEOUT_MIN`).
+/// Minimum of Linux's timers, added to the time waited for (`TCP_TIMEOUT_MIN`).
 const SLACK: TimeDelta = TimeDelta::from_millis(2);
 
-/// A timer that should have run out does at once.
+/// Delay of a timer that should have expired already, which expires at once.
 const LEAST: TimeDelta = TimeDelta::from_nanos(1);
 
-/// What a sender's deadline is for.
+/// Purpose of a sender's deadline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Alarm {
-    /// All that is outstanding is lost.
+    /// Retransmission timeout: all outstanding segments are lost.
     #[default]
     Retransmission,
-    /// The tail is probed.
+    /// A tail loss probe leaves.
     Probe,
-    /// What may be late only is lost.
+    /// Segments that may only have been late are lost.
     Reordering,
 }
 
-/// How the tail is probed.
+/// State of tail loss probes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tail {
-    /// A probe is to be sent.
+    /// Whether a probe is due.
     pub(super) due: bool,
-    /// The one whose answer has not come.
+    /// The probe that is not acknowledged yet.
     pub(super) probe: Option<Probe>,
-    /// The answer has proved a loss, of which a coupler is to be told.
+    /// Whether the acknowledgement has proved a loss that must be reported to a coupler.
     pub(super) repaired: bool,
 }
 
-/// A probe of the tail.
+/// A tail loss probe.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
-    /// The answer acknowledges all below (`TLP.end_seq`).
+    /// Cumulative acknowledgement that covers the probe (`TLP.end_seq`).
     end: u32,
-    /// One beyond the segment that it repeats: its answer then tells of a loss, unless both copies arrive.
+    /// Number after the segment that it retransmits, if it does. The acknowledgement then indicates a loss, unless both
+    /// copies arrive.
     again: Option<u32>,
 }
 
 impl TcpSender {
-    /// An acknowledgement is dealt with: when to act if none comes.
+    /// Sets the alarm after an acknowledgement, in case no other one comes.
     pub(super) fn set_alarm(&mut self, now: SendTime, progress: bool, recheck: Option<SendTime>) {
         if self.board.flight() == 0 {
             self.deadline = None;
@@ -64,8 +65,8 @@ impl TcpSender {
         }
     }
 
-    /// Waits for the retransmission timer, which has `rest` to go; where a probe is allowed, that leaves first, at the latest
-    /// when the timer would run out, unless it would have before now.
+    /// Waits for the retransmission timer, which expires in `rest`. Where a probe is allowed, it leaves first, at the
+    /// latest when the timer would expire, unless that time is past.
     fn wait(&mut self, now: SendTime, rest: TimeDelta) {
         let probe = self.probe_timeout();
         self.alarm = if probe.is_some() { Alarm::Probe } else { Alarm::Retransmission };
@@ -77,7 +78,7 @@ impl TcpSender {
         self.deadline = Some(self.after(now, after));
     }
 
-    /// `PTO` (RFC 8985 §7.2), where nothing is known to be amiss.
+    /// `PTO` (RFC 8985 §7.2), while no loss is suspected.
     fn probe_timeout(&self) -> Option<TimeDelta> {
         let calm = match self.state {
             State::Open => !self.board.has_sacked(),
@@ -89,19 +90,20 @@ impl TcpSender {
         Some((srtt * 2 + more).min(self.rtt.rto()))
     }
 
-    /// What is left until the retransmission timer of the first outstanding segment would run out; negative if it would have.
+    /// Time left until the retransmission timer of the first outstanding segment would expire; negative if it would
+    /// have.
     fn rest_of_timeout(&self, now: SendTime) -> TimeDelta {
         let Some(rack) = &self.rack else { return self.rtt.rto() };
         rack.left_at(self.board.first()) + self.rtt.rto() - now
     }
 
-    /// Waits until that timer runs out.
+    /// Waits until that timer expires.
     pub(super) fn wait_for_rest(&mut self, now: SendTime) {
         self.alarm = Alarm::Retransmission;
         self.deadline = Some(self.after(now, self.rest_of_timeout(now).max(LEAST)));
     }
 
-    /// A segment has left.
+    /// Sets the alarm after a segment has left.
     pub(super) fn set_alarm_after(&mut self, now: SendTime, segment: &Segment) {
         if segment.retransmission {
             if segment.number == self.board.first() && self.alarm != Alarm::Reordering {
@@ -116,13 +118,13 @@ impl TcpSender {
         }
     }
 
-    /// The deadline for the tail has passed: a probe is sent, unless one is out.
+    /// Handles the expiry of the probe timer: a probe becomes due, unless one is outstanding.
     pub(super) fn on_tail_late(&mut self, now: SendTime) {
         self.tail.due = self.tail.probe.is_none() && self.board.flight() > 0;
         self.wait_for_rest(now);
     }
 
-    /// The probe: a new segment if there is one, else the last that is outstanding, if any is.
+    /// Sends the probe: a new segment if there is one, else the last outstanding one, if any.
     pub(super) fn send_probe(&mut self, now: SendTime) -> Option<Segment> {
         self.tail.due = false;
         let last = self.board.last_hole()?;
@@ -139,8 +141,8 @@ impl TcpSender {
         Some(segment)
     }
 
-    /// An acknowledgement of all below `cumulative` has come, which tells of a `duplicate` or of `news`: what it says of the
-    /// probe (RFC 8985 §7.4).
+    /// Evaluates the probe (RFC 8985 §7.4) at an acknowledgement of all segments below `cumulative`, with a `duplicate`
+    /// or `news`.
     pub(super) fn hear_of_probe(
         &mut self,
         now: SendTime,
@@ -156,7 +158,7 @@ impl TcpSender {
         }
         self.tail.probe = None;
         if may_be_lost && cumulative > end && self.state == State::Open {
-            // The probe has repaired the loss of what it repeats, for good.
+            // The probe has repaired the loss of the segment it retransmits, for good.
             self.undo = Undo::default();
             self.law.on_congestion(&mut self.window, now, Congestion::Loss, f64::from(self.board.flight()));
             self.ecn.on_reduced(self.board.next());
@@ -175,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_timer_that_would_have_run_out_does_not_hasten_the_probe() {
-        // A round trip of 100 ms: the probe leaves after two and 2 ms more, or when the timer would run out.
+        // With a round trip of 100 ms the probe leaves after two of them and 2 ms more, or when the timer would expire.
         let config = TcpConfig { rack: true, tlp: true, ..TcpConfig::default() };
         let mut sender = TcpSender::new(config, Box::new(NewReno::new()), None);
         let (at, ms) = (SendTime::from_millis(100), TimeDelta::from_millis);

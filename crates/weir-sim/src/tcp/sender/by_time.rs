@@ -1,5 +1,5 @@
-//! What the sender makes of an acknowledgement where losses are found by time, as in Linux: RFC 8985, with the window of RFC 9937
-//! in recovery and F-RTO (RFC 5682) after a timeout.
+//! Processing of an acknowledgement where losses are found by time, as in Linux. The sources are RFC 8985, the window
+//! of RFC 9937 in recovery, and F-RTO (RFC 5682) after a timeout.
 
 use weir_cc::SendTime;
 use weir_cc::window::Congestion;
@@ -10,14 +10,14 @@ use super::{State, TcpSender};
 use crate::tcp::rack::{Found, News};
 use crate::tcp::scoreboard::Scoreboard;
 
-/// What an acknowledgement tells.
+/// Content of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 struct Told {
     /// Segments acknowledged cumulatively for the first time.
     acked: u32,
     /// Segments known to have arrived for the first time.
     delivered: u32,
-    /// When the segment left whose timestamp comes back.
+    /// Departure of the segment whose timestamp is echoed.
     echo: SendTime,
     news: News,
 }
@@ -63,7 +63,8 @@ impl TcpSender {
         rtt
     }
 
-    /// What the acknowledgement says has arrived twice, as far as that can be: no more than was sent again (`tcp_dsack_seen`).
+    /// The D-SACK block of the acknowledgement, if it is possible: there are no more duplicates than retransmissions
+    /// (`tcp_dsack_seen`).
     fn possible_duplicate(&mut self, ack: &Acknowledgement) -> Option<SackBlock> {
         let told = Scoreboard::tells_of_duplicate(ack.cumulative, &ack.sacks);
         let block = Some(ack.sacks[0]).filter(|_| told)?;
@@ -76,13 +77,14 @@ impl TcpSender {
         possible.then_some(block)
     }
 
-    /// Whether something has arrived that left before the first outstanding segment did, so that it may well be on its way.
+    /// Whether a segment has arrived that left before the first outstanding one did, so that the latter may well be in
+    /// flight.
     fn tells_of_old(&self, now: SendTime, told: &Told) -> bool {
         let Some(rack) = self.rack.as_ref().filter(|_| self.board.flight() > 0) else { return false };
         told.news.sacked_in.first().is_some_and(|rtt| now - rtt < rack.left_at(self.board.first()))
     }
 
-    /// Goes on to the state that follows from what is told, losses left aside.
+    /// Changes the state by the content of the acknowledgement, apart from losses.
     fn judge(&mut self, now: SendTime, told: &Told) {
         let first = self.board.first();
         let recovered = self.recover.is_none_or(|recover| first >= recover);
@@ -116,7 +118,8 @@ impl TcpSender {
         }
     }
 
-    /// The timer has run out: for nothing, if what was never sent again arrives (RFC 5682 §3.1, the form with SACK).
+    /// Evaluates a timeout: it was spurious if a segment that was never retransmitted arrives (RFC 5682 §3.1, the form
+    /// with SACK).
     fn judge_timeout(&mut self, now: SendTime, told: &Told, recovered: bool) {
         let recover = self.recover.unwrap_or(0);
         self.doubt.new_only = false;
@@ -145,7 +148,7 @@ impl TcpSender {
         }
     }
 
-    /// Looks for losses, and begins to repair them.
+    /// Searches for losses, and begins to repair them.
     fn find_lost(&mut self, now: SendTime) -> Found {
         let Some(rack) = &mut self.rack else { return Found::default() };
         let recovering = matches!(self.state, State::Recovery | State::Loss);
@@ -185,7 +188,8 @@ impl TcpSender {
         self.state = State::Recovery;
     }
 
-    /// The window after an acknowledgement: in proportion to what arrives where it is reduced, else the law's.
+    /// Sets the window after an acknowledgement: in proportion to the arriving segments in recovery, else by the
+    /// algorithm.
     fn set_window(&mut self, now: SendTime, told: &Told, marks: u16, lost: u32) {
         match self.state {
             State::Recovery | State::Reducing if self.config.prr => {
@@ -207,7 +211,7 @@ impl TcpSender {
         }
     }
 
-    /// What may have been late only has had its time.
+    /// Handles the end of the reordering window.
     pub(super) fn on_late(&mut self, now: SendTime) {
         let before = self.state;
         let found = self.find_lost(now);

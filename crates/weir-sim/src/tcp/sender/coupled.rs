@@ -1,4 +1,4 @@
-//! What a coupled sender tells of its window, and how it obeys.
+//! Coupling of a sender: its reports on the window, and the actions of the coupler.
 
 use weir_cc::coupled::sbd::SegmentStatistics;
 use weir_cc::coupled::{CouplerAction, CouplingMessage, CwndUpdate, Statistics, WindowEvent};
@@ -10,29 +10,29 @@ use weir_world::tcp::{Acknowledgement, Timestamps};
 use super::recovery::Reduction;
 use super::{State, TcpSender};
 
-/// How a sender stands to a coupler.
+/// Coupling state of a sender.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Coupled {
     on: bool,
-    /// The timer ran out, and whether the window is reduced for it, the coupler has not said yet.
+    /// Reduction for a timeout that the coupler has not decided on yet.
     reduction: Option<Reduction>,
-    /// The window until it has.
+    /// The window until then.
     meanwhile: f64,
-    /// Segments that other flows' acknowledgements let out.
+    /// Number of segments that may leave by other flows' acknowledgements.
     clocked: u32,
     delays: Option<Box<Delays>>,
 }
 
-/// What is measured of the path for shared bottleneck detection (RFC 8382).
+/// Measurements of the path for shared bottleneck detection (RFC 8382).
 #[derive(Clone, Debug)]
 struct Delays {
     statistics: SegmentStatistics,
-    /// When the segment of which was told last was sent, and when it arrived.
+    /// Departure and arrival of the segment that was reported last.
     last: Option<(SendTime, ArrivalTime)>,
 }
 
 impl Delays {
-    /// An acknowledgement with these timestamps told of so many segments for the first time.
+    /// Takes an acknowledgement with these timestamps that reports `news` segments for the first time.
     fn on_delivery(&mut self, now: SendTime, stamps: Timestamps, news: u32) {
         let sent = stamps.sent(now);
         if news == 0 || sent > now {
@@ -44,7 +44,7 @@ impl Delays {
         self.statistics.on_acknowledgement(sent, arrived, news);
     }
 
-    /// A segment is sent again. It had been sent about when the one of which was told last was.
+    /// Takes a retransmission. Its original had left at about the time of the segment reported last.
     fn on_retransmission(&mut self) {
         if let Some((sent, _)) = self.last {
             self.statistics.on_retransmission(sent);
@@ -57,14 +57,14 @@ impl Coupled {
         self.on
     }
 
-    /// The timer ran out: whether that reduces the window, too, an order says. One that runs out again meanwhile asks for
-    /// nothing more.
+    /// Waits for the coupler's decision whether a timeout reduces the window. Another timeout meanwhile adds no
+    /// request.
     pub(super) fn await_order(&mut self, reduction: Reduction, meanwhile: f64) {
         self.reduction.get_or_insert(reduction);
         self.meanwhile = meanwhile;
     }
 
-    /// The window that holds: one for a segment while nobody has said what a timeout means.
+    /// The effective window: that of the timeout until the coupler has decided on it.
     #[inline]
     pub(super) fn limit(&self, cwnd: f64) -> f64 {
         if self.reduction.is_some() { cwnd.min(self.meanwhile) } else { cwnd }
@@ -84,7 +84,7 @@ impl Coupled {
         }
     }
 
-    /// Whether a segment may leave beyond the window; it is counted.
+    /// Whether a segment may leave beyond the window; if so, it is counted.
     #[inline]
     pub(super) fn take_clocked(&mut self) -> bool {
         let may = self.clocked > 0;
@@ -94,19 +94,19 @@ impl Coupled {
 }
 
 impl TcpSender {
-    /// From now on what happens to the window is told, and a timeout only sends again: whether it reduces the window, too,
-    /// an order says.
+    /// Couples the sender. From now on changes of the window are reported, and a timeout only retransmits: the coupler
+    /// decides whether the window is reduced as well.
     pub fn couple(&mut self) {
         self.coupled.on = true;
     }
 
-    /// From now on delays are measured for a coupler that looks for shared bottlenecks. The receiver has to
-    /// [tell](super::super::TcpReceiver::tell_delays) them.
+    /// Measures delays from now on, for a coupler that detects shared bottlenecks. The receiver must
+    /// [report](super::super::TcpReceiver::tell_delays) them.
     pub fn measure_delays(&mut self, statistics: SegmentStatistics) {
         self.coupled.delays = Some(Box::new(Delays { statistics, last: None }));
     }
 
-    /// From now on it is on its own; a timeout that waits for an order reduces.
+    /// Ends the coupling; a timeout that waits for the coupler's decision reduces the window.
     pub fn uncouple(&mut self, now: SendTime) {
         let Coupled { reduction, meanwhile, .. } = core::mem::take(&mut self.coupled);
         if let Some(reduction) = reduction {
@@ -114,7 +114,7 @@ impl TcpSender {
         }
     }
 
-    /// An acknowledgement has come; poll for segments, if coupled once the orders to what it tells are obeyed.
+    /// Takes an acknowledgement. Poll for segments afterwards; if coupled, after the coupler's actions are applied.
     pub fn on_ack_coupled(&mut self, now: SendTime, ack: &Acknowledgement) -> Heard {
         if !self.coupled.on {
             return Heard { rtt: self.on_ack(now, ack), connected: false, loss: None, news: None };
@@ -144,7 +144,7 @@ impl TcpSender {
         Heard { rtt, connected: false, loss: None, news }
     }
 
-    /// A loss was found that is repaired already: recovery is entered and left at once.
+    /// Reports a loss that is repaired already: recovery is entered and left at once.
     fn hear_of_repaired_loss(&self, rtt: Option<TimeDelta>, before: Window, acked: u32) -> Heard {
         let loss = self.news(WindowEvent::RecoveryEntered, before, 0);
         let news = self.news(WindowEvent::RecoveryLeft, loss.after, acked);
@@ -156,13 +156,14 @@ impl TcpSender {
         }
     }
 
-    /// Statistics of the newest interval of the path that has ended, once: poll after each acknowledgement.
+    /// Statistics of the newest interval that has ended, returned once: poll after each acknowledgement.
     #[inline]
     pub fn poll_statistics(&mut self) -> Option<Statistics> {
         self.coupled.delays.as_mut().and_then(|delays| delays.statistics.poll())
     }
 
-    /// The sender's time has come, as in [`Self::on_timeout`]. What to tell, if it is coupled and has to send again.
+    /// Serves the timer, as in [`Self::on_timeout`]. Returns the message to the coupler, if the sender is coupled and
+    /// must retransmit.
     pub fn on_timeout_coupled(&mut self, now: SendTime) -> Option<CouplingMessage> {
         let (state, before) = (self.state, self.window);
         self.on_timeout(now);
@@ -178,7 +179,7 @@ impl TcpSender {
             .then(|| CouplingMessage::Window(self.news(WindowEvent::TimedOut, before, 0)))
     }
 
-    /// Obeys; poll for segments afterwards. What to tell of it, if anything.
+    /// Applies an action of the coupler; poll for segments afterwards. Returns the message that follows, if any.
     pub fn apply(&mut self, now: SendTime, order: &CouplerAction) -> Option<CouplingMessage> {
         match *order {
             CouplerAction::Window(window) => {
@@ -210,7 +211,8 @@ impl TcpSender {
 
     fn news(&self, event: WindowEvent, before: Window, acked: u32) -> CwndUpdate {
         let Window { cwnd, ssthresh } = self.window;
-        // Recovery begins with a window that goes on from what is in the network; it shall end with the threshold.
+        // In recovery the window is computed from the data in flight; at its end it is the threshold, which is
+        // reported.
         let cwnd = if event == WindowEvent::RecoveryEntered { ssthresh } else { cwnd };
         CwndUpdate {
             event,
@@ -225,15 +227,15 @@ impl TcpSender {
     }
 }
 
-/// What a sender makes of an acknowledgement.
+/// Results of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
     /// The round-trip time it measured.
     pub rtt: Option<TimeDelta>,
-    /// Whether the connection stands from now on.
+    /// Whether it completes the handshake.
     pub connected: bool,
-    /// What to tell the coupler first: a loss that is repaired already, always a [`CouplingMessage::Window`].
+    /// First message to the coupler, on a loss that is repaired already; always a [`CouplingMessage::Window`].
     pub loss: Option<CouplingMessage>,
-    /// What to tell the coupler, always a [`CouplingMessage::Window`].
+    /// Message to the coupler; always a [`CouplingMessage::Window`].
     pub news: Option<CouplingMessage>,
 }

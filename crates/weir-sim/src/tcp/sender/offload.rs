@@ -1,6 +1,6 @@
-//! What leaves together where a sender hands bursts to its device (segmentation offload, as in Linux 6.18): a burst is of what is sent in
-//! a millisecond, of two segments at least; where the window leaves room for less, that waits for an acknowledgement that is due
-//! at any moment. Who receives it whole is told so (PSH), and acknowledges it at once.
+//! Bursts of a sender with segmentation offload, as in Linux 6.18. A burst has the data of a millisecond, and two
+//! segments at least. If the window allows less, the burst waits for an acknowledgement that is due soon. The last
+//! segment of a burst has PSH set, and is acknowledged at once.
 
 use weir_cc::SendTime;
 use weir_units::TimeDelta;
@@ -8,37 +8,39 @@ use weir_units::TimeDelta;
 use super::{State, TcpSender};
 use crate::tcp::pacing::per_round_trip;
 
-/// A burst is never of less, if the window allows (`tcp_min_tso_segs`).
+/// Minimum number of segments of a burst, if the window allows (`tcp_min_tso_segs`).
 const LEAST: u32 = 2;
 
-/// A burst is of what is sent in this part of a second (`sk_pacing_shift`).
+/// Number of bursts per second at the pacing rate (`sk_pacing_shift`).
 const PER_SECOND: f64 = 1024.0;
 
-/// Most bytes that are handed over at once (`gso_max_size`).
+/// Maximum number of bytes of a burst (`gso_max_size`).
 const MOST_BYTES: u32 = 65_536;
 
-/// The base of the round-trip time's unit, in µs and to the power of two, for which half as much is added to a burst (`tcp_tso_rtt_log`).
+/// Logarithm to base 2 of the unit of the round-trip time, in µs, for each of which the addition to a burst is halved
+/// (`tcp_tso_rtt_log`).
 const ROUND_TRIP_LOG: u32 = 9;
 
-/// So much of the window need not wait to be more (`tcp_tso_win_divisor`).
+/// Divisor of the window: a burst of that part of it need not wait for more (`tcp_tso_win_divisor`).
 const WORTH_SENDING: u32 = 3;
 
-/// What is sent so long after the segment before waits for nothing, and so long at most is an acknowledgement waited for.
+/// Time since the last segment after which a burst does not wait, and the longest wait for an acknowledgement.
 const PATIENCE: TimeDelta = TimeDelta::from_millis(1);
 
-/// The burst that is leaving.
+/// The present burst.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Burst {
-    /// Segments of it that have not left.
+    /// Number of its segments that have not left.
     left: u32,
-    /// Whether its last one says so: it is none that leaves alone.
+    /// Whether its last segment has PSH set; a lone segment has not.
     pushes: bool,
-    /// The next one waits for news.
+    /// Whether the next burst waits for an event.
     waits: bool,
 }
 
 impl Burst {
-    /// A segment leaves; whether it says that it is the last of a burst. One that leaves `again` ends it unsaid.
+    /// Takes a segment that leaves; returns whether it has PSH set as the last of a burst. A retransmission (`again`)
+    /// ends the burst without PSH.
     pub(super) fn take(&mut self, again: bool) -> bool {
         if again {
             self.end();
@@ -48,20 +50,19 @@ impl Burst {
         last && self.pushes
     }
 
-    /// Something has happened for which the next burst may have waited.
+    /// Ends the wait of the next burst, after an event.
     pub(super) fn wake(&mut self) {
         self.waits = false;
     }
 
-    /// What has not left will belong to another.
+    /// Ends the burst; its remaining segments belong to the next one.
     pub(super) fn end(&mut self) {
         self.left = 0;
     }
 }
 
 impl TcpSender {
-    /// Whether a new segment may leave, for which there is room in the window: one of the burst that is leaving, or the first
-    /// of another.
+    /// Whether a new segment that fits the window may leave, as part of the present burst or as the first of another.
     pub(super) fn may_burst(&mut self, now: SendTime) -> bool {
         if !self.config.offload || self.burst.left > 0 {
             return true;
@@ -84,7 +85,7 @@ impl TcpSender {
         true
     }
 
-    /// Segments that leave together if there is room (`tcp_tso_autosize`).
+    /// Number of segments of a burst that the window does not limit (`tcp_tso_autosize`).
     fn full_burst(&self) -> u32 {
         let Some(srtt) = self.rtt.smoothed() else { return LEAST };
         let mss = f64::from(self.config.mss);
@@ -96,7 +97,7 @@ impl TcpSender {
         (segments as u32).max(LEAST)
     }
 
-    /// Whether `room` in a window of `cwnd` segments is not worth a burst yet (`tcp_tso_should_defer`).
+    /// Whether `room` in a window of `cwnd` segments is too little for a burst yet (`tcp_tso_should_defer`).
     fn waits_for_more(&self, now: SendTime, room: u32, cwnd: u32) -> bool {
         let calm = matches!(self.state, State::Open | State::Reducing);
         let recent = self.sent_at.is_some_and(|sent_at| now - sent_at <= PATIENCE);

@@ -1,4 +1,4 @@
-//! Which segment leaves next.
+//! Choice of the next segment.
 
 use weir_cc::{Ecn, SendTime};
 use weir_world::tcp::Segment;
@@ -12,7 +12,7 @@ impl TcpSender {
             State::Closed | State::SynSent => return None,
             State::SynDue => self.send_syn(now),
             _ if self.pacing.holds(now) => {
-                // The window sets the pace, so it is the window that limits.
+                // The pace is set by the window, so the window counts as the limit.
                 if self.state == State::Loss || self.has_new() {
                     self.note_use(true);
                 }
@@ -58,7 +58,8 @@ impl TcpSender {
         next
     }
 
-    /// What the window has been to the sender. By time the strongest sign of a window of data counts (`tcp_cwnd_validate`).
+    /// Records whether the window limits the sender. With losses found by time the strongest sign of a window of data
+    /// counts (`tcp_cwnd_validate`).
     fn note_use(&mut self, limited: bool) {
         let flight = self.board.flight();
         let more = limited || (!self.window_limited && flight > self.most_out);
@@ -70,6 +71,7 @@ impl TcpSender {
     fn next_in_window(&mut self, now: SendTime) -> Option<Segment> {
         match self.state {
             State::Open | State::Reducing => self.send_burst(now),
+            // RFC 5682 §3.1 step 2.b: new segments show whether the timeout was spurious.
             State::Loss if self.doubt.new_only => self.send_burst(now),
             _ if self.rack.is_some() => self.resend_lost(now, u32::MAX).or_else(|| self.send_burst(now)),
             State::Loss => self.resend_lost(now, self.recover.unwrap_or(0)).or_else(|| self.send_new(now)),
@@ -78,12 +80,12 @@ impl TcpSender {
         }
     }
 
-    /// Who has sent nothing for longer than the timeout has lost the clock of acknowledgements, and begins with no more
-    /// than the initial window (RFC 5681 §4.1).
+    /// Restarts after idle time (RFC 5681 §4.1). A sender that has sent no data for longer than the timeout has lost
+    /// its ACK clock, and begins with at most the initial window.
     fn restart_after_idle(&mut self, now: SendTime) {
         let Some(sent_at) = self.sent_at else { return };
         let idle = now - sent_at;
-        // Growth counts from the last acknowledgement: only what passed since then is idle to the law.
+        // Growth counts from the last acknowledgement: only the time since then is idle to the algorithm.
         let quiet = now - self.acked_at.map_or(sent_at, |acked_at| acked_at.max(sent_at));
         if self.state == State::Open && self.board.flight() == 0 && idle > self.rtt.rto() && self.has_new() {
             self.window.cwnd = self.window.cwnd.min(f64::from(self.config.initial_window));
@@ -116,7 +118,8 @@ impl TcpSender {
         self.board.next_lost(limit).map(|number| self.resend(now, number))
     }
 
-    /// The last outstanding segment may have been lost without anything above it telling; once per recovery.
+    /// Rescue retransmission, once per recovery: the last outstanding segment may be lost without any SACKed one above
+    /// it.
     fn rescue(&mut self, now: SendTime) -> Option<Segment> {
         if self.board.first() <= self.rescue_after.saturating_add(1) {
             return None;
@@ -162,7 +165,7 @@ impl TcpSender {
         Some(self.segment(now, number, false))
     }
 
-    /// Whether nothing follows it, and that is said.
+    /// Whether the segment is the last of the transfer and has PSH set for that.
     fn ends_transfer(&self, number: u32) -> bool {
         self.config.offload && number + 1 == self.transfer.end()
     }

@@ -1,4 +1,4 @@
-//! What the sender does about losses, marks and its timer running out.
+//! Responses of the sender to losses, marks and timeouts.
 
 use weir_cc::SendTime;
 use weir_cc::window::Congestion;
@@ -8,7 +8,7 @@ use super::{State, TcpSender};
 use crate::tcp::scoreboard::DUP_THRESHOLD;
 
 impl TcpSender {
-    /// Segments have arrived marked. Recovery and what follows a timeout have reduced the window already.
+    /// Handles marks. In recovery, and after a timeout, the window is reduced already.
     pub(super) fn on_marks(&mut self, now: SendTime) {
         if self.state != State::Open || !self.ecn.may_reduce(self.board.first()) {
             return;
@@ -27,7 +27,7 @@ impl TcpSender {
         }
     }
 
-    /// The window has come down for a mark once the answer to it is acknowledged.
+    /// Ends the reduction for a mark once the segment with CWR is acknowledged.
     pub(super) fn leave_reduction(&mut self) {
         if self.recover.is_none_or(|recover| self.board.first() > recover) {
             self.leave_recovery();
@@ -39,7 +39,7 @@ impl TcpSender {
             State::Recovery => self.window.cwnd += 1.0, // RFC 5681 §3.2 step 4
             State::Open => {
                 self.duplicates += 1;
-                // RFC 6582 §3.2 step 2: only what was sent after the last recovery is news.
+                // RFC 6582 §3.2 step 2: only segments sent after the last recovery may begin another.
                 let first = self.board.first();
                 let beyond =
                     self.recover.is_none_or(|end| first > end || (first == end && self.config.ns3_recovery));
@@ -58,7 +58,7 @@ impl TcpSender {
         if self.state == State::Reducing {
             self.window.cwnd = self.prr.target();
         }
-        // RFC 3168 §6.1.2: once for all marks and losses of a window.
+        // RFC 3168 §6.1.2: one reduction for all marks and losses of a window.
         let answered = self.law.marks_count_as_losses() && self.ecn.has_answered_for(self.board.first());
         if !answered {
             self.law.on_congestion(&mut self.window, now, Congestion::Loss, flight);
@@ -75,14 +75,14 @@ impl TcpSender {
         self.fast_retransmit = !self.board.first_is_resent();
     }
 
-    /// What a loss found outside of recovery is taken from.
+    /// Flight size from which `ssthresh` is computed at a loss outside of recovery.
     fn flight_at_loss(&self) -> u32 {
         let extra = if self.config.ns3_recovery { self.told_early } else { self.limited };
         self.board.flight().saturating_sub(extra)
     }
 
-    /// Part of what was outstanding at the loss is acknowledged: the next segment is lost, too (RFC 6582 §3.2
-    /// step 3).
+    /// Handles an acknowledgement of part of the data outstanding at the loss: the next segment is lost, too (RFC 6582
+    /// §3.2 step 3).
     pub(super) fn on_partial_ack(&mut self, acked: u32) {
         self.partial_seen = true;
         self.window.cwnd = (self.window.cwnd - f64::from(acked)).max(0.0) + 1.0;
@@ -102,8 +102,8 @@ impl TcpSender {
         self.fast_retransmit = false;
     }
 
-    /// What the timer that has run out asks for: `ssthresh` is kept if it runs out for the same segment again (RFC 5681
-    /// §3.1), in ns-3 all through the repair.
+    /// The reduction for a timeout. `ssthresh` is kept at another timeout of the same segment (RFC 5681 §3.1), in ns-3
+    /// throughout the repair.
     pub(super) fn timeout_reduction(&mut self) -> Reduction {
         let first = Some(self.board.first());
         let again = self.timed_out == first || (self.state == State::Loss && self.config.ns3_recovery);
@@ -120,25 +120,26 @@ impl TcpSender {
             return Reduction::Before(self.board.pipe());
         }
         let flight = match self.state {
-            // What a timeout declared lost, or SACK told of, is not in flight any more.
+            // Segments declared lost by a timeout, or SACKed, are not in flight any more.
             State::Loss => self.board.pipe(),
             State::Recovery if self.config.sack => self.board.pipe(),
             State::Recovery => self.board.flight().saturating_sub(self.told_early),
             _ => self.flight_at_loss(),
         };
         if matches!(self.state, State::Recovery | State::Reducing) {
-            // What recovery was to end with, without the inflation by duplicates.
+            // The window at the end of recovery, without the inflation by duplicates.
             let prr = self.config.sack && self.config.prr;
             self.window.cwnd = if prr { self.prr.target() } else { self.window.ssthresh };
         }
         Reduction::Of(flight)
     }
 
-    /// The window is reduced for a timeout, which left `rest` of it.
+    /// Reduces the window for a timeout; it then is `rest`.
     pub(super) fn reduce_by_timeout(&mut self, now: SendTime, reduction: Reduction, rest: f64) {
         match reduction {
             Reduction::Again => {}
             Reduction::Before(flight) => {
+                // The algorithm takes note of the timeout, but its reduction is dropped.
                 let mut unheeded = self.window;
                 self.law.on_congestion(&mut unheeded, now, Congestion::Timeout, f64::from(flight));
             }
@@ -149,13 +150,14 @@ impl TcpSender {
         self.window.cwnd = rest;
     }
 
-    /// What the timer leaves of the window: room for one segment, as nothing else is taken to be in the network, or by time what
-    /// may have been late only.
+    /// The window after a timeout: one segment, as no other data are assumed in flight. With losses found by time, also
+    /// the segments that may only be late.
     pub(super) fn window_after_timeout(&self) -> f64 {
         if self.rack.is_some() { f64::from(self.board.pipe()) + 1.0 } else { 1.0 }
     }
 
-    /// The timer has run out: what is outstanding is lost, or by time what would have been told of by now.
+    /// Handles a retransmission timeout: all outstanding segments are lost, or by time those that would have been
+    /// acknowledged by now.
     pub(super) fn lose_outstanding(&mut self, now: SendTime) {
         match &mut self.rack {
             Some(rack) => rack.on_timeout(now, &mut self.board),
@@ -163,8 +165,8 @@ impl TcpSender {
         }
     }
 
-    /// The timer has run out where losses are found by time: it may have been for nothing, unless something else was being
-    /// repaired (RFC 5682 §3.1 step 1).
+    /// Suspects a spurious timeout, where losses are found by time, unless another loss was being repaired (RFC 5682
+    /// §3.1 step 1).
     pub(super) fn suspect_the_timeout(&mut self, reduction: Reduction) {
         if self.rack.is_none() {
             return;
@@ -181,13 +183,13 @@ impl TcpSender {
     }
 }
 
-/// What a timeout reduces by.
+/// Reduction of the window for a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reduction {
-    /// It has reduced before, for the same segment.
+    /// No reduction: a timeout of the same segment has reduced before.
     Again,
-    /// Recovery has reduced before, with so many segments in flight now.
+    /// No reduction: recovery has reduced before; with the number of segments in flight now.
     Before(u32),
-    /// So many segments were in flight.
+    /// A reduction, with the number of segments that were in flight.
     Of(u32),
 }

@@ -1,4 +1,4 @@
-//! What the TCP endpoints do when segments are lost, step by step in simulated time (round-trip time 100 ms).
+//! Behaviour of the TCP endpoints when segments are lost, step by step in simulated time (round-trip time 100 ms).
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,10 +17,10 @@ fn ms(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
 
-/// Which copies of which segments are lost: the first copy has number 1.
+/// Lost copies of segments, as segment and copy; the first copy has number 1.
 type Losses<'a> = &'a [(u32, u32)];
 
-/// What was seen on the way of one connection.
+/// Packets seen on the path of one connection.
 #[derive(Default)]
 struct Trace {
     sent: Vec<(i64, Segment)>,
@@ -28,7 +28,7 @@ struct Trace {
 }
 
 impl Trace {
-    /// When copies of a data segment left, in ms.
+    /// Departure times of the copies of a data segment, in ms.
     fn times_of(&self, number: u32) -> Vec<i64> {
         self.data().filter(|(_, segment)| segment.number == number).map(|&(at, _)| at).collect()
     }
@@ -37,7 +37,7 @@ impl Trace {
         self.sent.iter().filter(|(_, segment)| !segment.syn)
     }
 
-    /// Data segments that left at `at` ms.
+    /// Number of data segments that left at `at` ms.
     fn sent_at(&self, at: i64) -> usize {
         self.data().filter(|&&(sent, _)| sent == at).count()
     }
@@ -157,7 +157,7 @@ fn delayed_acknowledgements_halve_their_number() {
         let config = TcpConfig { ack_every, ..TcpConfig::default() };
         run_config(config, 150, &[]).trace.acks
     };
-    // The SYN-ACK comes on top.
+    // The acknowledgements include the SYN-ACK.
     assert_eq!((every(1), every(2)), (151, 76));
 }
 
@@ -187,7 +187,7 @@ fn recovery_leaves_half_the_flight_without_what_limited_transmit_added() {
     }
 }
 
-/// Segments sent after each of the acknowledgements that the successors of a lost segment 0 of 20 bring.
+/// Segments sent after each of the acknowledgements by the successors of a lost segment 0 of 20.
 fn sent_after_each(config: TcpConfig) -> Vec<usize> {
     let mut sender = TcpSender::new(config, Box::new(NewReno::new()), None);
     sender.start(ms(0));
@@ -208,12 +208,12 @@ fn sent_after_each(config: TcpConfig) -> Vec<usize> {
 
 #[test]
 fn proportional_reduction_lets_segments_out_all_through_recovery() {
-    // Two are let out by limited transmit, then segment 0 is sent again: 22 are outstanding and 10 wanted.
+    // Limited transmit sends two, then segment 0 is retransmitted: 22 are outstanding, and the target is 10.
     let config = TcpConfig { initial_window: 20, ..TcpConfig::default() };
     // RFC 6675 waits until pipe, 22 - k after the k-th, is below 10.
     let waiting = sent_after_each(config);
     assert_eq!(waiting[..15], [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1]);
-    // ⌈k · 10 / 22⌉ have left after the k-th delivery from the third acknowledgement on, the one sent again included.
+    // ⌈k · 10 / 22⌉ have left after the k-th delivery from the third acknowledgement on, the retransmission included.
     let spread = sent_after_each(TcpConfig { prr: true, ..config });
     assert_eq!(spread[..15], [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 0]);
 }
@@ -234,11 +234,11 @@ fn quick_acknowledgements_come_for_each_of_the_first_segments() {
         let config = TcpConfig { quick_acks, ..TcpConfig::default() };
         run_config(config, 150, &[]).trace.acks
     };
-    // The first 16 of 150 bring 16 instead of 8.
+    // The first 16 of 150 cause 16 instead of 8.
     assert_eq!((acks(0), acks(16)), (76, 84));
 }
 
-/// The sender of a window of 20 at 100 ms, without SACK, and an acknowledgement to be changed.
+/// A sender with a window of 20 at 100 ms, without SACK, and an acknowledgement to be modified.
 fn without_sack_at_work(ns3_recovery: bool) -> (TcpSender, Acknowledgement) {
     let config = TcpConfig { initial_window: 20, ns3_recovery, ..without_sack() };
     let mut sender = TcpSender::new(config, Box::new(NewReno::new()), None);
@@ -266,7 +266,7 @@ fn ns3_takes_three_duplicates_off_what_two_of_them_let_out() {
 
 #[test]
 fn ns3_begins_a_recovery_for_the_first_segment_after_another() {
-    // Segments up to 51 are out when recovery begins for 20; 52 is the first that it lets out.
+    // Segments up to 51 are outstanding when recovery begins for 20; 52 is the first that leaves in it.
     let run = |ns3_recovery| {
         let config = TcpConfig { ns3_recovery, min_rto: TimeDelta::from_secs(1), ..without_sack() };
         let run = run_config(config, 200, &[(20, 1), (52, 1)]);
@@ -277,7 +277,8 @@ fn ns3_begins_a_recovery_for_the_first_segment_after_another() {
 
 #[test]
 fn ns3_reduces_no_more_while_a_timeout_is_repaired() {
-    // 20 lost and 10 wanted; the first one sent again arrives, the next does not: RFC 5681 then halves the two in flight.
+    // 20 are lost and the target is 10. The first retransmission arrives, the next does not: RFC 5681 then halves the
+    // two in flight.
     for (ns3_recovery, threshold) in [(true, 10.0), (false, 2.0)] {
         let (mut sender, ack) = without_sack_at_work(ns3_recovery);
         let first = sender.next_timeout().unwrap();
@@ -291,7 +292,7 @@ fn ns3_reduces_no_more_while_a_timeout_is_repaired() {
     }
 }
 
-/// Never changes the window; notes when what arrives is told of in recovery.
+/// Algorithm with a constant window that records whether deliveries are reported in recovery.
 #[derive(Debug)]
 struct Noting(Arc<Mutex<Vec<(SendTime, bool)>>>);
 
@@ -314,7 +315,7 @@ fn law_is_told_what_arrives_in_recovery() {
     let mut rig = Rig::new(TcpConfig::default(), Noting(Arc::clone(&noted)), Some(60 * MSS), lose);
     rig.run(ms(10_000));
     let noted = noted.lock().unwrap();
-    // The third segment above 12 arrives at 250 ms and is told of at 300 ms, the one sent again at 400 ms.
+    // The third segment above 12 arrives at 250 ms and is reported at 300 ms, the retransmission at 400 ms.
     let at = |at: i64| noted.iter().filter(move |note| note.0 == ms(at)).map(|note| note.1);
     assert_eq!(at(300).collect::<Vec<_>>(), [false, false, false, false, true, true, true, true]);
     assert!(at(400).next().unwrap() && noted.iter().filter(|note| note.0 > ms(400)).all(|note| !note.1));
@@ -409,7 +410,7 @@ fn receive_window_bounds_the_flight() {
     assert_eq!(run.delivered, DataSize::from_bytes(300 * MSS));
 }
 
-/// A window that opens by what is acknowledged, and the idle times it was told of.
+/// Algorithm whose window opens by the acknowledged segments, with the idle times reported to it.
 #[derive(Debug)]
 struct Idle(Arc<Mutex<Vec<TimeDelta>>>);
 
@@ -431,7 +432,7 @@ fn stamps(echo: i64) -> Timestamps {
     Timestamps::new(ms(echo), ArrivalTime::ZERO)
 }
 
-/// How many segments leave at `at` ms.
+/// Number of segments that leave at `at` ms.
 fn poll_all(sender: &mut TcpSender, at: i64) -> usize {
     std::iter::from_fn(|| sender.poll_segment(ms(at))).count()
 }
@@ -453,12 +454,12 @@ fn after_an_idle_time_longer_than_the_timeout_it_begins_with_the_initial_window(
     sender.on_ack(ms(100), &ack(0, true, 0));
     assert_eq!(poll_all(&mut sender, 100), 10);
     sender.on_ack(ms(200), &ack(10, false, 100));
-    // SRTT 100, RTTVAR 37.5: the deviation counts as 200 ms. No more than 300 ms since 100 ms are no idle time.
+    // SRTT 100, RTTVAR 37.5: the deviation counts as 200 ms. Up to 300 ms since 100 ms do not count as idle time.
     assert_eq!((sender.stats().rto, poll_all(&mut sender, 400)), (TimeDelta::from_millis(300), 20));
     sender.on_ack(ms(500), &ack(30, false, 400));
     assert_eq!(sender.window().cwnd, 40.0);
     let rto = sender.stats().rto.nanos() / 1_000_000;
     assert_eq!(poll_all(&mut sender, 400 + rto + 1), 10);
-    // Since the acknowledgement at 500 ms: the law has counted until then.
+    // Idle time since the acknowledgement at 500 ms: the algorithm has counted until then.
     assert_eq!(*told.lock().unwrap(), [TimeDelta::from_millis(rto + 1 - 100)], "told once");
 }

@@ -1,4 +1,4 @@
-//! TCP flows over one link, as behind an emulator that takes a packet out of the queue when it has served it.
+//! TCP flows over one link, as behind an emulator that removes a packet from the queue when it has served it.
 
 use std::collections::VecDeque;
 
@@ -9,22 +9,22 @@ use weir_sim::tcp::{TcpReceiver, TcpSender};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_world::tcp::{Acknowledgement, Segment, TcpConfig};
 
-/// What is measured begins here, but for goodput.
+/// Start of measurements, except for goodput.
 const SETTLED: Time = Time::from_millis(5_000);
 
-/// Two flows have come to share the link.
+/// Time from which on two flows share the link.
 const SHARED: Time = Time::from_millis(20_000);
 
-/// A link and the queue before it.
+/// A link and its queue.
 #[derive(Clone)]
 pub(crate) struct Path {
     pub(crate) rate: DataRate,
     pub(crate) round_trip: TimeDelta,
-    /// In bytes, in which the packet in service counts whole.
+    /// Capacity in bytes, in which the packet in service counts as a whole.
     pub(crate) queue: u64,
-    /// How many packets of a hundred are lost behind the queue.
+    /// Percentage of packets that are lost behind the queue.
     pub(crate) loss_percent: f64,
-    /// The link serves nothing for 1.5 s at 15, 30 and 45 s.
+    /// Whether the link serves no packet for 1.5 s at 15, 30 and 45 s.
     pub(crate) stalls: bool,
 }
 
@@ -36,7 +36,7 @@ impl Path {
             steps.extend([(at(second), DataRate::ZERO), (at(second + 1_500), self.rate)]);
         }
         let mut config = LinkConfig::new(Service::Steps(steps), self.round_trip / 2);
-        // As late as the emulator was: 0.11 ms on average.
+        // As late as in the emulator: 0.11 ms on average.
         let sd = TimeDelta::from_micros(140);
         config.jitter = Jitter::HalfNormal { sd, max: sd * 15 };
         config.loss = LossModel::Bernoulli(self.loss_percent / 100.0);
@@ -69,32 +69,32 @@ struct Flow {
     config: TcpConfig,
     start: Option<Time>,
     drops: u64,
-    /// Payload that had arrived when the link was shared, in bytes.
+    /// Payload that had arrived by [`SHARED`], in bytes.
     before_shared: f64,
-    /// The window at which slow start ended first.
+    /// The window at the end of the first slow start.
     left_slow_start: Option<Window>,
 }
 
-/// What became of a flow.
+/// Results of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Course {
     /// Payload that has arrived, in Mbit/s.
     pub(crate) goodput: f64,
     /// Payload that has arrived from 20 s on, in bytes.
     pub(crate) shared: f64,
-    /// The window, in segments, at which slow start ended first.
+    /// The window, in segments, at the end of the first slow start.
     pub(crate) slow_start_end: f64,
     pub(crate) timeouts: u64,
     pub(crate) undone: u64,
-    /// Retransmissions of what was not lost.
+    /// Spurious retransmissions.
     pub(crate) needless: i64,
 }
 
-/// What became of the run.
+/// Results of the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) flows: Vec<Course>,
-    /// Mean wait of a byte in the queue, the time to serve all that is in it, in ms.
+    /// Mean queuing delay of a byte, as the time to serve the whole queue, in ms.
     pub(crate) queue_ms: f64,
     pub(crate) episodes_per_minute: f64,
 }
@@ -106,7 +106,7 @@ pub(crate) struct Bench {
     flows: Vec<Flow>,
     back: VecDeque<(Time, usize, Acknowledgement)>,
     now: Time,
-    /// Bytes · s in the queue.
+    /// Integral of the queue over time, in bytes · s.
     waited: f64,
     episodes: u32,
     last_drop: Option<Time>,
@@ -126,7 +126,7 @@ impl Bench {
         }
     }
 
-    /// Adds a flow without end that begins then.
+    /// Adds a flow without end that begins at `start_ms`.
     pub(crate) fn with(mut self, config: TcpConfig, law: Box<dyn WindowAlgorithm>, start_ms: u64) -> Self {
         self.flows.push(Flow {
             sender: TcpSender::new(config, law, None),
@@ -140,7 +140,7 @@ impl Bench {
         self
     }
 
-    /// Runs for so long.
+    /// Runs until `end`.
     pub(crate) fn run(mut self, end: Time) -> Outcome {
         while let Some(next) = self.next_event().filter(|&next| next <= end) {
             self.now = self.now.max(next);
@@ -237,7 +237,7 @@ impl Bench {
 
     fn note_drop(&mut self, flow: usize) {
         self.flows[flow].drops += 1;
-        // Drops within two round trips through a full queue belong to one episode of losses.
+        // Drops within two round trips through a full queue belong to one loss episode.
         let full = TimeDelta::from_secs_f64(self.path.queue as f64 * 8.0 / self.path.rate.bps() as f64);
         let episode = (self.path.round_trip + full) * 2;
         let again = self.last_drop.replace(self.now).is_none_or(|before| self.now - before > episode);

@@ -1,4 +1,4 @@
-//! Losses found by time, probes of the tail, and the window that comes down in proportion.
+//! Losses found by time, tail loss probes, and proportional reduction of the window.
 
 use super::rig::Rig;
 use weir_cc::window::NewReno;
@@ -6,8 +6,8 @@ use weir_cc::{ArrivalTime, SendTime};
 use weir_sim::tcp::{TcpSender, TcpStats};
 use weir_world::tcp::{Acknowledgement, EcnMode, SackBlock, Segment, TcpConfig, Timestamps};
 
-/// What becomes of a transfer of so many segments, or without end for 5 s, whose segments from `lost` on are lost the first
-/// `times` that they are sent.
+/// Results of a transfer of a number of segments, or without end for 5 s. Its segments from `lost` on are lost the
+/// first `times` that they are sent.
 fn losing(
     config: TcpConfig,
     segments: Option<u64>,
@@ -40,9 +40,10 @@ fn a_retransmission_that_is_lost_again_and_again_takes_no_timeout() {
 
 #[test]
 fn a_tail_that_is_lost_is_found_by_a_probe_before_the_timer_runs_out() {
-    // Segments 3 and 4 of 5 are lost; all left after the handshake, at 100 ms. The last acknowledgement comes 100 ms later
-    // and the probe, which is segment 4 again, leaves after two round trips and 2 ms more. Its acknowledgement 100 ms later
-    // proves 3 lost, and another 100 ms later all is told. The timer would have run out after 300 ms.
+    // Segments 3 and 4 of 5 are lost; all left after the handshake, at 100 ms. The last acknowledgement comes 100 ms
+    // later and the probe, which retransmits segment 4, leaves after two round trips and 2 ms more. Its acknowledgement
+    // 100 ms later proves 3 lost, and another 100 ms later all is acknowledged. The timer would have expired after 300
+    // ms.
     let config = TcpConfig { rack: true, tlp: true, dsack: true, quick_acks: 5, ..TcpConfig::default() };
     let (stats, finished) = losing(config, Some(5), 3..5, 1);
     assert_eq!((stats.timeouts, stats.probes, stats.retransmissions), (0, 1, 2));
@@ -54,8 +55,8 @@ fn a_tail_that_is_lost_is_found_by_a_probe_before_the_timer_runs_out() {
 
 #[test]
 fn a_mark_brings_the_window_down_in_proportion_to_what_arrives() {
-    // 10 are out when the first mark is told: half of the 9 that are left shall be. From then on every second acknowledgement
-    // lets one out.
+    // 10 are outstanding at the first mark: the target is half of the 9 that are left. From then on every second
+    // acknowledgement lets one out.
     let config = TcpConfig { prr: true, ecn: EcnMode::Classic, ..TcpConfig::default() };
     let mut sender = TcpSender::new(config, Box::new(NewReno::new()), None);
     let drain = |sender: &mut TcpSender, ms: i64| {

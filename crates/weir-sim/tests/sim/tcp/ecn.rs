@@ -1,4 +1,4 @@
-//! What TCP does when a queue marks instead of dropping.
+//! TCP behind a queue that marks instead of dropping.
 
 use super::rig::Rig;
 use crate::common::{flow, spec};
@@ -15,8 +15,8 @@ fn with_ecn(ecn: EcnMode) -> TcpConfig {
     TcpConfig { ecn, ..TcpConfig::default() }
 }
 
-/// The window and the counts after `ms` of a connection (round-trip time 100 ms) on which `mark` chooses what is
-/// marked and nothing is lost.
+/// The window and the counts after `ms` of a connection (round-trip time 100 ms). `mark` chooses the marked segments,
+/// and none is lost.
 fn marked(ecn: EcnMode, ms: i64, mark: fn(&Segment) -> bool) -> (f64, TcpStats) {
     let mut rig = Rig::new(with_ecn(ecn), NewReno::new(), None, |_, _| false);
     rig.mark = mark;
@@ -37,7 +37,7 @@ fn marks_of_one_window_reduce_it_once_and_nothing_is_sent_again() {
 
 #[test]
 fn marks_round_after_round_reduce_the_window_once_per_round_trip() {
-    // Everything is marked: data at 100 ms is told of at 200 ms, and then once per round trip.
+    // All segments are marked: data at 100 ms is acknowledged at 200 ms, and then once per round trip.
     let (window, stats) = marked(EcnMode::Classic, 1050, |_| true);
     assert!((5..=9).contains(&stats.ecn_reductions), "{}", stats.ecn_reductions);
     assert_eq!(window, 2.0);
@@ -80,18 +80,18 @@ fn loss_in_a_window_that_marks_reduced_halves_the_window_of_dctcp() {
 
 #[test]
 fn repair_after_a_timeout_opens_the_window_though_the_receiver_still_echoes_a_mark() {
-    // Segment 9 is marked; what follows is lost, the answer to the echo with it.
+    // Segment 9 is marked; the segments after it are lost, including the one with CWR.
     let lose = |_, segment: Option<&Segment>| segment.is_some_and(|s| s.number >= 10 && !s.retransmission);
     let mut rig = Rig::new(with_ecn(EcnMode::Classic), NewReno::new(), Some(25 * 1448), lose);
     rig.mark = |segment| segment.number == 9;
     rig.run(SendTime::from_millis(1200));
     let stats = rig.sender.stats();
     assert_eq!((stats.ecn_reductions, stats.timeouts), (1, 1));
-    // The timer runs out at 500 ms: 1, 2, 3 and so on each round trip, and one of them longer by a delayed acknowledgement.
+    // The timer expires at 500 ms: 1, 2, 3 and so on each round trip, one of them longer by a delayed acknowledgement.
     assert!(rig.sender.finished_at().is_some(), "{:?}", rig.sender.window());
 }
 
-/// What passed a link.
+/// Packets that passed a link.
 #[derive(Debug, Default)]
 struct Watch {
     delivered: u64,
@@ -112,7 +112,7 @@ impl Monitor for Watch {
     }
 }
 
-/// A minute over 10 Mbit/s and 50 ms, with marks for what waited more than `threshold`.
+/// A minute over 10 Mbit/s and 50 ms, with marks for packets that waited more than `threshold`.
 fn over_a_marking_link(law: impl WindowAlgorithm + 'static, ecn: EcnMode, threshold: TimeDelta) -> Watch {
     let traffic = Traffic::Tcp { law: Box::new(law), config: with_ecn(ecn), size: None };
     let mut spec = spec(10_000, 60, vec![flow("tcp", traffic)]);
@@ -126,7 +126,7 @@ fn a_marking_queue_stays_short_without_losing_anything() {
     let watch = over_a_marking_link(NewReno::new(), EcnMode::Classic, threshold);
     assert_eq!(watch.dropped, 0);
     let mean = watch.waited / watch.delivered as i64;
-    // A sawtooth between an empty queue and the threshold, as the threshold is what the path itself holds.
+    // A sawtooth between an empty queue and the threshold, as the threshold equals the bandwidth-delay product.
     assert!(mean > threshold / 4 && mean < threshold, "{mean}");
     // 50 s of 10 Mbit/s in packets of 1500 bytes, nearly all of it used.
     assert!(watch.delivered > 39_000, "{}", watch.delivered);

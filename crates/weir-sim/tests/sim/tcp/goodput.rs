@@ -20,8 +20,8 @@ const BETA: f64 = 0.7;
 /// Losses per run: enough for a mean within a few percent.
 const LOSSES: f64 = 400.0;
 
-/// Segments per second and the sender's state at the end of a run in which `lose` decides over each data
-/// segment; about one in `1 / p` should be lost.
+/// Segments per second and the sender's state at the end of a run. `lose` decides for each data segment; about one in
+/// `1 / p` should be lost.
 fn goodput(law: impl WindowAlgorithm + 'static, p: f64, lose: impl FnMut() -> bool) -> (f64, TcpStats) {
     goodput_over(TimeDelta::from_secs_f64(LOSSES / p / square_root_law(p)), law, lose)
 }

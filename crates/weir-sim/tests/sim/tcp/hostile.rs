@@ -1,4 +1,4 @@
-//! What a peer may say that is out of the ordinary, and what would steer a sender.
+//! Acknowledgements of a peer that misbehaves, and could steer a sender.
 
 use super::peer::{Says, Talk};
 use weir_cc::SendTime;
@@ -12,7 +12,8 @@ fn probing() -> TcpConfig {
 
 #[test]
 fn a_probe_that_waits_for_its_turn_is_not_sent_once_all_is_acknowledged() {
-    // Segment 4's timer may run out, and a probe be due, while the pace holds everything back; soon all there is is acknowledged.
+    // Segment 4's timer may expire, and a probe be due, while pacing holds all segments back; soon all that were sent
+    // are acknowledged.
     for (ms, soon) in (210..500).flat_map(|ms| (1..6).map(move |soon| (ms, soon))) {
         let mut talk = Talk::new(TcpConfig { pacing: true, ..probing() }, Some(17));
         talk.acknowledge(200, 1);
@@ -37,7 +38,7 @@ fn news(told: Option<CouplingMessage>) -> Option<(WindowEvent, Window)> {
 
 #[test]
 fn a_coupler_hears_of_a_loss_that_time_alone_proves() {
-    // Segment 0 is lost. 1 arrives at 200 ms; 100 / 4 = 25 ms and the timer's 2 later 0 would have come.
+    // Segment 0 is lost. 1 arrives at 200 ms; by 100 / 4 = 25 ms and the timer's 2 ms later 0 would have come.
     let mut talk = Talk::new(TcpConfig { rack: true, prr: true, ..TcpConfig::default() }, None);
     talk.sender.couple();
     talk.hear(200, Says { cumulative: 0, sacks: &[(1, 2)], echo: 100, ..Says::default() });
@@ -49,8 +50,8 @@ fn a_coupler_hears_of_a_loss_that_time_alone_proves() {
 
 #[test]
 fn a_coupler_hears_of_a_loss_that_a_probe_has_repaired() {
-    // Four segments fill the receive window. No answer: 3 is sent again. All four are acknowledged, then one that left
-    // later: of the two copies of 3 one was lost.
+    // Four segments fill the receive window. Without an answer 3 is retransmitted. All four are acknowledged, then one
+    // that left later: of the two copies of 3 one was lost.
     let mut talk = Talk::new(TcpConfig { receive_window: 4, ..probing() }, None);
     talk.sender.couple();
     talk.wait(302);
@@ -68,7 +69,7 @@ fn an_acknowledgement_of_what_never_left_is_refused_and_counted() {
     let mut talk = Talk::new(TcpConfig { receive_window: 4, ..probing() }, None);
     talk.wait(302);
     let before = (talk.sender.window(), talk.sender.next_timeout());
-    // It would prove that the probe has repaired a loss.
+    // Otherwise this would prove that the probe has repaired a loss.
     assert_eq!(talk.acknowledge(320, 1000), []);
     assert_eq!((talk.sender.window(), talk.sender.next_timeout()), before);
     assert_eq!(talk.sender.stats().refused, 1);
@@ -76,8 +77,9 @@ fn an_acknowledgement_of_what_never_left_is_refused_and_counted() {
 
 #[test]
 fn no_more_may_have_arrived_twice_than_was_sent_again() {
-    // 0 to 2 of the first ten are lost, and the peer says so: three are sent again. It then tells of 0 three times over, of 2
-    // segments at a time: of more than three only the first is heeded, and the reduction stands.
+    // 0 to 2 of the first ten are lost, and the peer reports so: three are retransmitted. The peer then reports 0 and 1
+    // as duplicates, three times. Of more duplicates than retransmissions only the first report counts, and the
+    // reduction stands.
     let config = TcpConfig { undo: true, prr: true, ..probing() };
     let mut talk = Talk::new(config, None);
     talk.hear(200, Says { sacks: &[(3, 10)], echo: 100, ..Says::default() });
@@ -93,7 +95,7 @@ fn no_more_may_have_arrived_twice_than_was_sent_again() {
 
 #[test]
 fn another_segments_duplicate_does_not_acquit_a_probe() {
-    // 3 is sent again as a probe, and so one may have arrived twice; the peer says that it is 0.
+    // 3 is retransmitted as a probe, and so one segment may have arrived twice; the peer reports 0.
     for (twice, cwnd) in [((0, 1), 2.0), ((3, 4), 5.0)] {
         let mut talk = Talk::new(TcpConfig { receive_window: 4, ..probing() }, None);
         talk.wait(302);

@@ -1,4 +1,4 @@
-//! TCP as in Linux 6 against what that kernel did on the same links (`data/kernel-tcp`).
+//! TCP as in Linux 6 against measurements of that kernel on the same links (`data/kernel-tcp`).
 
 use weir_cc::window::hystart::{Config, HyStart};
 use weir_cc::window::{Cubic, NewReno, Rules, WindowAlgorithm};
@@ -8,7 +8,7 @@ use weir_world::tcp::TcpConfig;
 
 use super::bench::{Bench, Course, Outcome, Path};
 
-/// What the kernel's runs amount to.
+/// Results of the kernel's runs.
 const RUNS: &str = include_str!("../../../../../data/kernel-tcp/runs.csv");
 
 const END: Time = Time::from_millis(60_000);
@@ -22,7 +22,7 @@ fn kernel(scenario: &str, column: &str) -> f64 {
     line[index].parse().expect("it is a number")
 }
 
-/// The link by its letter.
+/// The link of this letter.
 fn link(letter: &str) -> Path {
     let (kbps, round_trip, queue) = match letter {
         "a" => (2_500, 50, 93_750),
@@ -50,7 +50,7 @@ fn alone(path: &Path, name: &str, seed: u64) -> Outcome {
     Bench::new(path, seed).with(TcpConfig::linux_6(), law(name), 0).run(END)
 }
 
-/// The means of some runs.
+/// Mean over some runs.
 fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, count) = values.into_iter().fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     sum / count
@@ -98,13 +98,15 @@ fn what_a_stall_makes_late_is_not_taken_for_lost_for_long() {
         let [Course { goodput, timeouts, undone, needless, .. }] = outcome.flows[..] else {
             panic!("one flow")
         };
-        // On the fast link the timer runs out twice in each stall, for the same segment: one undo gives all of it back.
+        // On the fast link the timer expires twice in each stall, for the same segment: a single undo restores the
+        // whole window.
         assert!(timeouts >= 3 && undone == 3 && needless <= 3, "{scenario}: {timeouts} {undone} {needless}");
         let expected = kernel(scenario, "goodput_mbps");
         close(scenario, goodput, expected, 0.02 * expected);
-        // Reno's on the fast link has 29.2 ms where the kernel's has 26.7: a timeout that is undone still answers for what the queue
-        // lost as the stall began (difference 9 in `tcp/mod.rs`). Where it does not this queue has 26.4 ms, but CUBIC's on the slow
-        // link then meets a stall in recovery, where no timeout is doubted, and sends 46 segments for nothing.
+        // Reno's on the fast link has 29.2 ms where the kernel's has 26.7. A timeout that is undone still answers for
+        // the losses of the queue as the stall began (difference 9 in `tcp/mod.rs`). Without that this queue has 26.4
+        // ms. But CUBIC's flow on the slow link then meets a stall in recovery, where no timeout is suspected, and
+        // retransmits 46 segments spuriously.
         let within = if scenario == "reno-stall-b" { 0.1 } else { 0.05 };
         let expected = kernel(scenario.trim_end_matches("-undone"), "mean_queue_ms");
         close(scenario, outcome.queue_ms, expected, within * expected);
@@ -120,13 +122,14 @@ fn one_per_cent_of_random_loss_leaves_what_the_kernel_had() {
         let expected = kernel(scenario, "goodput_mbps");
         close(scenario, goodput, expected, 0.08 * expected);
         assert!(outcomes.iter().all(|outcome| outcome.flows[0].timeouts == 0), "{scenario}");
-        // Nearly nothing waits, 0.1 and 0.2 ms with the kernel, and of so little tenths of a millisecond are known.
+        // The queuing delay is nearly zero, 0.1 and 0.2 ms with the kernel, and is known only to tenths of a
+        // millisecond.
         let queue = mean(outcomes.iter().map(|outcome| outcome.queue_ms));
         close(scenario, queue, kernel(scenario, "mean_queue_ms"), 0.1);
     }
 }
 
-/// The share of CUBIC beside Reno, in the mean of so many runs, which begin apart by up to 70 ms.
+/// The share of CUBIC beside Reno, as the mean of `runs` runs, whose starts differ by up to 70 ms.
 fn share_of_cubic(letter: &str, runs: u64) -> f64 {
     let share = |seed: u64| {
         let config = TcpConfig::linux_6();

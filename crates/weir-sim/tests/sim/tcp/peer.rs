@@ -1,4 +1,4 @@
-//! A TCP sender whose peer says what the test wants.
+//! A TCP sender whose peer is scripted by the test.
 
 use weir_cc::window::{NewReno, WindowAlgorithm};
 use weir_cc::{ArrivalTime, SendTime};
@@ -6,10 +6,11 @@ use weir_sim::tcp::TcpSender;
 use weir_units::DataSize;
 use weir_world::tcp::{Acknowledgement, SackBlock, TcpConfig, Timestamps};
 
-/// A segment that left: when, in ms, its number, and whether it was sent before.
+/// A segment that left: its time in ms, its number, and whether it is a retransmission.
 pub(crate) type Left = (f64, u32, bool);
 
-/// What a peer tells: all below `cumulative` and these blocks, with the timestamp of what left `echo` ms after the beginning.
+/// An acknowledgement of a peer: all below `cumulative` and these blocks, with the timestamp of the segment that left
+/// `echo` ms after the beginning.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Says<'a> {
     pub(crate) cumulative: u32,
@@ -29,20 +30,20 @@ impl Says<'_> {
     }
 }
 
-/// A sender that talks to nobody else.
+/// A sender and its scripted peer.
 pub(crate) struct Talk {
     pub(crate) sender: TcpSender,
-    /// All that has left.
+    /// All segments that have left.
     pub(crate) left: Vec<Left>,
 }
 
 impl Talk {
-    /// A connection under NewReno for so many segments or without end: opened at 0 ms, answered at 100.
+    /// A connection under NewReno with this number of segments, or without end: opened at 0 ms, answered at 100.
     pub(crate) fn new(config: TcpConfig, segments: Option<u64>) -> Self {
         Self::under(config, NewReno::new(), segments)
     }
 
-    /// The same under another law.
+    /// The same under another algorithm.
     pub(crate) fn under(
         config: TcpConfig,
         law: impl WindowAlgorithm + 'static,
@@ -64,7 +65,7 @@ impl Talk {
         }
     }
 
-    /// Time passes up to `ms`.
+    /// Advances the time to `ms`.
     pub(crate) fn wait(&mut self, ms: i64) {
         while let Some(at) = self.sender.next_timeout().filter(|at| *at <= SendTime::from_millis(ms)) {
             self.sender.on_timeout(at);
@@ -72,7 +73,7 @@ impl Talk {
         }
     }
 
-    /// Time passes up to `ms`, and then the peer speaks. What leaves at once.
+    /// Advances the time to `ms`, and delivers the acknowledgement. Returns the segments that leave at once.
     pub(crate) fn hear(&mut self, ms: i64, says: Says<'_>) -> Vec<Left> {
         self.wait(ms);
         let before = self.left.len();
@@ -82,7 +83,7 @@ impl Talk {
         self.left[before..].to_vec()
     }
 
-    /// The same where all below `cumulative` is told, 100 ms after the last of it left.
+    /// The same for an acknowledgement of all below `cumulative`, 100 ms after the last of them left.
     pub(crate) fn acknowledge(&mut self, ms: i64, cumulative: u32) -> Vec<Left> {
         self.hear(ms, Says { cumulative, echo: ms - 100, ..Says::default() })
     }

@@ -1,4 +1,4 @@
-//! What holds for the TCP endpoints whatever the network does.
+//! Properties of the TCP endpoints in any network.
 
 use std::sync::{Arc, Mutex};
 
@@ -64,7 +64,7 @@ fn config() -> impl Strategy<Value = TcpConfig> {
         )
 }
 
-/// One of the window laws, made anew when called.
+/// Factory of a window algorithm.
 fn law() -> impl Strategy<Value = fn() -> Box<dyn WindowAlgorithm>> {
     let laws: [fn() -> Box<dyn WindowAlgorithm>; 10] = [
         || Box::new(NewReno::new()),
@@ -81,7 +81,7 @@ fn law() -> impl Strategy<Value = fn() -> Box<dyn WindowAlgorithm>> {
     prop::sample::select(laws.to_vec())
 }
 
-/// Which segments are marked.
+/// Choice of the marked segments.
 fn mark() -> impl Strategy<Value = fn(&Segment) -> bool> {
     let marks: [fn(&Segment) -> bool; 4] =
         [|_| false, |segment| segment.number % 17 == 5, |segment| segment.number % 40 < 20, |_| true];
@@ -115,7 +115,7 @@ proptest! {
     }
 }
 
-/// When each segment left, and what it was.
+/// Departures of the segments: time, number, and whether it is a retransmission.
 type Course = Vec<(SendTime, u32, bool)>;
 
 proptest! {
@@ -128,10 +128,10 @@ proptest! {
         one_lost in 5u32..40,
     ) {
         let seen: Arc<Mutex<Course>> = Arc::default();
-        // Westwood+ remembers most of what a connection was like.
+        // Westwood+ keeps the most state of a connection.
         let rig = |size: u64| {
             let (seen, mut count) = (Arc::clone(&seen), 0);
-            // What is lost follows from what was sent of this connection.
+            // Losses depend on the segments sent in this connection.
             Rig::new(config, Westwood::new(), Some(size), move |now, segment: Option<&Segment>| {
                 if let Some(segment) = segment {
                     count = if segment.syn { 0 } else { count + 1 };
@@ -154,12 +154,12 @@ proptest! {
     }
 }
 
-/// What an ill-behaved network or peer may do to a sender.
+/// Inputs of an ill-behaved network or peer to a sender.
 #[derive(Clone, Debug)]
 enum Step {
-    /// An acknowledgement with these values relative to what was sent, and a timestamp so old.
+    /// An acknowledgement with these values relative to those sent, and a timestamp of this age.
     Ack { cumulative: u32, sacks: [(u32, u32); 3], syn: bool, ece: bool, marked: u16, age_ms: i64 },
-    /// So many milliseconds pass.
+    /// Milliseconds that pass.
     Wait(i64),
 }
 

@@ -1,4 +1,4 @@
-//! A TCP sender and receiver with nothing but a fixed delay between them.
+//! A TCP sender and receiver with only a fixed delay between them.
 
 use std::collections::VecDeque;
 
@@ -8,11 +8,11 @@ use weir_sim::tcp::{TcpReceiver, TcpSender};
 use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::{Acknowledgement, Segment, TcpConfig};
 
-/// From one host to the other; the round trip takes twice as long.
+/// Delay from one host to the other; the round trip takes twice as long.
 const ONE_WAY: TimeDelta = TimeDelta::from_millis(50);
 
-/// Two endpoints and what is on its way between them. `lose` sees each segment as it is sent, or nothing for an
-/// acknowledgement, and says whether it is lost.
+/// Two endpoints and the packets in flight between them. `lose` gets each segment as it is sent, or `None` for an
+/// acknowledgement, and returns whether it is lost.
 pub(crate) struct Rig<L> {
     pub(crate) sender: TcpSender,
     pub(crate) receiver: TcpReceiver,
@@ -20,7 +20,7 @@ pub(crate) struct Rig<L> {
     forward: VecDeque<(SendTime, Segment)>,
     reverse: VecDeque<(SendTime, Acknowledgement)>,
     lose: L,
-    /// Which segments are marked on their way, if they are ECN-capable.
+    /// Choice of the segments that are marked in flight, if they are ECN-capable.
     pub(crate) mark: fn(&Segment) -> bool,
 }
 
@@ -35,7 +35,7 @@ impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
         Self::under(config, Box::new(law), size, lose)
     }
 
-    /// The same under a law that is not known before.
+    /// The same for a boxed algorithm.
     pub(crate) fn under(
         config: TcpConfig,
         law: Box<dyn WindowAlgorithm>,
@@ -57,7 +57,7 @@ impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
         rig
     }
 
-    /// Another connection in the place of this one, whose time begins anew.
+    /// Replaces this connection with another one, whose time begins anew.
     pub(crate) fn restart(&mut self, size: Option<u64>) {
         self.sender.reset(size.map(DataSize::from_bytes));
         self.receiver.reset();
@@ -68,7 +68,7 @@ impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
         self.send_segments();
     }
 
-    /// Runs until `end` or until nothing is left to happen.
+    /// Runs until `end` or until there are no more events.
     pub(crate) fn run(&mut self, end: SendTime) {
         while let Some(next) = self.next_event().filter(|&next| next <= end) {
             assert!(next >= self.now, "time runs backwards");

@@ -1,4 +1,4 @@
-//! TCP flows on links of the simulator against what theory says of their shares, windows and queues.
+//! TCP flows on links of the simulator against the theory of their shares, windows and queues.
 
 use crate::common::{flow, link};
 use weir_cc::window::hystart::{Config, HyStart};
@@ -13,7 +13,7 @@ use weir_world::{FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, RunSpec, Side, T
 /// Bytes of a full segment on the wire.
 const SEGMENT: f64 = 1500.0;
 
-/// What arrives after a warm-up.
+/// Counts of arrivals after a warm-up.
 #[derive(Debug, Default)]
 struct Meter {
     from: Time,
@@ -29,7 +29,7 @@ struct Meter {
 struct WindowMean {
     since: Time,
     now: f64,
-    /// In segments times seconds.
+    /// Integral of the window over time, in segments times seconds.
     area: f64,
 }
 
@@ -83,7 +83,8 @@ fn tcp_with(config: TcpConfig, law: impl WindowAlgorithm + 'static) -> Traffic {
     Traffic::Tcp { law: Box::new(law), config, size: None }
 }
 
-/// A link there and back, 25 ms each: `forward` of `kbps` with a queue of `queue`, the other as good as free.
+/// A link forward and back, 25 ms each: `forward` of `kbps` with a queue of `queue`, the other practically without
+/// queuing.
 fn path(kbps: u64, queue: TimeDelta) -> Vec<LinkSpec> {
     let mut forward = link("forward", kbps);
     forward.config.queue = QueueConfig { limit_time: Some(queue), ..QueueConfig::default() };
@@ -208,7 +209,7 @@ fn hystart_leaves_slow_start_before_the_queue_overflows() {
 
 #[test]
 fn pacing_takes_the_bursts_out_of_the_queue() {
-    // A window limited to half of what the path holds: paced segments find the queue empty.
+    // A window limited to half of the bandwidth-delay product: paced segments find the queue empty.
     let wait = |pacing| {
         let config = TcpConfig { pacing, receive_window: 40, ..TcpConfig::default() };
         measure(path(20_000, ms(100)), vec![flow("tcp", tcp_with(config, NewReno::new()))], 5, 35).mean_wait()

@@ -1,4 +1,4 @@
-//! Timers and probes that were right or wrong, where losses are found by time, as in Linux.
+//! Correct and spurious timeouts and probes, where losses are found by time, as in Linux.
 
 use std::sync::{Arc, Mutex};
 
@@ -31,8 +31,8 @@ fn a_timeout_while_a_mark_is_answered_does_not_reduce_again() {
 
 #[test]
 fn without_new_data_a_timeout_is_not_doubted_any_longer() {
-    // Ten segments, all sent; the timer runs out at 400 ms. The copy of 0 is acknowledged; then 9 arrives, which was never sent
-    // again.
+    // Ten segments, all sent; the timer expires at 400 ms. The copy of 0 is acknowledged; then 9 arrives, which was
+    // never retransmitted.
     let mut talk = Talk::new(linux(), Some(10));
     talk.wait(400);
     assert_eq!(numbers(&talk.left[10..]), [0]);
@@ -43,7 +43,8 @@ fn without_new_data_a_timeout_is_not_doubted_any_longer() {
 
 #[test]
 fn a_probe_written_off_by_the_timer_need_not_prove_needless() {
-    // One segment at a time: it is sent, sent again as a probe, and sent again by the timer. One copy too many arrives.
+    // A single segment at a time: it is sent, retransmitted as a probe, and retransmitted after the timeout. A copy too
+    // many arrives.
     let mut talk = Talk::new(TcpConfig { receive_window: 1, tlp: true, ..linux() }, None);
     talk.wait(900);
     let stats = talk.sender.stats();
@@ -54,8 +55,8 @@ fn a_probe_written_off_by_the_timer_need_not_prove_needless() {
 
 #[test]
 fn what_a_probe_has_proved_is_not_undone_by_an_older_duplicate() {
-    // Two at a time. 0 is late and sent again; 3 is lost and sent again as a probe, which 4 proves; then the peer tells
-    // of as many duplicates.
+    // Two at a time. 0 is late and retransmitted. 3 is lost and retransmitted as a probe, which 4 proves. Then the peer
+    // reports as many duplicates.
     let mut talk = Talk::new(TcpConfig { receive_window: 2, tlp: true, ..linux() }, None);
     talk.hear(200, Says { sacks: &[(1, 2)], echo: 100, ..Says::default() });
     talk.hear(300, Says { cumulative: 2, echo: 250, ..Says::default() });
@@ -71,7 +72,7 @@ fn what_a_probe_has_proved_is_not_undone_by_an_older_duplicate() {
 
 #[test]
 fn what_arrives_before_anything_was_sent_again_was_not_lost() {
-    // The pace lets nothing out between 145 and 150 ms.
+    // Pacing lets no segment out between 145 and 150 ms.
     let mut talk = Talk::new(TcpConfig { pacing: true, ..linux() }, None);
     talk.hear(146, Says { sacks: &[(1, 4)], echo: 100, ..Says::default() });
     assert_eq!(talk.sender.stats().fast_recoveries, 1);
@@ -79,7 +80,7 @@ fn what_arrives_before_anything_was_sent_again_was_not_lost() {
     assert_eq!((talk.sender.stats().undone, talk.sender.stats().retransmissions), (1, 0));
 }
 
-/// Grows never, and notes whether it might.
+/// Algorithm with a constant window that records whether it might grow.
 #[derive(Debug, Default)]
 struct Notes(Arc<Mutex<Vec<bool>>>);
 
