@@ -18,8 +18,11 @@ use printed::{Printed, blocks, comparable, printed, renewed, rows, tables};
 const REPRODUCTION: &str = "docs/reproduction.md";
 
 /// Documents with results, which do not depend on the machine.
-const RESULTS: [&str; 10] = [
+const RESULTS: [&str; 13] = [
     "README.md",
+    "docs/tutorial.md",
+    "docs/operators.md",
+    "docs/researchers.md",
     "docs/analysis.md",
     "docs/controllers.md",
     "docs/suites.md",
@@ -40,7 +43,7 @@ const PUT_TOGETHER: [&str; 6] = [
     "| point | a | W | T | D |",
     "| case | what happens | judged from |",
     "| what | how it is drawn |",
-    "| call | constants, loss heard by | share, % | after 5 s, % | 90 % reached | loss, % | queue, median / 95th, ms |",
+    "| call | source of loss | share, % | after 5 s, % | 90 % reached | loss, % | queue, median / 95th, ms |",
     "| call | controller | share, % | after 5 s, % | 90 % reached | loss, % | queue, median / 95th, ms |",
     "| call | constants | decreases, goog_cc / gcc | matched, % | targets within 10 %, % of the time |",
 ];

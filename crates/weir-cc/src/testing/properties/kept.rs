@@ -121,7 +121,7 @@ pub fn what_coupling_says_is_kept(law: &Law) {
 }
 
 /// Check for controllers such as TFRC, whose rate is a function of the loss that the receiver measured. With a factor
-/// on the equation's rate it would keep a share, and lose more and carry less (docs/controllers.md).
+/// on the equation's rate it would keep a share, and lose more and carry less.
 fn forgets_within_a_report(law: &Law) {
     for (factor, forgotten) in [(0.5, 2.0), (2.0, 0.5)] {
         let [first, ..] = after_a_word(law, SETTLED, factor);
