@@ -4,7 +4,7 @@
 set -euo pipefail
 
 target=${1:?a target, such as x86_64-unknown-linux-gnu}
-version=${2:?a version, such as v0.1.0}
+version=${2:?a version, such as v0.2.0}
 case $version in *[!A-Za-z0-9._+-]*) echo "package-binary: $version is no version" >&2; exit 2 ;; esac
 
 cargo build --release --locked --package weir-cli --target "$target"

@@ -18,7 +18,7 @@ use printed::{Printed, blocks, comparable, printed, renewed, rows, tables};
 const REPRODUCTION: &str = "docs/reproduction.md";
 
 /// Documents with results, which do not depend on the machine.
-const RESULTS: [&str; 13] = [
+const RESULTS: [&str; 14] = [
     "README.md",
     "docs/tutorial.md",
     "docs/operators.md",
@@ -26,6 +26,7 @@ const RESULTS: [&str; 13] = [
     "docs/analysis.md",
     "docs/controllers.md",
     "docs/suites.md",
+    "docs/suites-drawn.md",
     "docs/coupling.md",
     "docs/goog_cc.md",
     "docs/scenarios.md",
@@ -38,7 +39,7 @@ const RESULTS: [&str; 13] = [
 const MEASUREMENTS: [&str; 2] = ["docs/performance.md", "docs/mutants.md"];
 
 /// The tables of docs/goog_cc.md that are composed of the output of tests, by their heads; before them those of
-/// docs/suites.md by which the omniscient sender was defined.
+/// docs/suites.md and docs/suites-drawn.md that define the omniscient sender and the cases.
 const PUT_TOGETHER: [&str; 6] = [
     "| point | a | W | T | D |",
     "| case | what happens | judged from |",

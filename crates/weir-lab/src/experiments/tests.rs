@@ -413,7 +413,9 @@ fn the_document_names_every_row_once() {
     for paper in PAPERS.iter().map(|(paper, ..)| *paper).chain(["weir"]) {
         let line = table.lines().find(|line| line.starts_with(&format!("| {paper} |"))).unwrap_or_default();
         let mut named: Vec<&str> = line.split(" | ").skip(1).flat_map(|cell| cell.split(", ")).collect();
-        named.iter_mut().for_each(|name| *name = name.trim_end_matches(" |"));
+        for name in &mut named {
+            *name = name.trim_end_matches(" |");
+        }
         named.retain(|name| *name != "–");
         named.sort_unstable();
         let prefix = format!("{paper}/");
