@@ -35,7 +35,7 @@ impl Flows {
             let parameters =
                 FlowParameters { priority: f64::from(1 + flow % 4), desired, least: DataRate::from_kbps(50) };
             let join = Join { parameters, start: rate, present: rate, window: None };
-            fse.on_word(SendTime::ZERO, FlowId(flow), &CouplingMessage::Join(join)).expect("it joins");
+            fse.on_message(SendTime::ZERO, FlowId(flow), &CouplingMessage::Join(join)).expect("it joins");
         }
         Self { fse, taken: vec![(rate, 0); flows as usize], updates: 0 }
     }
@@ -50,7 +50,7 @@ impl Flows {
         let decision = Decision { rate, base, why, rtt: Some(TimeDelta::from_millis(50)) };
         self.taken[flow as usize].0 = rate;
         let update = CouplingMessage::Update(Update { decision, window: None, epoch, heard: true });
-        self.fse.on_word(now, FlowId(flow), &update).expect("it has joined");
+        self.fse.on_message(now, FlowId(flow), &update).expect("it has joined");
         while let Some((FlowId(flow), order)) = self.fse.poll_action() {
             if let CouplerAction::Rate { rate, epoch } = order {
                 self.taken[flow as usize] = (rate, epoch);

@@ -74,7 +74,7 @@ impl Group {
         // A round trip is as long as all windows take at one message each 100 µs.
         self.words += 1;
         let now = SendTime::from_nanos((self.words * 100_000) as i64);
-        let _ = self.coupler.on_word(now, FlowId(flow), word);
+        let _ = self.coupler.on_message(now, FlowId(flow), word);
         while let Some((FlowId(flow), order)) = self.coupler.poll_action() {
             if let CouplerAction::Window(window) = order {
                 self.windows[flow as usize] = window;

@@ -26,6 +26,9 @@ const UNITS: [(&str, &str); 5] =
 /// Placeholders in the columns of series for the name of a flow, a link or a coupling.
 const OF_ANY: [&str; 3] = ["FLOW", "LINK", "COUPLING"];
 
+/// The glossary: a table of terms with their aliases, meanings and sources.
+const GLOSSARY: &str = include_str!("../glossary.md");
+
 /// A meaning of a name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Term {
@@ -118,12 +121,29 @@ fn terms(registry: &Registry) -> Vec<Term> {
         stands_in: "the ribbon of the report, FLOW.limiting_factor of series, time_per_limiting_factor of results".to_owned(),
     }));
     terms.extend(signals(registry));
+    terms.extend(glossary_terms(GLOSSARY));
     terms
 }
 
 /// Files with the time series of a run.
 const DECISIONS: &str = "decisions-CONTROLLER.csv and .parquet";
 const SERIES: &str = "series-CONTROLLER.csv and .parquet";
+
+/// The terms of the table in `text`, one for each alias.
+fn glossary_terms(text: &str) -> Vec<Term> {
+    let cells = |line: &str| -> Vec<String> {
+        line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect()
+    };
+    let rows = text.lines().filter(|line| line.starts_with("| ")).skip(1).map(cells);
+    let term = |name: &str, row: &[String]| Term {
+        name: name.trim().to_owned(),
+        unit: String::new(),
+        definition: row[1].replace('`', ""),
+        stands_in: format!("glossary; source: {}", row[2].replace('`', "")),
+    };
+    let rows = rows.filter(|row| row.len() == 3);
+    rows.flat_map(|row| row[0].split(',').map(|name| term(name, &row)).collect::<Vec<_>>()).collect()
+}
 
 /// The signals of the controllers, those once that several have.
 fn signals(registry: &Registry) -> Vec<Term> {
@@ -217,4 +237,24 @@ fn of_bin(name: &str) -> &str {
 /// A name, whatever joins its parts.
 fn plain(name: &str) -> String {
     name.trim().to_lowercase().replace(['_', '-'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_terms_of_the_field_are_known() {
+        let terms = glossary_terms(GLOSSARY);
+        assert!(
+            terms.iter().all(|term| !term.definition.is_empty() && term.stands_in.len() > 18),
+            "{terms:?}"
+        );
+        for name in ["frame delay", "jitter", "queue", "fairness", "bitrate", "limited by", "target", "REMB"]
+        {
+            assert!(terms.iter().any(|term| term.is_called(name)), "{name}");
+        }
+        let rows = GLOSSARY.lines().filter(|line| line.starts_with("| ")).count() - 1;
+        assert!(rows <= 80 && terms.len() >= rows, "{rows} rows, {} terms", terms.len());
+    }
 }

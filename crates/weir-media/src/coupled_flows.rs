@@ -129,7 +129,7 @@ impl<C: Coupler> CoupledFlows<C> {
         let Some(flow) = self.flows.iter_mut().find(|flow| flow.id() == id) else { return Ok(()) };
         let mut told = Ok(());
         for word in say(flow, session) {
-            told = told.and(self.coupler.on_word(now, id, &word));
+            told = told.and(self.coupler.on_message(now, id, &word));
         }
         self.apply(now, session);
         told

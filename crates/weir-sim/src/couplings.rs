@@ -55,7 +55,7 @@ impl Coupling {
     }
 
     fn tell<M: Monitor>(&mut self, now: Time, flow: u32, word: &CouplingMessage, monitor: &mut M) {
-        let refused = self.coupler.on_word(local(now), FlowId(flow), word).err();
+        let refused = self.coupler.on_message(local(now), FlowId(flow), word).err();
         monitor.coupling_message(now, flow as usize, word, refused);
     }
 

@@ -1,5 +1,6 @@
 //! The interface of every coupler.
 
+use alloc::boxed::Box;
 use core::fmt::{self, Debug};
 
 use crate::coupled::message::{CouplerAction, CouplingMessage, FlowId};
@@ -15,7 +16,7 @@ pub trait Coupler: Send + Sync + Debug {
     /// # Errors
     /// A message that makes no sense changes nothing, and the error says why. Its sender still gets the action that
     /// holds for it.
-    fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal>;
+    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal>;
 
     /// The next action; call until `None`.
     fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)>;
@@ -30,6 +31,28 @@ pub trait Coupler: Send + Sync + Debug {
 
     /// The group of a flow and the sum of the group, or `None` for a flow in no group.
     fn aggregate(&self, member: FlowId) -> Option<Aggregate>;
+}
+
+impl<C: Coupler + ?Sized> Coupler for Box<C> {
+    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+        (**self).on_message(now, member, word)
+    }
+
+    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
+        (**self).poll_action()
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        (**self).next_timeout()
+    }
+
+    fn on_timeout(&mut self, now: SendTime) {
+        (**self).on_timeout(now);
+    }
+
+    fn aggregate(&self, member: FlowId) -> Option<Aggregate> {
+        (**self).aggregate(member)
+    }
 }
 
 /// A coupler whose groups are formed outside of it, such as by [shared bottleneck

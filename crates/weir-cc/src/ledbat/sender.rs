@@ -287,7 +287,7 @@ impl Rule for WindowRule {
         // Converted from the rate in force: the window before may be beyond the limits of the rate.
         self.cwnd = self.rtt.map_or(self.cwnd * factor, |rtt| self.window_of(frame.rate(), &rtt));
         self.flight.scale(factor);
-        self.words.on_word(now, factor);
+        self.words.on_allocation(now, factor);
     }
 
     fn send_rates(&self, frame: &Frame) -> SendRates {

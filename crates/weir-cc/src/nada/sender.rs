@@ -176,7 +176,7 @@ impl<V: Variant> Rule for NadaRule<V> {
     }
 
     fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame) {
-        self.words.on_word(now, factor);
+        self.words.on_allocation(now, factor);
         self.variant.scale(frame.rate(), factor, frame.limits());
     }
 

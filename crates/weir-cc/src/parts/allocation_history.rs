@@ -27,7 +27,7 @@ impl AllocationHistory {
     pub(crate) const NONE: Self = Self { scale: 1.0, since: Vec::new(), before: 1.0 };
 
     /// Scales the flow by `factor` (above 0) for coupling.
-    pub(crate) fn on_word(&mut self, now: SendTime, factor: f64) {
+    pub(crate) fn on_allocation(&mut self, now: SendTime, factor: f64) {
         self.rewind(now);
         self.scale *= factor;
         match self.since.last_mut() {
@@ -109,9 +109,9 @@ mod tests {
     fn what_left_before_a_word_counts_on_the_scale_of_now() {
         let mut words = AllocationHistory::NONE;
         assert_eq!((words.since(ms(0), NOW), words.over(ms(0), ms(9), NOW)), (1.0, 1.0));
-        words.on_word(ms(1000), 2.0);
-        words.on_word(ms(2000), 0.5);
-        words.on_word(ms(3000), 0.5);
+        words.on_allocation(ms(1000), 2.0);
+        words.on_allocation(ms(2000), 0.5);
+        words.on_allocation(ms(3000), 0.5);
         assert_eq!(words.since(ms(500), NOW), 0.5);
         assert_eq!(words.since(ms(1000), NOW), 0.25);
         assert_eq!(words.since(ms(2999), NOW), 0.5);
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn of_many_words_those_of_a_second_are_told_apart() {
         let mut words = AllocationHistory::NONE;
-        (0..3000).for_each(|n| words.on_word(ms(n), 1.001));
+        (0..3000).for_each(|n| words.on_allocation(ms(n), 1.001));
         for age in [0, 100, 500, 1200] {
             let ratio = words.since(ms(2999 - age), NOW) / libm::pow(1.001, age as f64);
             assert!((0.97..1.03).contains(&ratio), "{age} ms: {ratio}");
@@ -139,7 +139,7 @@ mod tests {
     fn extreme_words_leave_ratios_as_they_are() {
         let mut words = AllocationHistory::NONE;
         for n in 0..20 {
-            words.on_word(ms(100 * n), 1e-3);
+            words.on_allocation(ms(100 * n), 1e-3);
             assert!((words.since(ms(100 * n - 1), NOW) * 1e3 - 1.0).abs() < 1e-9);
         }
     }
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn a_clock_that_was_set_back_forgets_the_words_ahead() {
         let mut words = AllocationHistory::NONE;
-        words.on_word(ms(20_000), 0.001);
+        words.on_allocation(ms(20_000), 0.001);
         assert_eq!(words.since(ms(8000), ms(8010)), 1.0);
         assert_eq!(words.since(ms(19_990), ms(20_010)), 1.0, "they do not come back");
     }

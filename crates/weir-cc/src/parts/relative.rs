@@ -33,7 +33,7 @@ impl Relative {
     pub(crate) const NONE: Self = Self { factor: 1.0, own: None };
 
     /// Scales the flow by `factor` for coupling.
-    pub(crate) fn on_word(&mut self, factor: f64) {
+    pub(crate) fn on_allocation(&mut self, factor: f64) {
         self.factor *= factor;
     }
 
@@ -93,7 +93,7 @@ mod tests {
     fn a_greater_share_lasts_until_a_cut() {
         let mut relative = Relative::NONE;
         relative.follow(1000.0, 1000.0, &FALL);
-        relative.on_word(2.0);
+        relative.on_allocation(2.0);
         assert_eq!(relative.follow(1050.0, 2000.0, &FALL), 2100.0);
         assert_eq!(relative.follow(1000.0, 2100.0, &FALL), 2000.0, "noise");
         assert_eq!(relative.follow(850.0, 2000.0, &FALL), 850.0);
@@ -104,7 +104,7 @@ mod tests {
     fn a_cut_by_what_was_received_before_the_word_counts_on_its_scale() {
         let mut relative = Relative::NONE;
         relative.follow(1000.0, 1000.0, &FALL);
-        relative.on_word(2.0);
+        relative.on_allocation(2.0);
         assert_eq!(relative.follow(850.0, 2000.0, &Fall { rescaled: 2.0, ..FALL }), 1700.0);
         assert_eq!(relative.follow(860.0, 1700.0, &FALL), 1720.0);
     }
@@ -113,7 +113,7 @@ mod tests {
     fn a_ceiling_that_comes_down_to_a_lesser_share_is_no_cut() {
         let mut relative = Relative::NONE;
         relative.follow(1000.0, 1000.0, &FALL);
-        relative.on_word(0.5);
+        relative.on_allocation(0.5);
         // 1.5 times the rate received now.
         assert_eq!(relative.follow(750.0, 500.0, &FALL), 500.0);
         assert!((relative.follow(780.0, 500.0, &FALL) - 520.0).abs() < 1e-9);
@@ -126,7 +126,7 @@ mod tests {
         let mut relative = Relative::NONE;
         let fall = Fall { pays_back: true, ..FALL };
         relative.follow(1000.0, 1000.0, &fall);
-        relative.on_word(2.0);
+        relative.on_allocation(2.0);
         assert_eq!(relative.follow(1200.0, 2000.0, &fall), 2000.0);
         assert_eq!(relative.follow(1900.0, 2000.0, &fall), 2000.0);
         assert_eq!(relative.follow(2100.0, 2000.0, &fall), 2100.0);
@@ -147,7 +147,7 @@ mod tests {
     fn an_own_rate_of_nothing_leaves_no_factor() {
         let mut relative = Relative::NONE;
         relative.follow(1000.0, 1000.0, &FALL);
-        relative.on_word(0.5);
+        relative.on_allocation(0.5);
         assert_eq!(relative.follow(0.0, 500.0, &FALL), 0.0);
         assert_eq!(relative.follow(800.0, 100.0, &FALL), 800.0);
     }

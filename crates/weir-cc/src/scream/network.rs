@@ -41,7 +41,7 @@ impl Network {
     /// Scales the bytes sent so far by `factor` for coupling.
     pub(super) fn scale(&mut self, now: SendTime, factor: f64) {
         self.in_flight.scale(factor);
-        self.rescaling.on_word(now, factor);
+        self.rescaling.on_allocation(now, factor);
     }
 
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {

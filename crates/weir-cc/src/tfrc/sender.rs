@@ -326,7 +326,7 @@ impl Rule for EquationRule {
 
     fn scale(&mut self, now: SendTime, factor: f64, _frame: &Frame) {
         self.receive_set.scale(factor);
-        self.words.on_word(now, factor);
+        self.words.on_allocation(now, factor);
     }
 
     fn instantaneous_rate(&self, frame: &Frame) -> DataRate {

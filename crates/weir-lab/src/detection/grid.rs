@@ -6,7 +6,7 @@ use weir_cc::coupled::FlowId;
 use weir_cc::coupled::sbd::{Config, Detector, StabilityConfig};
 use weir_units::TimeDelta;
 
-use super::course::{Case, IntervalStatistics, Kind, Management, CaseSeries, run};
+use super::course::{Case, CaseSeries, IntervalStatistics, Kind, Management, run};
 use crate::registry::{Registry, RegistryError};
 
 /// Algorithms of the grid unless others are given: controllers and TCP algorithms.

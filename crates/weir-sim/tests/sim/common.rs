@@ -59,7 +59,7 @@ pub(crate) struct Echo {
 }
 
 impl Coupler for Echo {
-    fn on_word(&mut self, _now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+    fn on_message(&mut self, _now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
         let order = match word {
             CouplingMessage::Update(update) => {
                 self.epoch += 1;

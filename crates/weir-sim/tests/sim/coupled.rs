@@ -18,7 +18,7 @@ use weir_world::{CoupledSpec, FlowSpec, Monitor, RunSpec};
 struct Dictator(DataRate, Vec<(FlowId, CouplerAction)>);
 
 impl Coupler for Dictator {
-    fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
         if matches!(word, CouplingMessage::Join(_) | CouplingMessage::Update(_)) {
             let epoch = (now.nanos() / 1000 + 1) as u32;
             self.1.push((member, CouplerAction::Rate { rate: self.0, epoch }));
@@ -41,7 +41,7 @@ impl Coupler for Dictator {
 struct Meddler(VecDeque<(FlowId, CouplerAction)>);
 
 impl Coupler for Meddler {
-    fn on_word(&mut self, _now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+    fn on_message(&mut self, _now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
         if matches!(word, CouplingMessage::Window(news) if news.event == WindowEvent::TimedOut) {
             let two = CouplerAction::Window(Window { cwnd: 2.0, ssthresh: 2.0 });
             self.0.extend([(FlowId(1 - member.0), two), (member, CouplerAction::Reduce), (member, two)]);
@@ -63,7 +63,12 @@ impl Coupler for Meddler {
 struct Mute;
 
 impl Coupler for Mute {
-    fn on_word(&mut self, _now: SendTime, _member: FlowId, _word: &CouplingMessage) -> Result<(), Refusal> {
+    fn on_message(
+        &mut self,
+        _now: SendTime,
+        _member: FlowId,
+        _word: &CouplingMessage,
+    ) -> Result<(), Refusal> {
         Ok(())
     }
 

@@ -21,8 +21,8 @@ impl Groups {
 }
 
 impl Coupler for Groups {
-    fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
-        self.0.on_word(now, member, word)
+    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+        self.0.on_message(now, member, word)
     }
 
     fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {

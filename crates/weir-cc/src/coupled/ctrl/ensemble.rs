@@ -141,7 +141,7 @@ fn is_sound(news: &CwndUpdate) -> bool {
 }
 
 impl<R: Rule> Coupler for Ensemble<R> {
-    fn on_word(&mut self, _now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+    fn on_message(&mut self, _now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
         if let CouplingMessage::Join(join) = word {
             return self.join(member, join);
         }
@@ -233,7 +233,7 @@ pub(super) mod test_support {
         flow: u32,
         word: &CouplingMessage,
     ) -> Vec<(u32, CouplerAction)> {
-        coupler.on_word(SendTime::ZERO, FlowId(flow), word).unwrap();
+        coupler.on_message(SendTime::ZERO, FlowId(flow), word).unwrap();
         core::iter::from_fn(|| coupler.poll_action()).map(|(FlowId(flow), order)| (flow, order)).collect()
     }
 

@@ -165,7 +165,7 @@ fn is_sound(news: &CwndUpdate) -> bool {
 }
 
 impl Coupler for CtrlTcp {
-    fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
         if let CouplingMessage::Join(join) = word {
             return self.join(now, member, join);
         }

@@ -106,7 +106,7 @@ impl Rig {
     }
 
     fn tell(&mut self, flow: u32, word: &CouplingMessage) {
-        let _ = self.coupler.on_word(self.now, FlowId(flow), word);
+        let _ = self.coupler.on_message(self.now, FlowId(flow), word);
         self.apply();
     }
 

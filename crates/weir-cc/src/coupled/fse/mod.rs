@@ -277,7 +277,7 @@ impl Fse {
 }
 
 impl Coupler for Fse {
-    fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
         let taken = self.take_word(now, member, word);
         if let Err(refusal) = taken {
             self.refused.count(refusal);

@@ -161,7 +161,7 @@ impl Mixed {
 }
 
 impl Coupler for Mixed {
-    fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
         let taken = self.take_word(now, member, word);
         if taken.is_err() {
             self.answer_refused(member, word);

@@ -61,7 +61,7 @@ proptest! {
         for (later, member, word) in words {
             now += later;
             let at = SendTime::from_millis(now);
-            let _ = mixed.on_word(at, FlowId(member), &word);
+            let _ = mixed.on_message(at, FlowId(member), &word);
             let sum = mixed.aggregate(FlowId(member)).map_or(1.0, |aggregate| aggregate.sum);
             prop_assert!(sum.is_finite() && sum > 0.0, "{sum}");
             mixed.on_timeout(at);
@@ -91,9 +91,9 @@ proptest! {
         priorities in prop::collection::vec(0.1..10.0, 2..5),
     ) {
         let mut mixed = Mixed::new(Config::default()).unwrap();
-        mixed.on_word(SendTime::from_millis(0), FlowId(0), &media(sum, parameters(priorities[0], None))).unwrap();
+        mixed.on_message(SendTime::from_millis(0), FlowId(0), &media(sum, parameters(priorities[0], None))).unwrap();
         for (member, priority) in priorities.iter().enumerate().skip(1) {
-            mixed.on_word(SendTime::from_millis(0), FlowId(member as u32), &data(2.0, parameters(*priority, None))).unwrap();
+            mixed.on_message(SendTime::from_millis(0), FlowId(member as u32), &data(2.0, parameters(*priority, None))).unwrap();
         }
         let total = mixed.aggregate(FlowId(0)).unwrap().sum;
         let rate = core::iter::from_fn(|| mixed.poll_action())

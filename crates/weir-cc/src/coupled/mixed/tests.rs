@@ -78,7 +78,7 @@ impl Call {
     }
 
     fn tell(&mut self, ms: i64, member: FlowId, word: CouplingMessage) {
-        self.mixed.on_word(MS(ms), member, &word).unwrap();
+        self.mixed.on_message(MS(ms), member, &word).unwrap();
         self.take_orders();
     }
 
@@ -380,7 +380,7 @@ fn alone_a_media_flow_has_what_its_law_computes() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let mut mixed = Mixed::new(Config::default()).unwrap();
-    let mut tell = |member, word: CouplingMessage| mixed.on_word(MS(0), member, &word);
+    let mut tell = |member, word: CouplingMessage| mixed.on_message(MS(0), member, &word);
     assert_eq!(tell(MEDIA, update(1, 1, ChangeReason::Growth)), Err(Refusal::UnknownFlow(MEDIA)));
     for priority in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(tell(MEDIA, media(300, parameters(priority, None))), Err(Refusal::Priority(MEDIA)));

@@ -78,7 +78,7 @@ impl<C: Grouped> Detected<C> {
 
 impl<C: Grouped> Coupler for Detected<C> {
     /// A flow that pauses keeps its group; one that leaves does not.
-    fn on_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
         match word {
             CouplingMessage::Statistics(statistics) => {
                 let known = self.detector.group(member).is_some();
@@ -87,7 +87,7 @@ impl<C: Grouped> Coupler for Detected<C> {
                 if known { Ok(()) } else { Err(Refusal::UnknownFlow(member)) }
             }
             CouplingMessage::Join(join) => {
-                self.coupler.on_word(now, member, word)?;
+                self.coupler.on_message(now, member, word)?;
                 if let Some(windowed) = &join.window {
                     self.remember_segment(member, windowed.segment);
                 }
@@ -97,19 +97,19 @@ impl<C: Grouped> Coupler for Detected<C> {
             }
             CouplingMessage::Update(update) => {
                 self.detector.on_rate(member, update.decision.rate.bps_f64());
-                self.coupler.on_word(now, member, word)
+                self.coupler.on_message(now, member, word)
             }
             CouplingMessage::Withdraw | CouplingMessage::Leave => {
                 self.detector.leave(member);
                 self.segments.retain(|&(of, _)| of != member);
-                self.coupler.on_word(now, member, word)
+                self.coupler.on_message(now, member, word)
             }
             CouplingMessage::Window(news) => {
                 self.on_window(member, news);
-                self.coupler.on_word(now, member, word)
+                self.coupler.on_message(now, member, word)
             }
             CouplingMessage::FlowParameters(_) | CouplingMessage::Pause => {
-                self.coupler.on_word(now, member, word)
+                self.coupler.on_message(now, member, word)
             }
         }
     }

@@ -448,7 +448,7 @@ impl Controller for GoogCc {
             self.alr.scale(factor);
             self.probing.scale(factor);
             self.push_back.scale(factor);
-            self.words.on_word(now, factor);
+            self.words.on_allocation(now, factor);
             self.acknowledged = self.acknowledged.map(|rate| rate.scale(factor));
         }
         self.standing.decided()

@@ -161,8 +161,8 @@ impl Rule for RembRule {
     }
 
     fn scale(&mut self, now: SendTime, factor: f64, _frame: &Frame) {
-        self.relative.on_word(factor);
-        self.words.on_word(now, factor);
+        self.relative.on_allocation(factor);
+        self.words.on_allocation(now, factor);
     }
 
     fn send_rates(&self, frame: &Frame) -> SendRates {

@@ -277,7 +277,7 @@ impl Rule for SendSideRule {
         if let LossControl::V1(v1) = &mut self.loss {
             v1.scale_rates(factor);
         }
-        self.words.on_word(now, factor);
+        self.words.on_allocation(now, factor);
     }
 
     fn send_rates(&self, frame: &Frame) -> SendRates {

@@ -91,7 +91,7 @@ impl Rule for CeilingRule {
 
     fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame) {
         self.relative.on_share(frame.rate(), factor, frame.limits());
-        self.words.on_word(now, factor);
+        self.words.on_allocation(now, factor);
     }
 
     fn send_rates(&self, frame: &Frame) -> SendRates {

@@ -38,7 +38,7 @@ fn joined(config: Config) -> Fse {
     let limits = usual_limits();
     let parameters = FlowParameters { priority: 0.3, desired: None, least: limits.min() };
     let join = Join { parameters, start: limits.start(), present: limits.start(), window: None };
-    fse.on_word(at(0), FLOW, &CouplingMessage::Join(join)).unwrap();
+    fse.on_message(at(0), FLOW, &CouplingMessage::Join(join)).unwrap();
     fse
 }
 
@@ -62,7 +62,7 @@ impl Exchange {
         }
         if let Some(decision) = decision {
             let update = Update { decision, window: None, epoch: self.epoch, heard: true };
-            self.fse.on_word(at(ms), FLOW, &CouplingMessage::Update(update)).unwrap();
+            self.fse.on_message(at(ms), FLOW, &CouplingMessage::Update(update)).unwrap();
         }
         while let Some((_, order)) = self.fse.poll_action() {
             let CouplerAction::Rate { rate, epoch } = order else { panic!("{order:?}") };

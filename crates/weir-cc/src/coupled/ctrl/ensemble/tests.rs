@@ -15,7 +15,7 @@ fn two() -> ETcp {
 }
 
 fn say(coupler: &mut ETcp, flow: u32, word: &CouplingMessage) -> Result<(), Refusal> {
-    coupler.on_word(SendTime::ZERO, FlowId(flow), word)
+    coupler.on_message(SendTime::ZERO, FlowId(flow), word)
 }
 
 fn orders(coupler: &mut ETcp) -> Vec<(u32, CouplerAction)> {

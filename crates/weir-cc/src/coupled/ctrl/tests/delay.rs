@@ -78,7 +78,7 @@ fn a_law_is_always_answered_and_alone_with_its_own_window() {
         let windowed = Windowed { window: Window { cwnd, ..windowed.window }, ..windowed };
         let word =
             CouplingMessage::Update(Update { decision, window: Some(windowed), epoch: 0, heard: true });
-        rig.coupler.on_word(rig.now, FlowId(0), &word).unwrap();
+        rig.coupler.on_message(rig.now, FlowId(0), &word).unwrap();
         let order = rig.coupler.poll_action();
         assert!(
             matches!(order, Some((FlowId(0), CouplerAction::Window(window))) if window.cwnd == cwnd),
@@ -86,9 +86,9 @@ fn a_law_is_always_answered_and_alone_with_its_own_window() {
         );
     }
     let word = CouplingMessage::Update(Update { decision, window: None, epoch: 0, heard: true });
-    assert!(rig.coupler.on_word(rig.now, FlowId(0), &word).is_err());
+    assert!(rig.coupler.on_message(rig.now, FlowId(0), &word).is_err());
     assert!(rig.coupler.poll_action().is_some());
-    assert!(rig.coupler.on_word(rig.now, FlowId(9), &word).is_err());
+    assert!(rig.coupler.on_message(rig.now, FlowId(9), &word).is_err());
     assert_eq!(rig.coupler.poll_action(), Some((FlowId(9), CouplerAction::Uncoupled)));
 }
 

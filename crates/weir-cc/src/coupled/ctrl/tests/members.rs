@@ -189,8 +189,9 @@ fn by_rates_a_window_is_as_long_as_its_path() {
 #[test]
 fn what_makes_no_sense_is_refused_with_the_reason() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0]);
-    let mut refusal =
-        |flow, word: &CouplingMessage| rig.coupler.on_word(SendTime::ZERO, FlowId(flow), word).unwrap_err();
+    let mut refusal = |flow, word: &CouplingMessage| {
+        rig.coupler.on_message(SendTime::ZERO, FlowId(flow), word).unwrap_err()
+    };
     let sound = window(10.0, 5.0);
     assert_eq!(refusal(0, &join(1.0, sound)), Refusal::JoinedAlready(FlowId(0)));
     assert_eq!(refusal(1, &join(0.0, sound)), Refusal::Priority(FlowId(1)));

@@ -145,7 +145,7 @@ proptest! {
             for event in &events {
                 match event {
                     Event::CouplingMessage(flow, word) => {
-                        let _ = coupler.on_word(now, FlowId(*flow), word);
+                        let _ = coupler.on_message(now, FlowId(*flow), word);
                     }
                     Event::Wait(ms) => {
                         now += TimeDelta::from_millis(*ms);
@@ -167,14 +167,14 @@ proptest! {
     fn the_sum_stands_still_in_an_episode(words in prop::collection::vec((0..FLOWS, some_news()), 1..80)) {
         for mut coupler in couplers() {
             for flow in 0..FLOWS {
-                let _ = coupler.on_word(SendTime::ZERO, FlowId(flow), &join(1.0, window(20.0, 10.0)));
+                let _ = coupler.on_message(SendTime::ZERO, FlowId(flow), &join(1.0, window(20.0, 10.0)));
             }
             let mut now = SendTime::ZERO;
             for (flow, word) in &words {
                 now += TimeDelta::from_millis(7);
                 let (before, present, running) = (sum(&coupler), count(&coupler), coupler.in_episode(now));
                 let threshold = coupler.threshold();
-                let _ = coupler.on_word(now, FlowId(*flow), word);
+                let _ = coupler.on_message(now, FlowId(*flow), word);
                 check_orders(&mut coupler);
                 let several = present > 1 && count(&coupler) == present;
                 if several && running && coupler.in_episode(now) {
@@ -235,7 +235,7 @@ impl Connection {
             }
             return;
         };
-        coupler.on_word(self.now, FlowId(7), word).unwrap();
+        coupler.on_message(self.now, FlowId(7), word).unwrap();
         let mut reduced = None;
         while let Some((_, order)) = coupler.poll_action() {
             match order {

@@ -102,7 +102,7 @@ fn after_three_timeouts_while_others_are_heard_a_flow_goes_alone_with_its_share(
     // A later message of the flow is refused, and the flow does not wait for an action in vain.
     let stays = rig.windows[&0];
     let word = CouplingMessage::Window(news(WindowEvent::TimedOut, stays));
-    assert!(rig.coupler.on_word(rig.now, FlowId(0), &word).is_err());
+    assert!(rig.coupler.on_message(rig.now, FlowId(0), &word).is_err());
     assert_eq!(rig.coupler.poll_action(), Some((FlowId(0), CouplerAction::Uncoupled)));
 }
 

@@ -77,7 +77,7 @@ fn a_flow_that_resumes_beside_others_is_ordered_to_its_start_rate() {
     for config in all_forms() {
         let mut flows = two(config);
         flows.say(1, CouplingMessage::Pause).unwrap();
-        let unheard = flows.fse.on_word(
+        let unheard = flows.fse.on_message(
             flows.now,
             FlowId(1),
             &CouplingMessage::Update(Update {
@@ -129,11 +129,11 @@ fn the_last_flow_ends_its_group_and_its_number_is_never_used_again() {
 fn orders_to_a_flow_that_has_left_are_not_given() {
     let mut flows = two(Config::rfc8699_active());
     let word = CouplingMessage::FlowParameters(greedy(3.0));
-    flows.fse.on_word(flows.now, FlowId(0), &word).unwrap();
+    flows.fse.on_message(flows.now, FlowId(0), &word).unwrap();
     let decision = Decision { rate: kbps(2100.0), base: kbps(2000.0), why: ChangeReason::Growth, rtt: None };
     let update = CouplingMessage::Update(Update { decision, window: None, epoch: 0, heard: true });
-    flows.fse.on_word(flows.now, FlowId(0), &update).unwrap();
-    flows.fse.on_word(flows.now, FlowId(1), &CouplingMessage::Leave).unwrap();
+    flows.fse.on_message(flows.now, FlowId(0), &update).unwrap();
+    flows.fse.on_message(flows.now, FlowId(1), &CouplingMessage::Leave).unwrap();
     flows.poll();
     assert_eq!(flows.ordered_to(), [0]);
 }

@@ -70,7 +70,7 @@ impl Flows {
     }
 
     fn say(&mut self, flow: u32, word: CouplingMessage) -> Result<(), Refusal> {
-        let taken = self.fse.on_word(self.now, FlowId(flow), &word);
+        let taken = self.fse.on_message(self.now, FlowId(flow), &word);
         self.poll();
         taken
     }

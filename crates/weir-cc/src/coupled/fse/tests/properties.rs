@@ -133,7 +133,7 @@ type Wished = [Option<FlowParameters>; MEMBERS as usize];
 fn live(fse: &mut Fse, now: SendTime, act: &Act, wished: &mut Wished) {
     match act {
         Act::Say(member, word) => {
-            let taken = fse.on_word(now, FlowId(*member), word).is_ok();
+            let taken = fse.on_message(now, FlowId(*member), word).is_ok();
             match word {
                 CouplingMessage::Join(join) if taken => wished[*member as usize] = Some(join.parameters),
                 CouplingMessage::FlowParameters(parameters) if taken => {

@@ -40,10 +40,10 @@ fn where_nobody_hears_missing_feedback_is_a_cut_of_all() {
 #[test]
 fn a_timer_that_reduces_leaves_no_window_behind() {
     let mut call = Call::with_sum(Config::default(), 2000);
-    call.mixed.on_word(MS(2500), DATA, &news(WindowEvent::TimedOut, 10.0, 10.0, 100)).unwrap();
+    call.mixed.on_message(MS(2500), DATA, &news(WindowEvent::TimedOut, 10.0, 10.0, 100)).unwrap();
     assert_eq!(orders_of(&mut call.mixed, DATA), [CouplerAction::Reduce]);
     // Nor does another flow's decision lift the window before the reduction is sent.
-    call.mixed.on_word(MS(2501), MEDIA, &update(500, 450, ChangeReason::Delay)).unwrap();
+    call.mixed.on_message(MS(2501), MEDIA, &update(500, 450, ChangeReason::Delay)).unwrap();
     assert_eq!(orders_of(&mut call.mixed, DATA), []);
 }
 
@@ -82,15 +82,15 @@ fn alone_a_flow_follows_its_law_whatever_moved_it() {
 fn a_timer_is_answered_whoever_tells_of_it() {
     let mut mixed = Mixed::new(Config::default()).unwrap();
     let timer = news(WindowEvent::TimedOut, 10.0, 10.0, 100);
-    assert!(mixed.on_word(MS(0), DATA, &timer).is_err());
+    assert!(mixed.on_message(MS(0), DATA, &timer).is_err());
     assert_eq!(orders_of(&mut mixed, DATA), [CouplerAction::Reduce], "it has not joined");
-    mixed.on_word(MS(0), DATA, &data(10.0, parameters(1.0, None))).unwrap();
+    mixed.on_message(MS(0), DATA, &data(10.0, parameters(1.0, None))).unwrap();
     orders_of(&mut mixed, DATA);
-    assert!(mixed.on_word(MS(1), DATA, &news(WindowEvent::TimedOut, f64::NAN, 10.0, 100)).is_err());
+    assert!(mixed.on_message(MS(1), DATA, &news(WindowEvent::TimedOut, f64::NAN, 10.0, 100)).is_err());
     assert_eq!(orders_of(&mut mixed, DATA), [CouplerAction::Reduce], "it tells of no window");
-    mixed.on_word(MS(2), MEDIA, &media(300, parameters(1.0, None))).unwrap();
+    mixed.on_message(MS(2), MEDIA, &media(300, parameters(1.0, None))).unwrap();
     orders_of(&mut mixed, MEDIA);
-    assert!(mixed.on_word(MS(3), MEDIA, &update(0, 1, ChangeReason::Growth)).is_err());
+    assert!(mixed.on_message(MS(3), MEDIA, &update(0, 1, ChangeReason::Growth)).is_err());
     assert!(matches!(orders_of(&mut mixed, MEDIA)[..], [CouplerAction::Rate { .. }]));
 }
 
@@ -99,13 +99,13 @@ fn orders_are_numbered_on_when_a_flow_joins_again() {
     let mut mixed = Mixed::new(Config::default()).unwrap();
     let mut newest = 0;
     for joined in 0..3 {
-        mixed.on_word(MS(joined), MEDIA, &media(300, parameters(1.0, None))).unwrap();
-        mixed.on_word(MS(joined), MEDIA, &update(300, 310, ChangeReason::Growth)).unwrap();
+        mixed.on_message(MS(joined), MEDIA, &media(300, parameters(1.0, None))).unwrap();
+        mixed.on_message(MS(joined), MEDIA, &update(300, 310, ChangeReason::Growth)).unwrap();
         for order in orders_of(&mut mixed, MEDIA) {
             assert!(order.epoch() > newest, "{} after {newest}", order.epoch());
             newest = order.epoch();
         }
-        mixed.on_word(MS(joined), MEDIA, &CouplingMessage::Pause).unwrap();
+        mixed.on_message(MS(joined), MEDIA, &CouplingMessage::Pause).unwrap();
     }
 }
 
