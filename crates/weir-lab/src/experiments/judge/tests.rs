@@ -1,3 +1,5 @@
+//! Verdicts on ranges, orders and sweeps, from invented values of runs.
+
 use super::*;
 
 fn runs(values: &[f64]) -> Vec<Value> {
@@ -17,15 +19,19 @@ fn order(values: &[f64], order: Order) -> Verdict {
 }
 
 #[test]
-fn a_right_number_is_reproduced_and_a_wrong_one_is_not() {
+fn a_mean_in_the_range_is_reproduced_and_a_mean_outside_is_not() {
     assert_eq!(verdict(&[0.2, 0.21, 0.19, 0.2, 0.2], range(0.19, 0.21)), Verdict::Reproduced);
     assert_eq!(verdict(&[0.3, 0.31, 0.29, 0.3, 0.3], range(0.19, 0.21)), Verdict::NotReproduced);
-    assert_eq!(verdict(&[0.19, 0.19, 0.19], range(0.19, 0.21)), Verdict::Reproduced, "at the end is inside");
+    assert_eq!(
+        verdict(&[0.19, 0.19, 0.19], range(0.19, 0.21)),
+        Verdict::Reproduced,
+        "both ends belong to the range"
+    );
 }
 
 #[test]
-fn runs_of_two_kinds_are_not_reproduced_by_their_mean() {
-    // The mean of 211 lies within a factor of two of 195, and no run does. Five runs are too few to name the two kinds.
+fn a_mean_in_the_range_with_too_few_runs_in_it_is_two_kinds() {
+    // The mean of 214 lies in the range, and no run does. Five runs are too few to name the two kinds.
     let delays = [285.0, 117.0, 92.0, 289.0, 287.0];
     assert_eq!(verdict(&delays, range(180.0, 280.0)), Verdict::TwoKinds);
     let judged = Judged::in_range(&runs(&delays.repeat(2)), range(180.0, 280.0));
@@ -60,12 +66,12 @@ fn a_run_without_a_value_does_not_lie_in_the_range() {
 
 #[test]
 fn an_order_needs_an_interval_without_zero() {
-    // −1.0 ± 0.4968 (t = 2.7764, s = 0.4).
+    // −1.0 ± 0.473 (t = 2.7764, s = 0.381).
     assert_eq!(order(&[-0.5, -1.0, -1.5, -0.8, -1.2], Order::Below), Verdict::Reproduced);
     assert_eq!(order(&[-0.5, -1.0, -1.5, -0.8, -1.2], Order::Above), Verdict::NotReproduced);
     assert_eq!(order(&[-5.0, 4.0, -5.0, 4.0, -1.0], Order::Below), Verdict::Undecided);
-    assert_eq!(order(&[-1.0], Order::Below), Verdict::Undecided, "one run tells nothing");
-    assert_eq!(order(&[0.0, 0.0, 0.0], Order::Below), Verdict::Undecided, "equal is not below");
+    assert_eq!(order(&[-1.0], Order::Below), Verdict::Undecided, "one run has no interval");
+    assert_eq!(order(&[0.0, 0.0, 0.0], Order::Below), Verdict::Undecided, "equal values are not below");
 }
 
 #[test]
@@ -74,22 +80,22 @@ fn equal_values_meet_an_order_that_is_not_strict() {
     let not_above = |values: &[f64], margin| Judged::in_order(&runs(values), Order::NotAbove, margin).verdict;
     assert_eq!(not_below(&[0.0, 0.0, 0.0], 0.0), Verdict::Reproduced);
     assert_eq!(not_above(&[0.0, 0.0, 0.0], 0.0), Verdict::Reproduced);
-    assert_eq!(not_below(&[0.0], 0.0), Verdict::Undecided, "one run tells nothing");
+    assert_eq!(not_below(&[0.0], 0.0), Verdict::Undecided, "one run has no interval");
     assert_eq!(not_below(&[], 0.0), Verdict::NotReproduced);
 
-    // −1.0 ± 0.4968 (t = 2.7764, s = 0.4): the interval ends at −1.4968.
+    // −1.0 ± 0.473 (t = 2.7764, s = 0.381): the interval ends at −1.473.
     let below = [-0.5, -1.0, -1.5, -0.8, -1.2];
     assert_eq!(not_below(&below, 1.5), Verdict::Reproduced);
-    assert_eq!(not_below(&below, 1.4), Verdict::Undecided, "the interval reaches beyond the margin");
+    assert_eq!(not_below(&below, 1.4), Verdict::Undecided, "the interval extends beyond the margin");
     assert_eq!(not_below(&below, 1.0), Verdict::Undecided);
-    assert_eq!(not_below(&below, 0.5), Verdict::NotReproduced, "all of the interval is beyond the margin");
+    assert_eq!(not_below(&below, 0.5), Verdict::NotReproduced, "the whole interval is beyond the margin");
     assert_eq!(not_below(&below, 0.0), Verdict::NotReproduced);
-    assert_eq!(not_above(&below, 0.0), Verdict::Reproduced, "below is not above");
+    assert_eq!(not_above(&below, 0.0), Verdict::Reproduced, "values below meet not-above");
     let above = below.map(|value| -value);
     assert_eq!(not_above(&above, 1.5), Verdict::Reproduced);
     assert_eq!(not_above(&above, 0.5), Verdict::NotReproduced);
 
-    // The mean 5.6 ± 4.2 is above zero, but four of ten runs are below it.
+    // The mean 5.6 ± 4.1 is above zero, but four of ten runs are below it.
     let six_of_ten = [10.0, 10.0, 10.0, 10.0, 10.0, 10.0, -1.0, -1.0, -1.0, -1.0];
     assert_eq!(not_below(&six_of_ten, 0.0), Verdict::Undecided);
     assert_eq!(not_below(&six_of_ten, 1.0), Verdict::Reproduced);
@@ -98,8 +104,8 @@ fn equal_values_meet_an_order_that_is_not_strict() {
 }
 
 #[test]
-fn a_sign_in_six_of_ten_runs_is_no_order() {
-    // The mean 5.6 ± 4.2 excludes zero, but four runs lie on the other side.
+fn an_order_in_six_of_ten_runs_is_undecided() {
+    // The mean 5.6 ± 4.1 excludes zero, but four runs lie on the other side.
     let values = [10.0, 10.0, 10.0, 10.0, 10.0, 10.0, -1.0, -1.0, -1.0, -1.0];
     let judged = Judged::in_order(&runs(&values), Order::Above, 0.0);
     assert!(judged.measured.mean.unwrap() > judged.measured.ci95.unwrap());
@@ -108,7 +114,7 @@ fn a_sign_in_six_of_ten_runs_is_no_order() {
 }
 
 #[test]
-fn two_kinds_of_runs_are_not_better() {
+fn a_mean_above_the_range_with_two_of_five_runs_far_below_is_not_better() {
     // The mean of 0.93 is outside the range, and two of five runs are far below it.
     let mixed = runs(&[1.2, 1.2, 1.25, 0.5, 0.5]);
     let judged = Judged::in_range(&mixed, range(0.79, 0.92));
@@ -118,12 +124,12 @@ fn two_kinds_of_runs_are_not_better() {
 }
 
 #[test]
-fn the_runs_that_are_counted_are_those_with_a_value() {
+fn only_runs_with_a_value_are_counted() {
     assert_eq!(Measured::of(&[Some(1.0), None, Some(2.0)]).runs, 2);
 }
 
 #[test]
-fn a_better_rate_counts_at_no_more_delay_and_loss_only() {
+fn a_rate_above_the_range_is_better_only_without_more_delay_and_loss() {
     let high = runs(&[0.95, 0.96, 0.94]);
     let utilisation = Judged::in_range(&high, range(0.79, 0.92));
     assert_eq!(utilisation.verdict, Verdict::NotReproduced);
@@ -134,13 +140,21 @@ fn a_better_rate_counts_at_no_more_delay_and_loss_only() {
     assert_eq!(better(&[delay(19.0), delay(20.0)]), Verdict::Better);
     assert_eq!(better(&[delay(19.0), delay(30.6)]), Verdict::NotReproduced);
     let in_one_run = (vec![Some(19.0), None, None], 20.0);
-    assert_eq!(better(&[delay(19.0), in_one_run]), Verdict::NotReproduced, "what two runs lack is not told");
+    assert_eq!(
+        better(&[delay(19.0), in_one_run]),
+        Verdict::NotReproduced,
+        "two runs without a value are not within the bound"
+    );
     assert_eq!(
         better(&[]),
         Verdict::NotReproduced,
-        "without anything that must not be more nothing is better"
+        "without another quantity to compare, no value is better"
     );
-    assert_eq!(better(&[(vec![None], 20.0)]), Verdict::NotReproduced, "nor where that has no value");
+    assert_eq!(
+        better(&[(vec![None], 20.0)]),
+        Verdict::NotReproduced,
+        "a quantity without a value is not within the bound"
+    );
     let low = runs(&[0.7, 0.7, 0.7]);
     let worse = Judged::in_range(&low, range(0.79, 0.92));
     assert_eq!(
@@ -150,7 +164,7 @@ fn a_better_rate_counts_at_no_more_delay_and_loss_only() {
 }
 
 #[test]
-fn the_variation_over_runs_is_a_number_of_its_own() {
+fn the_coefficient_of_variation_is_judged_by_a_range() {
     // Standard deviation 1 over mean 100.
     let values = runs(&[99.0, 100.0, 101.0]);
     let judged = Judged::variation_in_range(&values, range(0.0, 0.01));
@@ -161,14 +175,14 @@ fn the_variation_over_runs_is_a_number_of_its_own() {
 }
 
 #[test]
-fn a_sweep_holds_where_enough_of_its_places_do() {
+fn a_sweep_needs_its_share_of_places() {
     use Verdict::{Better, NotReproduced, Reproduced, TwoKinds, Undecided};
     assert_eq!(together(&[Reproduced, Reproduced], 1.0), Reproduced);
     assert_eq!(together(&[Reproduced, Better], 1.0), Better);
     assert_eq!(together(&[Reproduced, Undecided], 1.0), Undecided);
     assert_eq!(together(&[Reproduced, TwoKinds, Undecided], 1.0), TwoKinds);
     assert_eq!(together(&[Reproduced, NotReproduced], 1.0), NotReproduced);
-    // Four of five are 80 %; three are not, whatever the verdict of the fifth.
+    // Four of five places are 80 %, and three are too few.
     assert_eq!(together(&[Reproduced, Reproduced, Reproduced, Reproduced, NotReproduced], 0.8), Reproduced);
     assert_eq!(together(&[Reproduced, Reproduced, Reproduced, Undecided, NotReproduced], 0.8), Undecided);
     assert_eq!(
@@ -176,5 +190,5 @@ fn a_sweep_holds_where_enough_of_its_places_do() {
         NotReproduced
     );
     assert_eq!(together(&[], 1.0), NotReproduced);
-    assert_eq!(needed(5, 1e-10), 1, "nowhere is not enough");
+    assert_eq!(needed(5, 1e-10), 1, "at least one place is needed");
 }
