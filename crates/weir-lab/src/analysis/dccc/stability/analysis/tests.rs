@@ -1,4 +1,5 @@
-//! Against reference values that another program computed.
+//! Margins, the hull of eq. (40) and refused parameters. Another program computed the reference values;
+//! `experiments/dccc-2017/sec4B.toml` has those of the margins.
 
 use super::*;
 
@@ -12,7 +13,7 @@ fn close(value: f64, expected: f64, tolerance: f64) {
 }
 
 #[test]
-fn margins_are_those_worked_out_for_one_link_and_for_two() {
+fn margins_of_one_and_of_two_links_are_the_reference_values() {
     for (kbps, crossover, phase, gain, delay, phase_two, gain_two) in [
         (500, 4.041, 60.67, 3.853, 262.1, 40.9, 1.926),
         (1000, 4.076, 56.67, 3.804, 242.7, 38.8, 1.902),
@@ -31,9 +32,9 @@ fn margins_are_those_worked_out_for_one_link_and_for_two() {
 }
 
 #[test]
-fn zero_and_pole_are_those_of_the_text() {
+fn zero_pole_and_gain_are_those_of_eq_43() {
     let results = of(1000, |own| Parameters { rtt: TimeDelta::from_millis(50), ..own });
-    // (0.1 − 0.02)/0.05, 0.4·0.02/0.05, 0.4/0.05.
+    // (β − a)/RTT = (0.1 − 0.02)/0.05, η·a/RTT = 0.4·0.02/0.05, η/RTT = 0.4/0.05.
     close(results.zero_rad_per_s, 1.6, 1e-9);
     close(results.pole_rad_per_s, 0.16, 1e-9);
     close(results.gain_per_s, 8.0, 1e-9);
@@ -51,10 +52,10 @@ fn margins_shrink_with_the_gain_and_with_beta() {
 }
 
 #[test]
-fn four_times_the_gain_goes_round_minus_one() {
+fn four_times_the_gain_encircles_minus_one() {
     let four = of(1000, |own| Parameters { gain_factor: 4.0, ..own });
     assert_eq!((four.encirclements, four.stable, four.hull_stable), (2, 0, 0));
-    // At 1.5 there is a gain margin of 1.02 left.
+    // The gain η = 3.75 · 0.4 = 1.5 has a gain margin of 1.02, as the test above shows.
     close(of(1000, |own| own).critical_gain.unwrap(), 1.5 * 1.02, 0.01);
 }
 
@@ -71,33 +72,33 @@ fn the_hull_of_one_flow_ends_where_its_curve_crosses_the_axis() {
 }
 
 #[test]
-fn sampling_costs_margin() {
+fn the_sampled_loop_has_less_margin_than_the_continuous_one() {
     let results = of(1000, |own| own);
     close(results.sampled.critical_gain, 0.957, 1e-3);
     assert!(results.sampled.phase_margin_deg.unwrap() < results.phase_margin_deg);
     assert!(results.sampled.gain_margin.unwrap() < results.gain_margin);
     assert_eq!(results.sampled.root_moduli.len(), 3);
-    let two = of(1000, |own| Parameters { links: 3, ..own });
-    assert_eq!((two.stable, two.sampled.stable), (1, 0));
+    let three = of(1000, |own| Parameters { links: 3, ..own });
+    assert_eq!((three.stable, three.sampled.stable), (1, 0));
 }
 
 /// `K·e^{−jW}/(jW)` encircles −1 two more times at π/2, 5π/2, 9π/2 and so on.
 #[test]
-fn many_links_and_high_gains_are_not_stable() {
+fn many_links_and_high_gains_are_unstable() {
     for (links, factor, times) in [(30, 1.0, 4), (100, 1.0, 14), (100, 10.0, 128), (100, 1000.0, 12_732)] {
         let results = of(1000, |own| Parameters { links, gain_factor: factor, ..own });
         assert_eq!((results.encirclements, results.stable, results.hull_stable), (times, 0, 0), "{links}");
         assert!(results.phase_margin_deg < 0.0 && results.gain_margin < 1.0, "{results:?}");
-        // 1.52 of one link.
+        // For one link the critical gain is 0.4 · 3.80 = 1.52: the gain times its margin. Links multiply the gain.
         close(results.critical_gain.unwrap() * f64::from(links), 1.52, 0.03);
         // With this gain at half the sampling rate there is no crossover, hence no margin.
         assert_eq!((results.sampled.phase_margin_deg, results.sampled.stable), (None, 0));
     }
 }
 
-/// Over frequencies far beyond all crossings.
+/// The expected value is a minimum over frequencies far beyond all crossings.
 #[test]
-fn the_hull_of_slow_flows_and_fast_ones_is_looked_at_wherever_it_matters() {
+fn the_hull_of_slow_and_fast_flows_is_searched_at_all_relevant_frequencies() {
     for rtts in [[100, 100], [30, 400], [10, 1000], [250, 60]] {
         let parameters = Parameters {
             links: 2,
@@ -117,7 +118,7 @@ fn the_hull_of_slow_flows_and_fast_ones_is_looked_at_wherever_it_matters() {
 }
 
 #[test]
-fn round_trips_too_far_apart_are_refused() {
+fn round_trip_times_more_than_a_factor_of_100_apart_are_refused() {
     let apart = Parameters {
         other_rates: vec![DataRate::from_kbps(1000)],
         other_rtts: vec![TimeDelta::from_secs(11)],
@@ -127,7 +128,7 @@ fn round_trips_too_far_apart_are_refused() {
 }
 
 #[test]
-fn a_rate_at_which_nothing_rests_is_refused() {
+fn a_rate_below_every_equilibrium_is_refused() {
     let slow = Parameters { rate: DataRate::from_kbps(200), ..Parameters::default() };
     assert!(Loop::run(&slow).is_err());
 }
