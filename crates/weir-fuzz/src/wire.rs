@@ -12,7 +12,8 @@ pub(crate) use tcp_in_udp::run as tcp_in_udp;
 
 use core::fmt::Debug;
 
-/// The value in `read`, whose input is all of `bytes`; an error has its position in them, or right behind.
+/// The value of `read`, the result of parsing all of `bytes`. For an error it checks that the offset lies within `bytes`
+/// or at their end, and that the message is not empty.
 fn answered<T: Debug>(bytes: &[u8], read: Result<T, weir_wire::ParseError>) -> Option<T> {
     match read {
         Ok(read) => Some(read),

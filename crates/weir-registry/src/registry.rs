@@ -45,7 +45,7 @@ impl Default for Registry {
     }
 }
 
-/// Registries are equal if they have the same names.
+/// Registries are equal if they have the same controller names, in order. Reference senders are not compared.
 impl PartialEq for Registry {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.controllers, &other.controllers)

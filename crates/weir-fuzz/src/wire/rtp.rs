@@ -12,7 +12,7 @@ pub(crate) fn run(data: &[u8]) {
     let Some(packet) = answered(data, RtpPacket::parse(data)) else { return };
     assert_eq!(packet.header_len() + packet.payload.len() + usize::from(packet.padding), data.len());
     write_again(&packet);
-    unwrap(packet.payload);
+    check_unwrapping(packet.payload);
     let ids = [1, 2, 3, 4].map(|id| data.get(id).map_or(id as u8, |byte| byte % 14 + 1));
     for ids in [Some(ExtensionIds::default()), ExtensionIds::new(ids[0], ids[1], ids[2], ids[3]).ok()] {
         let Some(ids) = ids else { continue };
@@ -26,7 +26,7 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-/// Checks that a packet that was read is written and read again.
+/// Writes the parsed packet, parses the result, and checks that all fields, extensions and the payload are the same.
 fn write_again(packet: &RtpPacket<'_>) {
     let csrcs: Vec<u32> = packet.csrcs().collect();
     let extensions: Vec<Extension<'_>> = packet.extensions().collect();
@@ -62,9 +62,9 @@ fn write_again(packet: &RtpPacket<'_>) {
     }
 }
 
-/// Counters that advance by values of the payload. Their lower bits on the wire are kept, and without a clock
-/// beside them none jumps further than the wire can express.
-fn unwrap(payload: &[u8]) {
+/// Unwraps sequence numbers and send times taken from the payload. Each result keeps the lower bits of its wire value. A
+/// time without a clock beside it is within half the range of the wire value of the newest.
+fn check_unwrapping(payload: &[u8]) {
     const HALF_THE_CIRCLE: u64 = 32_000_000_000;
     let mut input = Input::new(payload);
     let (mut numbers, mut times) = (Unwrapper::new(), AbsSendTimeUnwrapper::new());

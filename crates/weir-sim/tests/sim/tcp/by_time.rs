@@ -6,8 +6,8 @@ use weir_cc::{ArrivalTime, SendTime};
 use weir_sim::tcp::{TcpSender, TcpStats};
 use weir_world::tcp::{Acknowledgement, EcnMode, SackBlock, Segment, TcpConfig, Timestamps};
 
-/// Results of a transfer of a number of segments, or without end for 5 s. Its segments from `lost` on are lost the
-/// first `times` that they are sent.
+/// Statistics and end of a transfer of `segments` segments, or of one without end, after 5 s. Segments numbered in
+/// `lost` are dropped the first `times` times they are sent.
 fn losing(
     config: TcpConfig,
     segments: Option<u64>,
@@ -29,7 +29,7 @@ fn losing(
 }
 
 #[test]
-fn a_retransmission_that_is_lost_again_and_again_takes_no_timeout() {
+fn a_repeatedly_lost_retransmission_is_repaired_by_rack_without_a_timeout() {
     let modern = TcpConfig { rack: true, ..TcpConfig::default() };
     assert_eq!(losing(TcpConfig::default(), None, 30..31, 2).0.timeouts, 1);
     for times in [1, 2, 4] {
@@ -39,7 +39,7 @@ fn a_retransmission_that_is_lost_again_and_again_takes_no_timeout() {
 }
 
 #[test]
-fn a_tail_that_is_lost_is_found_by_a_probe_before_the_timer_runs_out() {
+fn a_lost_tail_is_repaired_by_a_tail_loss_probe_before_the_timeout() {
     // Segments 3 and 4 of 5 are lost; all left after the handshake, at 100 ms. The last acknowledgement comes 100 ms
     // later and the probe, which retransmits segment 4, leaves after two round trips and 2 ms more. Its acknowledgement
     // 100 ms later proves 3 lost, and another 100 ms later all is acknowledged. The timer would have expired after 300
@@ -54,7 +54,7 @@ fn a_tail_that_is_lost_is_found_by_a_probe_before_the_timer_runs_out() {
 }
 
 #[test]
-fn a_mark_brings_the_window_down_in_proportion_to_what_arrives() {
+fn after_a_mark_the_window_falls_in_proportion_to_the_delivered_segments() {
     // 10 are outstanding at the first mark: the target is half of the 9 that are left. From then on every second
     // acknowledgement lets one out.
     let config = TcpConfig { prr: true, ecn: EcnMode::Classic, ..TcpConfig::default() };
