@@ -1,6 +1,6 @@
 //! Both halves of a controller over a bottleneck of the simplest kind, in simulated time.
 
-mod mishaps;
+mod impairments;
 mod reception;
 mod source;
 
@@ -19,11 +19,11 @@ use crate::packet::{Arrival, Ecn, SendState};
 use crate::prober::Prober;
 use crate::report::Report;
 use crate::time::{ArrivalTime, SendTime};
-use mishaps::{Dice, LATE, OnItsWay};
+use impairments::{Dice, LATE, OnItsWay};
 use reception::Reception;
 use source::Packet;
 
-pub use mishaps::Impairments;
+pub use impairments::Impairments;
 pub use source::Source;
 
 const TICK: TimeDelta = TimeDelta::from_millis(1);
@@ -54,7 +54,7 @@ pub struct Loop {
     /// Share of the packets that are lost before they reach the queue.
     pub random_loss: f64,
     /// Other impairments.
-    pub mishaps: Impairments,
+    pub impairments: Impairments,
     /// Initial offset of the receiver's clock ahead of the sender's.
     pub clock_offset: TimeDelta,
     /// Time by which the receiver's clock has been set forward.
@@ -121,7 +121,7 @@ impl Loop {
             reports: 0,
             source_limit: DataRate::MAX,
             random_loss: 0.0,
-            mishaps: Impairments::default(),
+            impairments: Impairments::default(),
             clock_offset: OFFSET,
             clock_step: TimeDelta::ZERO,
             clock_drift_ppm: 0,
@@ -335,7 +335,7 @@ impl Loop {
             marker: packet.last,
             stamp: self.sender.stamp().unwrap_or_default(),
         };
-        let (at, Impairments { copied, late, .. }) = (self.link_free + self.propagation, self.mishaps);
+        let (at, Impairments { copied, late, .. }) = (self.link_free + self.propagation, self.impairments);
         let at = if self.dice.shows(late) { at + LATE } else { at };
         self.fly(at, arrival);
         if self.dice.shows(copied) {
@@ -381,7 +381,7 @@ impl Loop {
         self.hear_late_reports(&state);
         while let Some(report) = self.receiver.poll_report(clock) {
             self.reports += 1;
-            let Impairments { reports_lost, reports_copied, reports_late, .. } = self.mishaps;
+            let Impairments { reports_lost, reports_copied, reports_late, .. } = self.impairments;
             if self.feedback_cut || self.dice.shows(reports_lost) {
                 continue;
             }

@@ -14,7 +14,7 @@ pub const ROUNDS_TO_RECOVER: usize = 100;
 /// Both halves of a controller.
 pub type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
 
-/// Both halves of a controller, for a line of [`law_tests!`](super::law_tests).
+/// Both halves of a controller, for an entry of [`law_tests!`](super::law_tests).
 pub fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
     (Box::new(sender), Box::new(receiver))
 }
@@ -29,7 +29,7 @@ pub fn usual_limits() -> RateLimits {
 }
 
 /// A controller by name, the function that builds both its halves, and the properties that it does not hold by its own
-/// design. Each such exception is named, so that no property is weaker than its line states.
+/// design. Each such exception is named, so that no property is weaker than it states.
 #[derive(Clone, Copy, Debug)]
 pub struct Law {
     pub(crate) name: &'static str,

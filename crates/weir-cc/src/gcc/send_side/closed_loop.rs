@@ -132,7 +132,7 @@ fn a_leap_of_the_receivers_clock_by_five_seconds_is_no_gradient() {
 /// Rate delivered to the receiver in a minute where this share of the reports is lost.
 fn delivered_with_reports_lost(config: &Config, reports_lost: f64) -> f64 {
     let mut path = path(config);
-    path.mishaps = Impairments { reports_lost, ..Impairments::default() };
+    path.impairments = Impairments { reports_lost, ..Impairments::default() };
     path.run(TimeDelta::from_secs(60), |_| ());
     path.delivered_bits()
 }

@@ -1,5 +1,5 @@
-//! Properties of every controller over a bottleneck, except for controllers by absolute delays: the clocks here are
-//! hours apart.
+//! Properties of every controller over a bottleneck. The clocks of sender and receiver are hours apart here. A controller
+//! by absolute delays ([`Law::by_absolute_delays`]) would take these hours for queuing delay, so it is left out.
 
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -15,7 +15,8 @@ const CAPACITY: DataRate = DataRate::from_mbps(1);
 const STARTS_KBPS: [u64; 4] = [10, 1_000, 10_000, 100_000];
 
 /// On 1 Mbit/s, within 10 s, the target is at most a fifth above the capacity, and so is its mean in the 10 s after.
-/// Start rates are 10 kbit/s to 100 Mbit/s, or as much as the line allows ([`Law::starting_at_most`]).
+/// Start rates are 10 kbit/s to 100 Mbit/s, up to the controller's highest in its entry of `law_tests!`
+/// ([`Law::starting_at_most`]).
 pub fn whatever_the_start_rate_it_comes_down_to_the_capacity_and_stays_there_on_average(law: &Law) {
     if law.absolute_delays {
         return;
@@ -51,7 +52,8 @@ fn secs(secs: i64) -> TimeDelta {
 }
 
 /// A video call on 1 Mbit/s after 20 s of copied, lost and late packets and reports. The mean target is 0.8 to 1.2 of
-/// the capacity 20 s later, or after the recovery time of the line.
+/// the capacity 20 s later, or after the recovery time of the controller's entry in `law_tests!`
+/// ([`Law::recovering_within`]).
 pub fn copies_losses_and_a_wrong_order_of_packets_and_reports_do_no_lasting_harm(law: &Law) {
     if law.absolute_delays {
         return;
@@ -59,11 +61,11 @@ pub fn copies_losses_and_a_wrong_order_of_packets_and_reports_do_no_lasting_harm
     let mut path = call(law);
     path.run(secs(10), |_| ());
     path.random_loss = 0.02;
-    path.mishaps =
+    path.impairments =
         Impairments { copied: 0.05, late: 0.05, reports_lost: 0.2, reports_copied: 0.2, reports_late: 0.2 };
     path.run(secs(20), |_| ());
     path.random_loss = 0.0;
-    path.mishaps = Impairments::default();
+    path.impairments = Impairments::default();
     // A round of the recovery takes 100 ms.
     path.run(secs(law.rounds_to_recover as i64 / 10).max(secs(20)), |_| ());
     let share = mean_share(&mut path, secs(10));
