@@ -12,28 +12,29 @@ use crate::failure::Failure;
 use crate::terminal;
 use crate::{progress, table};
 
-/// Seconds of recovery that are not printed.
-const AT_ONCE: f64 = 2.0;
+/// Longest recovery that is not printed, in s.
+const HIDDEN_RECOVERY_S: f64 = 2.0;
 
-/// Least rate after one packet, over that without it; a ratio from here on is not printed.
-const FALL: f64 = 0.9;
+/// Smallest ratio that is not printed: the least rate after one packet, over that without it.
+const HIDDEN_LEAST_RATIO: f64 = 0.9;
 
 /// Runs the table and prints it.
 pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failure> {
     say_repeated("--controller", &args.controller);
     let named = each_once(&args.controller);
     let laws = registry.controller_names().filter(|name| named.is_empty() || named.contains(name)).collect();
+    let of_role = |attack: &&Attack| args.role.as_ref().is_none_or(|role| role == attack.role.name());
     let attacks: Vec<Attack> = ATTACKS
         .iter()
-        .filter(|attack| args.role.as_ref().is_none_or(|role| role == attack.role.name()))
+        .filter(of_role)
         .filter(|attack| args.attack.as_ref().is_none_or(|part| attack.name.contains(part.as_str())))
         .copied()
         .collect();
     if attacks.is_empty() {
-        let names = ATTACKS.map(|attack| attack.name);
+        let names: Vec<&str> = ATTACKS.iter().filter(of_role).map(|attack| attack.name).collect();
         return Err(Failure::Option {
             option: format!("--attack {}", args.attack.as_deref().unwrap_or_default()),
-            problem: format!("no attack is called so; there are {}", each_once(&names).join(", ")),
+            problem: format!("no attack matches; the attacks are {}", each_once(&names).join(", ")),
         });
     }
     let request = AttackRequest { registry, laws, attacks, from: args.from, jobs: threads(args.table.jobs) };
@@ -60,7 +61,7 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
             let line = |(attack, cells): (&Attack, Vec<Option<&Outcome>>)| {
                 let names = [attack.role.name(), attack.name].map(Cell::new);
                 let cells = cells.into_iter().map(|own| {
-                    let cell = Cell::new(own.map_or_else(String::new, words));
+                    let cell = Cell::new(own.map_or_else(String::new, cell_text));
                     if own.is_some_and(|own| own.aim == Aim::Missed) { cell.fg(Color::Red) } else { cell }
                 });
                 names.into_iter().chain(cells).collect()
@@ -78,7 +79,7 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
             )?;
             for (attack, cells) in rows {
                 let cells: Vec<String> =
-                    cells.into_iter().map(|own| own.map_or_else(String::new, words)).collect();
+                    cells.into_iter().map(|own| own.map_or_else(String::new, cell_text)).collect();
                 writeln!(out, "| {} | {} | {} |", attack.role.name(), attack.name, cells.join(" | "))?;
             }
             write!(out, "{}", missed_aims(&outcomes, "\n* "))?;
@@ -93,14 +94,14 @@ fn is_of(outcome: &Outcome, law: &str, attack: &Attack) -> bool {
 
 /// The rate in % of that without the attack, the least after one packet if below 90 %, the number of stops of
 /// media, and the recovery time.
-fn words(outcome: &Outcome) -> String {
+fn cell_text(outcome: &Outcome) -> String {
     let stops = outcome.alarms.iter().filter(|alarm| alarm.starts_with("stopped")).count();
     let rate = format!("{:.0}", 100.0 * outcome.rate_kbps / outcome.honest_kbps);
-    let least = outcome.least_ratio.filter(|least| *least < FALL);
+    let least = outcome.least_ratio.filter(|least| *least < HIDDEN_LEAST_RATIO);
     let least = least.map_or_else(String::new, |least| format!(" (least {:.0})", 100.0 * least));
     let stops = if stops > 0 { format!(" {stops} stops") } else { String::new() };
     let back = match outcome.recovery_s {
-        Some(s) if s > AT_ONCE => format!(" {s:.0} s"),
+        Some(s) if s > HIDDEN_RECOVERY_S => format!(" {s:.0} s"),
         Some(_) => String::new(),
         None => " > 60 s".to_owned(),
     };

@@ -84,3 +84,12 @@ fn that_nothing_was_delivered_is_said() {
     let outcome = place.weir("run late.toml --controller gcc,nada --runs 5 --quiet");
     assert_eq!(outcome.last_line(), "No controller delivered anything over 5 runs.");
 }
+
+#[test]
+fn an_unknown_attack_is_refused_with_the_attacks_of_its_role() {
+    let outcome = Place::new().try_weir("attack --role blind --attack silence");
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    let refusal = "--attack silence: no attack matches; the attacks are all arrived, all missing, ";
+    assert!(outcome.stderr.contains(refusal), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("early acknowledgement"), "{}", outcome.stderr);
+}
