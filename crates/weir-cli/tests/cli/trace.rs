@@ -32,7 +32,7 @@ fn a_trace_is_shown_converted_cut_scaled_and_drawn() {
 }
 
 #[test]
-fn what_is_wrong_with_a_trace_is_told_with_its_place() {
+fn an_error_in_a_trace_names_its_line_and_column() {
     let place = Place::new();
     place.write("bad.csv", "seconds,bits_per_second\n0,1e6\n1,fast\n");
     place.write("bad.up", "3\n2\n");
@@ -63,7 +63,7 @@ fn what_is_wrong_with_a_trace_is_told_with_its_place() {
 }
 
 #[test]
-fn what_is_told_of_a_trace_holds_for_it_repeated() {
+fn gaps_and_rates_are_those_of_the_repeated_trace() {
     let place = Place::new();
     let facts = |name: &str, content: &str| -> Value {
         place.write(name, content);
@@ -81,7 +81,7 @@ fn what_is_told_of_a_trace_holds_for_it_repeated() {
 }
 
 #[test]
-fn silence_at_the_end_is_kept_or_its_loss_told() {
+fn silence_at_the_end_is_kept_or_its_loss_is_reported() {
     let place = Place::new();
     place.write("outage.csv", "seconds,bits_per_second\n0,1200000\n1,0\n10,0\n");
     assert_eq!(place.weir("trace convert outage.csv outage.json").stderr, "");
@@ -93,7 +93,7 @@ fn silence_at_the_end_is_kept_or_its_loss_told() {
 }
 
 #[test]
-fn a_scenario_takes_a_trace_beside_it_and_what_was_run_can_be_run_again() {
+fn a_scenario_finds_a_trace_beside_it_and_its_saved_copy_runs_again() {
     let place = Place::new();
     place.write("cases/mine.csv", "seconds,bits_per_second\n0,1e6\n5,0\n");
     for name in ["./mine.csv", "mine.csv", "../cases/mine.csv"] {
@@ -118,7 +118,7 @@ fn a_scenario_takes_a_trace_beside_it_and_what_was_run_can_be_run_again() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_a_shell_has_opened_keeps_what_is_in_it() {
+fn an_appended_file_keeps_its_former_content() {
     let place = Place::new();
     place.write("log", "precious\n");
     let log = std::fs::File::options().append(true).open(place.path().join("log")).unwrap();
@@ -135,7 +135,7 @@ fn a_file_that_a_shell_has_opened_keeps_what_is_in_it() {
 }
 
 #[test]
-fn what_the_end_of_a_name_does_not_mean_is_refused_and_so_is_writing_over_the_input() {
+fn unknown_endings_and_writing_over_the_input_are_refused() {
     let place = Place::new();
     place.write("part.up", "12\n24\n36\n");
     place.write("data/traces/train.up", "12\n24\n");
@@ -183,13 +183,13 @@ fn what_the_end_of_a_name_does_not_mean_is_refused_and_so_is_writing_over_the_in
 }
 
 #[test]
-fn a_table_is_imported_and_the_link_for_a_scenario_works() {
+fn an_imported_table_gives_a_link_that_a_scenario_accepts() {
     let place = Place::new();
     place.write("drive.csv", "time,DL throughput\n0,1500\n1000,900\n2000,1200\n");
     let columns = ["--time", "time", "--rate", "DL throughput", "--time-unit", "ms", "--rate-unit", "kbit/s"];
     let import =
         |more: &[&str]| place.call(&[&["trace", "import", "drive.csv"], &columns[..], more].concat());
-    let told = import(&["--to", "mine.csv"]).stdout;
+    let printed = import(&["--to", "mine.csv"]).stdout;
     for part in [
         "times           column `time`, in ms\n",
         "rates           column `DL throughput`, in kbit/s\n",
@@ -198,7 +198,7 @@ fn a_table_is_imported_and_the_link_for_a_scenario_works() {
         "\n\n[links.forward]\nfrom = \"here\"\nto = \"there\"\ntrace = \"./mine.csv\"\n",
         "\ndelay = \"25ms\"               # a usual value; the file does not tell\n",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(printed.contains(part), "{part}: {printed}");
     }
     assert_eq!(place.read("mine.csv"), "seconds,bits_per_second\n0,1500000\n1,900000\n2,1200000\n3,0\n");
     let (_, rest) = GOOD.split_once("[links.backward]").unwrap();
@@ -206,7 +206,7 @@ fn a_table_is_imported_and_the_link_for_a_scenario_works() {
         let link = link.replace("\"here\"", "\"left\"").replace("\"there\"", "\"right\"");
         format!("title = \"A call\"\nduration = \"5s\"\n{link}\n[links.backward]{rest}")
     };
-    let (_, link) = told.split_once("\n\n[links").unwrap();
+    let (_, link) = printed.split_once("\n\n[links").unwrap();
     place.write("call.toml", &scenario(&format!("[links{link}")));
     place.weir("check call.toml");
     // A scenario can name no columns.
@@ -257,12 +257,12 @@ fn a_short_file_of_a_long_trace_is_read_at_once() {
             assert!(shown.contains("4294967"), "{file}: {shown}");
         }
         for to in ["again.csv", "again.up"] {
-            let told: Value =
+            let imported: Value =
                 serde_json::from_str(&place.weir(&format!("trace import {file} --to {to} --json")).stdout)
                     .unwrap();
             assert!(
-                told["least_rate_bps"].is_number() && told["duration_seconds"].as_f64() > Some(4e6),
-                "{told}"
+                imported["least_rate_bps"].is_number() && imported["duration_seconds"].as_f64() > Some(4e6),
+                "{imported}"
             );
         }
     }
@@ -288,7 +288,7 @@ to = "b"
 "#;
 
 #[test]
-fn of_a_capture_the_flow_that_is_named_becomes_a_trace() {
+fn the_named_flow_of_a_capture_becomes_a_trace() {
     let place = Place::new();
     place.write("bulk.toml", &format!("{BULK}kind = \"tcp\"\nprofile = \"plain\"\n"));
     place.weir("run bulk.toml --quiet --out out --pcap forward,backward");
@@ -300,9 +300,9 @@ fn of_a_capture_the_flow_that_is_named_becomes_a_trace() {
     ] {
         assert!(unnamed.stderr.contains(part), "{part}: {unnamed:?}");
     }
-    let told = place.weir("trace import out/packets-none.pcapng --flow 1 --to mine.csv --json").stdout;
-    let told: Value = serde_json::from_str(&told).unwrap();
-    let link = told["scenario"].as_str().unwrap();
+    let imported = place.weir("trace import out/packets-none.pcapng --flow 1 --to mine.csv --json").stdout;
+    let imported: Value = serde_json::from_str(&imported).unwrap();
+    let link = imported["scenario"].as_str().unwrap();
     assert!(
         link.contains("trace = \"./mine.csv\"         # of the transfer; the path may carry more\n"),
         "{link}"
@@ -366,7 +366,7 @@ fn a_file_with_the_name_of_a_generated_drive_is_not_mistaken_for_it() {
 }
 
 #[test]
-fn a_damaged_capture_is_told_with_the_packet() {
+fn an_error_in_a_damaged_capture_names_the_packet() {
     let place = Place::new();
     place.write("bulk.toml", &format!("{BULK}kind = \"tcp\"\n"));
     place.weir("run bulk.toml --quiet --out out --pcap forward --duration 3s");
@@ -376,11 +376,11 @@ fn a_damaged_capture_is_told_with_the_packet() {
     let middle = whole.len() / 2;
     broken[middle..middle + 64].fill(0xff);
     std::fs::write(place.path().join("broken.pcapng"), &broken).unwrap();
-    for (name, said) in [("cut", "the file ends within it"), ("broken", "the file is damaged")] {
+    for (name, reason) in [("cut", "the file ends within it"), ("broken", "the file is damaged")] {
         let outcome = place.try_weir(&format!("trace import {name}.pcapng"));
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome:?}");
-        let place = format!("error: {name}.pcapng, packet ");
-        assert!(outcome.stderr.starts_with(&place) && outcome.stderr.contains(said), "{outcome:?}");
+        let start = format!("error: {name}.pcapng, packet ");
+        assert!(outcome.stderr.starts_with(&start) && outcome.stderr.contains(reason), "{outcome:?}");
     }
     place.write("tiny.csv", "seconds,bits_per_second\n0,1\n1e18,0\n");
     let tiny = place.try_weir("trace import tiny.csv");
