@@ -28,8 +28,8 @@ struct Rig {
     now: SendTime,
     /// The window that each flow has.
     windows: BTreeMap<u32, Window>,
-    /// All actions but those of windows, which are obeyed.
-    orders: Vec<(u32, CouplerAction)>,
+    /// All actions but those of windows, which are applied.
+    actions: Vec<(u32, CouplerAction)>,
 }
 
 fn ramped() -> Config {
@@ -53,12 +53,12 @@ fn join(priority: f64, window: Window) -> CouplingMessage {
 }
 
 /// An event of a flow whose window stays.
-fn news(event: WindowEvent, stays: Window) -> CwndUpdate {
-    news_of(event, stays, stays)
+fn update_of(event: WindowEvent, stays: Window) -> CwndUpdate {
+    update_between(event, stays, stays)
 }
 
 /// An event of a flow whose window becomes `after` by its own controller, all of it in use.
-fn news_of(event: WindowEvent, before: Window, after: Window) -> CwndUpdate {
+fn update_between(event: WindowEvent, before: Window, after: Window) -> CwndUpdate {
     let acked = f64::from(u8::from(matches!(event, WindowEvent::Acknowledged | WindowEvent::Repairing)));
     let flight = before.cwnd - acked;
     let (srtt, base_rtt) = (Some(RTT), Some(RTT));
@@ -71,7 +71,7 @@ impl Rig {
     }
 
     fn of(coupler: CtrlTcp) -> Self {
-        Self { coupler, now: SendTime::ZERO, windows: BTreeMap::new(), orders: Vec::new() }
+        Self { coupler, now: SendTime::ZERO, windows: BTreeMap::new(), actions: Vec::new() }
     }
 
     /// Flows 0, 1, … of these priorities, in congestion avoidance, with this sum.
@@ -94,50 +94,51 @@ impl Rig {
         for _ in 0..100 {
             for flow in self.windows.keys().copied().collect::<Vec<_>>() {
                 let stays = self.windows[&flow];
-                let limited = CwndUpdate { window_limited: false, ..news(WindowEvent::Acknowledged, stays) };
-                self.tell(flow, &CouplingMessage::Window(limited));
+                let limited =
+                    CwndUpdate { window_limited: false, ..update_of(WindowEvent::Acknowledged, stays) };
+                self.send_message(flow, &CouplingMessage::Window(limited));
             }
         }
-        self.orders.clear();
+        self.actions.clear();
     }
 
     fn wait(&mut self, ms: i64) {
         self.now += TimeDelta::from_millis(ms);
     }
 
-    fn tell(&mut self, flow: u32, word: &CouplingMessage) {
-        let _ = self.coupler.on_message(self.now, FlowId(flow), word);
+    fn send_message(&mut self, flow: u32, message: &CouplingMessage) {
+        let _ = self.coupler.on_message(self.now, FlowId(flow), message);
         self.apply();
     }
 
     fn apply(&mut self) {
-        while let Some((FlowId(flow), order)) = self.coupler.poll_action() {
-            match order {
+        while let Some((FlowId(flow), action)) = self.coupler.poll_action() {
+            match action {
                 CouplerAction::Window(window) => drop(self.windows.insert(flow, window)),
-                other => self.orders.push((flow, other)),
+                other => self.actions.push((flow, other)),
             }
         }
     }
 
     fn join(&mut self, flow: u32, priority: f64, brought: Window) {
         self.windows.insert(flow, brought);
-        self.tell(flow, &join(priority, brought));
+        self.send_message(flow, &join(priority, brought));
     }
 
-    /// An event in which the flow's own controller makes this window; the flow obeys the action.
+    /// An event in which the flow's own controller makes this window; the flow applies the action.
     fn event(&mut self, flow: u32, event: WindowEvent, cwnd: f64) {
         let before = self.windows[&flow];
         let ssthresh = if event == WindowEvent::RecoveryEntered { cwnd } else { before.ssthresh };
-        self.told_window(flow, event, window(cwnd, ssthresh));
+        self.report_window(flow, event, window(cwnd, ssthresh));
     }
 
-    fn told_window(&mut self, flow: u32, event: WindowEvent, after: Window) {
+    fn report_window(&mut self, flow: u32, event: WindowEvent, after: Window) {
         let before = self.windows[&flow];
         if !matches!(event, WindowEvent::TimedOut | WindowEvent::RecoveryEntered) {
             self.windows.insert(flow, after);
         }
-        let news = news_of(event, before, after);
-        self.tell(flow, &CouplingMessage::Window(news));
+        let cwnd_update = update_between(event, before, after);
+        self.send_message(flow, &CouplingMessage::Window(cwnd_update));
     }
 
     /// An acknowledgement that leaves the window as it is.

@@ -1,10 +1,15 @@
-//! The ACK clock in a group.
+//! The ACK clock ([`Newcomer::Clocked`]). A newcomer starts with one segment. Acknowledgements of the other flows let
+//! the rest of its share out, a segment at a time, and their windows shrink by as much.
 
 use super::*;
 
-/// Flows that were ordered to send a segment, in order.
-fn clocked(rig: &Rig) -> Vec<u32> {
-    rig.orders.iter().filter(|(_, order)| *order == CouplerAction::Segment).map(|&(flow, _)| flow).collect()
+/// Flows of the actions that let a segment out, in order of time.
+fn clocked_out(rig: &Rig) -> Vec<u32> {
+    rig.actions
+        .iter()
+        .filter(|(_, action)| *action == CouplerAction::Segment)
+        .map(|&(flow, _)| flow)
+        .collect()
 }
 
 /// The windows of all flows, together with segments that are clocked out but not in their flow's window yet.
@@ -13,7 +18,7 @@ fn total(rig: &Rig) -> f64 {
 }
 
 #[test]
-fn the_others_acknowledgements_let_a_newcomers_share_out_and_nobody_is_cut_abruptly() {
+fn others_acknowledgements_let_a_newcomers_share_out_and_windows_shrink_gradually() {
     let mut rig = Rig::sharing(Config::default(), 20.0, &[1.0]);
     rig.join(1, 1.0, window(10.0, f64::INFINITY));
     // One segment by its window, nine by the clock.
@@ -24,19 +29,19 @@ fn the_others_acknowledgements_let_a_newcomers_share_out_and_nobody_is_cut_abrup
         rig.ack(0);
         windows.push(rig.cwnd(0));
     }
-    assert_eq!(clocked(&rig), [1; 9]);
+    assert_eq!(clocked_out(&rig), [1; 9]);
     let expected: Vec<f64> = (0..9).flat_map(|sent| [18.0 - f64::from(sent); 2]).collect();
     assert_eq!(windows, expected);
     // Its own acknowledgements, of what is in flight, bring its window.
     let stays = rig.windows[&1];
-    let news = CwndUpdate { flight: 9.0, ..news(WindowEvent::Acknowledged, stays) };
-    rig.tell(1, &CouplingMessage::Window(news));
+    let cwnd_update = CwndUpdate { flight: 9.0, ..update_of(WindowEvent::Acknowledged, stays) };
+    rig.send_message(1, &CouplingMessage::Window(cwnd_update));
     assert_eq!((rig.cwnd(1), total(&rig)), (10.0, 20.0));
     assert_eq!(rig.coupler.next_timeout(), None);
 }
 
 #[test]
-fn the_aggregate_does_not_grow_while_it_is_handed_over() {
+fn the_aggregate_does_not_grow_while_a_share_is_clocked_out() {
     let mut rig = Rig::sharing(Config::default(), 20.0, &[1.0]);
     rig.join(1, 1.0, window(10.0, f64::INFINITY));
     rig.event(0, WindowEvent::Acknowledged, 20.05);
@@ -44,7 +49,7 @@ fn the_aggregate_does_not_grow_while_it_is_handed_over() {
 }
 
 #[test]
-fn several_newcomers_take_turns_a_segment_an_acknowledgement() {
+fn several_newcomers_take_turns_with_one_segment_per_acknowledgement() {
     let mut rig = Rig::sharing(Config::default(), 30.0, &[1.0]);
     rig.join(1, 1.0, window(10.0, f64::INFINITY));
     rig.join(2, 1.0, window(10.0, f64::INFINITY));
@@ -52,13 +57,13 @@ fn several_newcomers_take_turns_a_segment_an_acknowledgement() {
         rig.wait(2);
         rig.ack(0);
     }
-    // Each acknowledgement gives either a third of a segment. The second has a whole one to begin with; the first has two
-    // thirds, as it had one of two.
-    assert_eq!(clocked(&rig), [2, 1, 2, 1, 2, 1, 2, 1]);
+    // Credit before the first acknowledgement: 2/3 of a segment for flow 1, which joined as one of two, and 3/3 for flow
+    // 2, one of three. Each acknowledgement adds 1/3 to both, and lets one segment out at most.
+    assert_eq!(clocked_out(&rig), [2, 1, 2, 1, 2, 1, 2, 1]);
 }
 
 #[test]
-fn a_clock_that_hears_nothing_for_a_round_trip_is_given_up_for_an_initial_window() {
+fn a_clock_without_acknowledgements_for_a_round_trip_ends_with_an_initial_window() {
     let mut rig = Rig::sharing(Config::default(), 60.0, &[1.0]);
     rig.join(1, 1.0, window(10.0, f64::INFINITY));
     let due = rig.coupler.next_timeout().unwrap();
@@ -69,54 +74,54 @@ fn a_clock_that_hears_nothing_for_a_round_trip_is_given_up_for_an_initial_window
     rig.coupler.on_timeout(due);
     rig.apply();
     assert_eq!((rig.cwnd(1), rig.coupler.next_timeout()), (10.0, None));
-    assert!(clocked(&rig).is_empty());
+    assert!(clocked_out(&rig).is_empty());
 }
 
 #[test]
 fn without_others_in_flight_there_is_no_clock() {
     let mut rig = Rig::sharing(Config::default(), 60.0, &[1.0]);
     let stays = rig.windows[&0];
-    rig.told_window(0, WindowEvent::Idle, stays);
+    rig.report_window(0, WindowEvent::Idle, stays);
     rig.join(1, 1.0, window(10.0, f64::INFINITY));
     assert_eq!((rig.cwnd(1), rig.coupler.next_timeout()), (10.0, None));
 }
 
 #[test]
-fn what_is_lost_meanwhile_is_not_handed_over() {
+fn a_reduction_meanwhile_shortens_the_clock() {
     let mut rig = Rig::sharing(Config::default(), 40.0, &[1.0]);
     rig.join(1, 1.0, window(10.0, f64::INFINITY));
     for _ in 0..10 {
         rig.ack(0);
     }
-    assert_eq!(clocked(&rig).len(), 5);
+    assert_eq!(clocked_out(&rig).len(), 5);
     rig.enter_recovery(0);
     rig.leave_recovery(0, 17.0);
     // Half is 20: of its ten segments five are out.
     for _ in 0..40 {
         rig.ack(0);
     }
-    assert_eq!((clocked(&rig).len(), rig.cwnd(0)), (10, 10.0));
+    assert_eq!((clocked_out(&rig).len(), rig.cwnd(0)), (10, 10.0));
 }
 
 #[test]
-fn a_newcomer_in_trouble_or_without_data_is_not_clocked_any_more() {
+fn loss_timeout_or_idleness_of_the_newcomer_stops_its_clock() {
     for event in [WindowEvent::RecoveryEntered, WindowEvent::TimedOut, WindowEvent::Idle] {
         let mut rig = Rig::sharing(Config::default(), 40.0, &[1.0]);
         rig.join(1, 1.0, window(10.0, f64::INFINITY));
         rig.ack(0);
         rig.event(1, event, 1.0);
         assert_eq!(rig.coupler.next_timeout(), None, "{event:?}");
-        rig.orders.clear();
+        rig.actions.clear();
         (0..10).for_each(|_| rig.ack(0));
-        assert!(clocked(&rig).is_empty(), "{event:?}");
+        assert!(clocked_out(&rig).is_empty(), "{event:?}");
     }
 }
 
 #[test]
-fn who_was_idle_gets_its_share_back_by_the_clock() {
+fn a_flow_that_was_idle_regains_its_share_by_the_clock() {
     let mut rig = Rig::sharing(Config::default(), 60.0, &[1.0, 1.0]);
     let stays = rig.windows[&1];
-    rig.told_window(1, WindowEvent::Idle, stays);
+    rig.report_window(1, WindowEvent::Idle, stays);
     for _ in 0..4 {
         rig.wait(101);
         rig.ack(0);
@@ -130,17 +135,17 @@ fn who_was_idle_gets_its_share_back_by_the_clock() {
         rig.wait(2);
         rig.ack(0);
     }
-    assert_eq!(clocked(&rig).len(), 20);
+    assert_eq!(clocked_out(&rig).len(), 20);
 }
 
 #[test]
-fn a_great_rise_of_priority_is_clocked() {
+fn a_great_rise_of_priority_is_clocked_out() {
     let mut rig = Rig::sharing(Config::default(), 40.0, &[3.0, 1.0]);
     assert_eq!((rig.cwnd(0), rig.cwnd(1)), (30.0, 10.0));
-    rig.tell(1, &CouplingMessage::FlowParameters(parameters(3.0)));
+    rig.send_message(1, &CouplingMessage::FlowParameters(parameters(3.0)));
     for _ in 0..40 {
         rig.wait(2);
         rig.ack(0);
     }
-    assert_eq!((clocked(&rig).len(), rig.cwnd(0)), (10, 20.0));
+    assert_eq!((clocked_out(&rig).len(), rig.cwnd(0)), (10, 20.0));
 }

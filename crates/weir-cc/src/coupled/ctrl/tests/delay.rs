@@ -13,7 +13,7 @@ fn update(rig: &mut Rig, flow: u32, cwnd: f64, why: ChangeReason) {
     let segment = DataSize::from_bytes(1000);
     let windowed = Windowed { window: window(cwnd, f64::INFINITY), segment, base_rtt: Some(RTT) };
     rig.windows.insert(flow, windowed.window);
-    rig.tell(
+    rig.send_message(
         flow,
         &CouplingMessage::Update(Update { decision, window: Some(windowed), epoch: 0, heard: true }),
     );
@@ -76,19 +76,19 @@ fn a_law_is_always_answered_and_alone_with_its_own_window() {
     let decision = Decision { rate, base: rate, why: ChangeReason::Delay, rtt: Some(RTT) };
     for cwnd in [7.123_456_789, 1e-3 + 20.0] {
         let windowed = Windowed { window: Window { cwnd, ..windowed.window }, ..windowed };
-        let word =
+        let message =
             CouplingMessage::Update(Update { decision, window: Some(windowed), epoch: 0, heard: true });
-        rig.coupler.on_message(rig.now, FlowId(0), &word).unwrap();
-        let order = rig.coupler.poll_action();
+        rig.coupler.on_message(rig.now, FlowId(0), &message).unwrap();
+        let action = rig.coupler.poll_action();
         assert!(
-            matches!(order, Some((FlowId(0), CouplerAction::Window(window))) if window.cwnd == cwnd),
-            "{order:?}"
+            matches!(action, Some((FlowId(0), CouplerAction::Window(window))) if window.cwnd == cwnd),
+            "{action:?}"
         );
     }
-    let word = CouplingMessage::Update(Update { decision, window: None, epoch: 0, heard: true });
-    assert!(rig.coupler.on_message(rig.now, FlowId(0), &word).is_err());
+    let message = CouplingMessage::Update(Update { decision, window: None, epoch: 0, heard: true });
+    assert!(rig.coupler.on_message(rig.now, FlowId(0), &message).is_err());
     assert!(rig.coupler.poll_action().is_some());
-    assert!(rig.coupler.on_message(rig.now, FlowId(9), &word).is_err());
+    assert!(rig.coupler.on_message(rig.now, FlowId(9), &message).is_err());
     assert_eq!(rig.coupler.poll_action(), Some((FlowId(9), CouplerAction::Uncoupled)));
 }
 

@@ -1,4 +1,6 @@
-//! Loss events and marks.
+//! Loss events and marks. Losses of a round trip, of any flows, are one loss event: they reduce the aggregate once,
+//! when the first flow leaves recovery. Until then the aggregate does not grow, and a flow in recovery keeps its own window.
+//! Marks of a round trip also reduce it once.
 
 use super::*;
 
@@ -43,7 +45,7 @@ fn losses_of_a_round_trip_reduce_alike_wherever_and_however_many_they_are() {
 }
 
 #[test]
-fn who_sees_the_loss_coordinates() {
+fn the_flow_that_sees_the_loss_coordinates() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     rig.enter_recovery(1);
     assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
@@ -76,7 +78,7 @@ fn a_loss_within_a_round_trip_after_the_event_belongs_to_it() {
 }
 
 #[test]
-fn a_law_says_how_much_a_loss_takes() {
+fn the_window_algorithm_sets_the_reduction_of_a_loss() {
     // CUBIC keeps 0.7 · 10 of 10: of 20 there are 14.
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     rig.event(0, WindowEvent::RecoveryEntered, 7.0);
@@ -101,7 +103,7 @@ fn a_threshold_is_two_segments_at_least() {
 }
 
 #[test]
-fn a_mark_reduces_once_in_a_round_trip_whoever_sees_it() {
+fn marks_of_a_round_trip_reduce_once_whichever_flows_see_them() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     rig.event(0, WindowEvent::Marked, 5.0);
     assert_eq!((rig.sum(), rig.threshold(), rig.cwnd(0)), (10.0, Some(10.0), 5.0));
@@ -146,7 +148,7 @@ fn in_slow_start_the_aggregate_doubles_as_all_of_it_is_acknowledged() {
 }
 
 #[test]
-fn the_first_to_leave_recovery_leaves_the_reduction_and_the_others_follow() {
+fn the_reduction_takes_effect_when_the_first_flow_leaves_recovery() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     rig.enter_recovery(0);
     rig.wait(10);
@@ -160,14 +162,14 @@ fn the_first_to_leave_recovery_leaves_the_reduction_and_the_others_follow() {
 }
 
 #[test]
-fn a_loss_event_ends_with_its_owners_next_word_outside_of_recovery() {
-    for told in [WindowEvent::Idle, WindowEvent::Acknowledged] {
+fn a_loss_event_ends_with_its_owners_next_message_outside_of_recovery() {
+    for event in [WindowEvent::Idle, WindowEvent::Acknowledged] {
         let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
         rig.enter_recovery(1);
         assert!(rig.coupler.in_episode(rig.now));
         let stays = rig.windows[&1];
-        rig.told_window(1, told, stays);
-        assert!(!rig.coupler.in_episode(rig.now), "{told:?}");
+        rig.report_window(1, event, stays);
+        assert!(!rig.coupler.in_episode(rig.now), "{event:?}");
         assert_eq!((rig.sum(), rig.threshold()), (10.0, Some(10.0)));
     }
 }

@@ -31,7 +31,7 @@ fn a_newcomer_comes_to_its_share_by_its_own_acknowledgements() {
 #[test]
 fn who_leaves_leaves_its_share_to_the_others_in_order() {
     let mut rig = Rig::sharing(ramped(), 30.0, &[1.0, 1.0, 1.0]);
-    rig.tell(0, &CouplingMessage::Leave);
+    rig.send_message(0, &CouplingMessage::Leave);
     assert_eq!((rig.share(1), rig.share(2), rig.cwnd(1)), (15.0, 15.0, 10.0));
     assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
     let windows = [0; 3].map(|_| {
@@ -39,7 +39,7 @@ fn who_leaves_leaves_its_share_to_the_others_in_order() {
         rig.cwnd(1)
     });
     assert_eq!(windows, [13.0, 15.0, 15.0]);
-    rig.tell(2, &CouplingMessage::Pause);
+    rig.send_message(2, &CouplingMessage::Pause);
     for _ in 0..6 {
         rig.ack(1);
     }
@@ -52,7 +52,7 @@ fn who_leaves_leaves_its_share_to_the_others_in_order() {
 #[test]
 fn who_goes_on_by_itself_takes_its_share_along() {
     let mut rig = Rig::sharing(ramped(), 30.0, &[1.0, 1.0, 1.0]);
-    rig.tell(0, &CouplingMessage::Withdraw);
+    rig.send_message(0, &CouplingMessage::Withdraw);
     rig.windows.remove(&0);
     assert_eq!((rig.sum(), rig.share(1), rig.share(2)), (20.0, 10.0, 10.0));
 }
@@ -61,7 +61,7 @@ fn who_goes_on_by_itself_takes_its_share_along() {
 fn who_leaves_in_recovery_leaves_the_reduction_behind() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     rig.enter_recovery(0);
-    rig.tell(0, &CouplingMessage::Leave);
+    rig.send_message(0, &CouplingMessage::Leave);
     assert_eq!(rig.share(1), 10.0);
     assert!(!rig.coupler.in_episode(rig.now));
     assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
@@ -70,7 +70,7 @@ fn who_leaves_in_recovery_leaves_the_reduction_behind() {
 #[test]
 fn another_group_begins_when_all_have_left() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0]);
-    rig.tell(0, &CouplingMessage::Leave);
+    rig.send_message(0, &CouplingMessage::Leave);
     assert_eq!((rig.coupler.coordinator(), rig.threshold()), (None, None));
     rig.join(0, 1.0, window(10.0, f64::INFINITY));
     assert_eq!(rig.sum(), 10.0);
@@ -79,7 +79,7 @@ fn another_group_begins_when_all_have_left() {
 #[test]
 fn a_priority_takes_effect_at_each_flows_next_acknowledgement() {
     let mut rig = Rig::sharing(ramped(), 12.0, &[1.0, 1.0]);
-    rig.tell(1, &CouplingMessage::FlowParameters(parameters(3.0)));
+    rig.send_message(1, &CouplingMessage::FlowParameters(parameters(3.0)));
     assert_eq!((rig.share(0), rig.share(1), rig.cwnd(0), rig.cwnd(1)), (3.0, 9.0, 6.0, 6.0));
     rig.ack(0);
     rig.ack(1);
@@ -95,7 +95,7 @@ fn flows_of_a_tenant_share_its_weight_however_many_they_are() {
     assert_eq!((rig.share(0), rig.share(1)), (12.0, 12.0));
     rig.join(2, 2.0, window(10.0, f64::INFINITY));
     assert!([(0, 12.0), (1, 4.0), (2, 8.0)].into_iter().all(|(flow, share)| close(rig.share(flow), share)));
-    rig.tell(2, &CouplingMessage::Leave);
+    rig.send_message(2, &CouplingMessage::Leave);
     assert_eq!((rig.share(0), rig.share(1)), (12.0, 12.0));
 }
 
@@ -108,9 +108,9 @@ fn who_does_not_use_half_of_its_share_leaves_the_rest_to_others() {
         rig.ack(0);
         // Eight segments in flight, of 40.
         let stays = rig.windows[&1];
-        let news =
-            CwndUpdate { flight: 7.0, window_limited: false, ..news(WindowEvent::Acknowledged, stays) };
-        rig.tell(1, &CouplingMessage::Window(news));
+        let cwnd_update =
+            CwndUpdate { flight: 7.0, window_limited: false, ..update_of(WindowEvent::Acknowledged, stays) };
+        rig.send_message(1, &CouplingMessage::Window(cwnd_update));
     }
     // 1.5 · 8.
     assert_eq!((rig.share(1), rig.share(0)), (12.0, 68.0));
@@ -127,9 +127,9 @@ fn a_coordinator_that_does_not_use_its_share_hands_over() {
         rig.wait(101);
         rig.ack(1);
         let stays = rig.windows[&0];
-        let news =
-            CwndUpdate { flight: 7.0, window_limited: false, ..news(WindowEvent::Acknowledged, stays) };
-        rig.tell(0, &CouplingMessage::Window(news));
+        let cwnd_update =
+            CwndUpdate { flight: 7.0, window_limited: false, ..update_of(WindowEvent::Acknowledged, stays) };
+        rig.send_message(0, &CouplingMessage::Window(cwnd_update));
     }
     assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
 }
@@ -147,7 +147,7 @@ fn a_coordinator_that_is_silent_for_two_round_trips_hands_over() {
 fn who_is_idle_hands_over() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     let stays = rig.windows[&0];
-    rig.told_window(0, WindowEvent::Idle, stays);
+    rig.report_window(0, WindowEvent::Idle, stays);
     assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
 }
 
@@ -155,8 +155,9 @@ fn who_is_idle_hands_over() {
 fn the_aggregate_does_not_grow_by_a_coordinator_that_its_application_limits() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     let (before, after) = (rig.windows[&0], window(10.1, 1.0));
-    let news = CwndUpdate { window_limited: false, ..news_of(WindowEvent::Acknowledged, before, after) };
-    rig.tell(0, &CouplingMessage::Window(news));
+    let cwnd_update =
+        CwndUpdate { window_limited: false, ..update_between(WindowEvent::Acknowledged, before, after) };
+    rig.send_message(0, &CouplingMessage::Window(cwnd_update));
     assert_eq!((rig.sum(), rig.cwnd(0)), (20.0, 10.0));
 }
 
@@ -170,27 +171,30 @@ fn by_rates_a_window_is_as_long_as_its_path() {
     let far = |rig: &Rig, cwnd: f64| {
         let (before, after) = (rig.windows[&1], Window { cwnd, ..rig.windows[&1] });
         let base_rtt = Some(TimeDelta::from_millis(200));
-        CouplingMessage::Window(CwndUpdate { base_rtt, ..news_of(WindowEvent::Acknowledged, before, after) })
+        CouplingMessage::Window(CwndUpdate {
+            base_rtt,
+            ..update_between(WindowEvent::Acknowledged, before, after)
+        })
     };
     for _ in 0..9 {
-        let word = far(&rig, rig.cwnd(1));
-        rig.tell(1, &word);
+        let message = far(&rig, rig.cwnd(1));
+        rig.send_message(1, &message);
         rig.ack(0);
     }
     assert!(close(rig.cwnd(0), 10.0) && close(rig.cwnd(1), 20.0), "{:?}", rig.windows);
     rig.enter_recovery(1);
     rig.leave_recovery(1, 10.0);
     assert!(close(rig.sum(), 15.0), "{}", rig.sum());
-    let word = far(&rig, rig.cwnd(1) + 1.0);
-    rig.tell(1, &word);
+    let message = far(&rig, rig.cwnd(1) + 1.0);
+    rig.send_message(1, &message);
     assert!(close(rig.sum(), 15.75), "{}", rig.sum());
 }
 
 #[test]
 fn what_makes_no_sense_is_refused_with_the_reason() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0]);
-    let mut refusal = |flow, word: &CouplingMessage| {
-        rig.coupler.on_message(SendTime::ZERO, FlowId(flow), word).unwrap_err()
+    let mut refusal = |flow, message: &CouplingMessage| {
+        rig.coupler.on_message(SendTime::ZERO, FlowId(flow), message).unwrap_err()
     };
     let sound = window(10.0, 5.0);
     assert_eq!(refusal(0, &join(1.0, sound)), Refusal::JoinedAlready(FlowId(0)));
@@ -236,7 +240,7 @@ fn by_rates_a_flow_without_a_round_trip_time_has_the_mean_of_the_others() {
     };
     for (flow, base_rtt) in [(0, Some(40)), (1, Some(80)), (2, None)] {
         rig.windows.insert(flow, window(20.0, 10.0));
-        rig.tell(flow, &join(base_rtt));
+        rig.send_message(flow, &join(base_rtt));
     }
     // 40 : 80 : 60 of 20 segments.
     for (flow, part) in [(0, 40.0), (1, 80.0), (2, 60.0)] {

@@ -26,7 +26,7 @@ fn some_window() -> impl Strategy<Value = Window> {
     (number(), number()).prop_map(|(cwnd, ssthresh)| window(cwnd, ssthresh))
 }
 
-fn some_news() -> impl Strategy<Value = CouplingMessage> {
+fn some_window_update() -> impl Strategy<Value = CouplingMessage> {
     use WindowEvent::{
         Acknowledged, Idle, Marked, RecoveryEntered, RecoveryLeft, Reduced, Repairing, TimedOut,
     };
@@ -74,10 +74,10 @@ fn some_update() -> impl Strategy<Value = CouplingMessage> {
     )
 }
 
-fn some_word() -> impl Strategy<Value = CouplingMessage> {
+fn some_message() -> impl Strategy<Value = CouplingMessage> {
     prop_oneof![
         3 => (number(), some_window()).prop_map(|(priority, window)| join(priority, window)),
-        20 => some_news(),
+        20 => some_window_update(),
         2 => some_update(),
         1 => number().prop_map(|priority| CouplingMessage::FlowParameters(parameters(priority))),
         1 => prop_oneof![Just(CouplingMessage::Pause), Just(CouplingMessage::Withdraw), Just(CouplingMessage::Leave)],
@@ -86,7 +86,7 @@ fn some_word() -> impl Strategy<Value = CouplingMessage> {
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let event = prop_oneof![
-        6 => (0..FLOWS, some_word()).prop_map(|(flow, word)| Event::CouplingMessage(flow, Box::new(word))),
+        6 => (0..FLOWS, some_message()).prop_map(|(flow, message)| Event::CouplingMessage(flow, Box::new(message))),
         2 => (0i64..300).prop_map(Event::Wait),
     ];
     prop::collection::vec(event, 1..120)
@@ -107,12 +107,12 @@ fn couplers() -> Vec<CtrlTcp> {
 }
 
 /// Polls the actions and checks that each window is one that a flow can have.
-fn check_orders(coupler: &mut CtrlTcp) {
+fn check_actions(coupler: &mut CtrlTcp) {
     for count in 0.. {
-        assert!(count < 1000, "orders end");
-        let Some((_, order)) = coupler.poll_action() else { break };
-        if let CouplerAction::Window(Window { cwnd, ssthresh }) = order {
-            assert!(cwnd >= 1.0 && cwnd.is_finite() && ssthresh > 0.0, "{order:?}");
+        assert!(count < 1000, "actions end");
+        let Some((_, action)) = coupler.poll_action() else { break };
+        if let CouplerAction::Window(Window { cwnd, ssthresh }) = action {
+            assert!(cwnd >= 1.0 && cwnd.is_finite() && ssthresh > 0.0, "{action:?}");
         }
     }
 }
@@ -144,8 +144,8 @@ proptest! {
             let mut now = SendTime::ZERO;
             for event in &events {
                 match event {
-                    Event::CouplingMessage(flow, word) => {
-                        let _ = coupler.on_message(now, FlowId(*flow), word);
+                    Event::CouplingMessage(flow, message) => {
+                        let _ = coupler.on_message(now, FlowId(*flow), message);
                     }
                     Event::Wait(ms) => {
                         now += TimeDelta::from_millis(*ms);
@@ -155,7 +155,7 @@ proptest! {
                         }
                     }
                 }
-                check_orders(&mut coupler);
+                check_actions(&mut coupler);
                 check_shares(&coupler);
             }
         }
@@ -164,24 +164,24 @@ proptest! {
     /// For several flows, messages that neither end the episode nor change the members leave the sum as it is. An event
     /// that ends the episode reduces the sum once.
     #[test]
-    fn the_sum_stands_still_in_an_episode(words in prop::collection::vec((0..FLOWS, some_news()), 1..80)) {
+    fn the_sum_stands_still_in_an_episode(messages in prop::collection::vec((0..FLOWS, some_window_update()), 1..80)) {
         for mut coupler in couplers() {
             for flow in 0..FLOWS {
                 let _ = coupler.on_message(SendTime::ZERO, FlowId(flow), &join(1.0, window(20.0, 10.0)));
             }
             let mut now = SendTime::ZERO;
-            for (flow, word) in &words {
+            for (flow, message) in &messages {
                 now += TimeDelta::from_millis(7);
                 let (before, present, running) = (sum(&coupler), count(&coupler), coupler.in_episode(now));
                 let threshold = coupler.threshold();
-                let _ = coupler.on_message(now, FlowId(*flow), word);
-                check_orders(&mut coupler);
+                let _ = coupler.on_message(now, FlowId(*flow), message);
+                check_actions(&mut coupler);
                 let several = present > 1 && count(&coupler) == present;
                 if several && running && coupler.in_episode(now) {
-                    prop_assert_eq!(before, sum(&coupler), "{:?}", word);
+                    prop_assert_eq!(before, sum(&coupler), "{:?}", message);
                 }
-                let CouplingMessage::Window(news) = word else { continue };
-                if several && running && news.event == WindowEvent::RecoveryLeft && !coupler.in_episode(now) {
+                let CouplingMessage::Window(cwnd_update) = message else { continue };
+                if several && running && cwnd_update.event == WindowEvent::RecoveryLeft && !coupler.in_episode(now) {
                     let (before, threshold) = (before.unwrap(), threshold.unwrap());
                     prop_assert_eq!(sum(&coupler), Some(before.min(threshold)));
                 }
@@ -224,33 +224,33 @@ impl Connection {
     fn new(law: Box<dyn WindowAlgorithm>, coupler: Option<CtrlTcp>, priority: f64) -> Self {
         let window = window(10.0, f64::INFINITY);
         let mut connection = Self { law, window, now: SendTime::ZERO, coupler, recovering: false };
-        connection.say(&join(priority, window));
+        connection.send_message(&join(priority, window));
         connection
     }
 
-    fn say(&mut self, word: &CouplingMessage) {
+    fn send_message(&mut self, message: &CouplingMessage) {
         let Some(mut coupler) = self.coupler.take() else {
-            if let CouplingMessage::Window(CwndUpdate { event: WindowEvent::TimedOut, .. }) = word {
+            if let CouplingMessage::Window(CwndUpdate { event: WindowEvent::TimedOut, .. }) = message {
                 self.reduce();
             }
             return;
         };
-        coupler.on_message(self.now, FlowId(7), word).unwrap();
+        coupler.on_message(self.now, FlowId(7), message).unwrap();
         let mut reduced = None;
-        while let Some((_, order)) = coupler.poll_action() {
-            match order {
+        while let Some((_, action)) = coupler.poll_action() {
+            match action {
                 CouplerAction::Window(window) if !self.recovering => self.window = window,
                 CouplerAction::Reduce => {
                     let before = self.window;
                     self.reduce();
-                    reduced = Some(Self::news_then(WindowEvent::Reduced, before, self.window, 0.0));
+                    reduced = Some(Self::update_between(WindowEvent::Reduced, before, self.window, 0.0));
                 }
                 _ => {}
             }
         }
         self.coupler = Some(coupler);
-        if let Some(news) = reduced {
-            self.say(&news);
+        if let Some(update) = reduced {
+            self.send_message(&update);
         }
     }
 
@@ -260,7 +260,7 @@ impl Connection {
         self.window.cwnd = 1.0;
     }
 
-    fn news_then(event: WindowEvent, before: Window, after: Window, acked: f64) -> CouplingMessage {
+    fn update_between(event: WindowEvent, before: Window, after: Window, acked: f64) -> CouplingMessage {
         let flight = after.cwnd.floor();
         let window_limited = true;
         CouplingMessage::Window(CwndUpdate {
@@ -280,7 +280,7 @@ impl Connection {
         let acked = f64::from(acked);
         let ack = Ack { now: self.now, acked, srtt: RTT, min_rtt: RTT, window_limited: limited };
         self.law.on_ack(&mut self.window, &ack);
-        self.say(&Self::news_then(WindowEvent::Acknowledged, before, self.window, acked));
+        self.send_message(&Self::update_between(WindowEvent::Acknowledged, before, self.window, acked));
     }
 
     fn go_on(&mut self, course: Course) {
@@ -290,17 +290,17 @@ impl Connection {
             Course::Acks { acked, limited } => self.acks(acked, limited),
             Course::Loss { partial } => self.recover(partial),
             Course::Timeout { repaired } => {
-                self.say(&Self::news_then(WindowEvent::TimedOut, before, before, 0.0));
+                self.send_message(&Self::update_between(WindowEvent::TimedOut, before, before, 0.0));
                 for _ in 0..repaired {
                     self.acks(1, true);
                 }
             }
             Course::Mark => {
                 self.law.on_congestion(&mut self.window, self.now, Congestion::Ecn, before.cwnd);
-                self.say(&Self::news_then(WindowEvent::Marked, before, self.window, 1.0));
+                self.send_message(&Self::update_between(WindowEvent::Marked, before, self.window, 1.0));
             }
             Course::Restart => {
-                self.say(&Self::news_then(WindowEvent::Idle, before, before, 0.0));
+                self.send_message(&Self::update_between(WindowEvent::Idle, before, before, 0.0));
                 self.window.cwnd = self.window.cwnd.min(10.0);
                 self.law.on_idle(&mut self.window, RTT);
             }
@@ -313,17 +313,17 @@ impl Connection {
         self.law.on_congestion(&mut self.window, self.now, Congestion::Loss, before.cwnd.floor());
         let target = Window { cwnd: self.window.ssthresh, ..self.window };
         self.recovering = true;
-        self.say(&Self::news_then(WindowEvent::RecoveryEntered, before, target, 0.0));
+        self.send_message(&Self::update_between(WindowEvent::RecoveryEntered, before, target, 0.0));
         self.window.cwnd += 3.0;
         for _ in 0..partial {
             let before = self.window;
             self.window.cwnd += 1.0;
-            self.say(&Self::news_then(WindowEvent::Repairing, before, self.window, 2.0));
+            self.send_message(&Self::update_between(WindowEvent::Repairing, before, self.window, 2.0));
         }
         let before = self.window;
         self.window.cwnd = self.window.ssthresh.min(before.cwnd / 3.0 + 1.0);
         self.recovering = false;
-        self.say(&Self::news_then(WindowEvent::RecoveryLeft, before, self.window, 1.0));
+        self.send_message(&Self::update_between(WindowEvent::RecoveryLeft, before, self.window, 1.0));
     }
 }
 
@@ -351,7 +351,7 @@ proptest! {
                     let bits = |window: Window| (window.cwnd.to_bits(), window.ssthresh.to_bits());
                     prop_assert_eq!(bits(coupled.window), bits(plain.window), "{:?}", event);
                     if matches!(event, Course::Restart) {
-                        continue; // What the transport takes back is told with the next acknowledgement.
+                        continue; // The next acknowledgement reports the restart window.
                     }
                     let sum = coupled.coupler.as_ref().and_then(sum_of_seven).unwrap();
                     prop_assert_eq!(sum, coupled.window.cwnd * MSS);

@@ -16,13 +16,13 @@ fn a_timeout_is_not_decided_until_another_flow_is_heard_of() {
     let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
     rig.wait(300);
     rig.time_out(0);
-    assert_eq!((rig.sum(), rig.cwnd(0), rig.orders.len()), (16.0, 8.0, 0));
+    assert_eq!((rig.sum(), rig.cwnd(0), rig.actions.len()), (16.0, 8.0, 0));
     rig.ack(1);
     assert_eq!((rig.sum(), rig.share(0), rig.cwnd(1)), (8.0, 4.0, 4.0));
     // The flow goes on with three segments, and comes to its share by its own acknowledgements.
     assert_eq!(rig.cwnd(0), 3.0);
     rig.ack(0);
-    assert_eq!((rig.cwnd(0), rig.orders.len()), (4.0, 0));
+    assert_eq!((rig.cwnd(0), rig.actions.len()), (4.0, 0));
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn what_arrives_within_a_round_trip_of_a_flows_own_last_acknowledgement_tells_no
         rig.ack(1);
         rig.wait(300 - after);
         rig.time_out(0);
-        assert_eq!(rig.sum() < 16.0, isolated, "heard {after} ms later");
+        assert_eq!(rig.sum() < 16.0, isolated, "acknowledged {after} ms later");
     }
 }
 
@@ -90,19 +90,19 @@ fn after_three_timeouts_while_others_are_heard_a_flow_goes_alone_with_its_share(
     let mut rig = while_others_are_heard(ramped());
     for timeouts in 1..=3 {
         rig.time_out(0);
-        assert_eq!(rig.orders.is_empty(), timeouts < 3);
+        assert_eq!(rig.actions.is_empty(), timeouts < 3);
         rig.wait(150);
         rig.ack(1);
         rig.wait(150);
     }
-    assert_eq!(rig.orders, [(0, CouplerAction::Uncoupled)]);
+    assert_eq!(rig.actions, [(0, CouplerAction::Uncoupled)]);
     assert!(rig.coupler.share(FlowId(0)).is_none());
     // 16, 8, 4, 2 segments at least for the threshold: half of the last goes.
     assert_eq!(rig.coupler.aggregate(FlowId(1)).unwrap().sum, 1000.0);
     // A later message of the flow is refused, and the flow does not wait for an action in vain.
     let stays = rig.windows[&0];
-    let word = CouplingMessage::Window(news(WindowEvent::TimedOut, stays));
-    assert!(rig.coupler.on_message(rig.now, FlowId(0), &word).is_err());
+    let message = CouplingMessage::Window(update_of(WindowEvent::TimedOut, stays));
+    assert!(rig.coupler.on_message(rig.now, FlowId(0), &message).is_err());
     assert_eq!(rig.coupler.poll_action(), Some((FlowId(0), CouplerAction::Uncoupled)));
 }
 
@@ -123,10 +123,10 @@ fn own_acknowledgements_begin_the_count_of_timeouts_anew() {
 fn who_has_nothing_outstanding_is_not_waited_for() {
     let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
     let stays = rig.windows[&1];
-    rig.told_window(1, WindowEvent::Idle, stays);
+    rig.report_window(1, WindowEvent::Idle, stays);
     rig.wait(300);
     rig.time_out(0);
-    assert_eq!(rig.orders, [(0, CouplerAction::Reduce)]);
+    assert_eq!(rig.actions, [(0, CouplerAction::Reduce)]);
 }
 
 #[test]
@@ -134,8 +134,8 @@ fn a_timeout_that_waits_is_decided_when_the_other_leaves() {
     let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
     rig.wait(300);
     rig.time_out(0);
-    rig.tell(1, &CouplingMessage::Leave);
-    assert_eq!(rig.orders, [(0, CouplerAction::Reduce)]);
+    rig.send_message(1, &CouplingMessage::Leave);
+    assert_eq!(rig.actions, [(0, CouplerAction::Reduce)]);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_group_timeout_with_priorities_leaves_a_segment_to_the_last_that_timed_out()
 fn a_lone_flow_is_told_to_reduce_at_once() {
     let mut rig = Rig::sharing(ramped(), 16.0, &[1.0]);
     rig.time_out(0);
-    assert_eq!(rig.orders, [(0, CouplerAction::Reduce)]);
+    assert_eq!(rig.actions, [(0, CouplerAction::Reduce)]);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn timeouts_of_all_do_not_count_towards_a_flows_release() {
     rig.time_out(0);
     rig.wait(150);
     rig.ack(1);
-    assert!(rig.coupler.share(FlowId(0)).is_some(), "{:?}", rig.orders);
+    assert!(rig.coupler.share(FlowId(0)).is_some(), "{:?}", rig.actions);
 }
 
 #[test]
@@ -176,7 +176,10 @@ fn a_round_trip_of_ages_does_not_hold_timers_for_ever() {
     let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
     let stays = rig.windows[&0];
     let ages = Some(TimeDelta::from_secs(1_000_000));
-    rig.tell(0, &CouplingMessage::Window(CwndUpdate { srtt: ages, ..news(WindowEvent::Marked, stays) }));
+    rig.send_message(
+        0,
+        &CouplingMessage::Window(CwndUpdate { srtt: ages, ..update_of(WindowEvent::Marked, stays) }),
+    );
     rig.wait(10_001);
     assert!(!rig.coupler.in_episode(rig.now));
 }

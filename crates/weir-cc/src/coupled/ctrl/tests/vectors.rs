@@ -40,7 +40,7 @@ fn d_an_isolated_timeout_is_a_loss_event_and_no_slow_start() {
     rig.wait(150);
     rig.time_out(0);
     assert_eq!((rig.threshold(), rig.sum(), rig.share(0), rig.share(1)), (Some(8.0), 8.0, 4.0, 4.0));
-    assert!(rig.orders.is_empty(), "{:?}", rig.orders);
+    assert!(rig.actions.is_empty(), "{:?}", rig.actions);
     assert!(!rig.windows[&0].in_slow_start(), "{:?}", rig.windows[&0]);
 }
 
@@ -49,11 +49,11 @@ fn e_when_all_time_out_all_begin_again() {
     let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
     rig.wait(300);
     rig.time_out(0);
-    assert_eq!((rig.sum(), rig.orders.len()), (16.0, 0));
+    assert_eq!((rig.sum(), rig.actions.len()), (16.0, 0));
     rig.time_out(1);
-    assert_eq!(rig.orders, [(0, CouplerAction::Reduce), (1, CouplerAction::Reduce)]);
+    assert_eq!(rig.actions, [(0, CouplerAction::Reduce), (1, CouplerAction::Reduce)]);
     for flow in [0, 1] {
-        rig.told_window(flow, WindowEvent::Reduced, window(1.0, 4.0));
+        rig.report_window(flow, WindowEvent::Reduced, window(1.0, 4.0));
     }
     assert_eq!((rig.threshold(), rig.sum(), rig.share(0), rig.share(1)), (Some(8.0), 2.0, 1.0, 1.0));
     assert!([0, 1].into_iter().all(|flow| rig.windows[&flow] == window(1.0, 4.0)), "{:?}", rig.windows);
