@@ -24,22 +24,22 @@ pub(crate) struct Couplings {
 struct Coupling {
     coupler: Box<dyn Coupler>,
     delay: TimeDelta,
-    words: VecDeque<(Time, u32, CouplingMessage)>,
-    orders: VecDeque<(Time, Ordered)>,
+    messages: VecDeque<(Time, u32, CouplingMessage)>,
+    actions: VecDeque<(Time, SentAction)>,
 }
 
-/// An action that has reached a flow's host.
+/// A coupler's action for a flow, with the flow's aggregate.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ordered {
+pub(crate) struct SentAction {
     pub(crate) flow: usize,
-    pub(crate) order: CouplerAction,
+    pub(crate) action: CouplerAction,
     pub(crate) aggregate: Option<Aggregate>,
 }
 
 impl Coupling {
     fn new(spec: CouplingSpec) -> Self {
         let CouplingSpec { coupler, delay, .. } = spec;
-        Self { coupler, delay, words: VecDeque::new(), orders: VecDeque::new() }
+        Self { coupler, delay, messages: VecDeque::new(), actions: VecDeque::new() }
     }
 
     /// Whether messages reach the coupler without delay.
@@ -48,32 +48,32 @@ impl Coupling {
     }
 
     /// The coupler's next action.
-    fn poll<M: Monitor>(&mut self, monitor: &M) -> Option<Ordered> {
-        let (member, order) = self.coupler.poll_action()?;
+    fn poll<M: Monitor>(&mut self, monitor: &M) -> Option<SentAction> {
+        let (member, action) = self.coupler.poll_action()?;
         let aggregate = if monitor.wants_signals() { self.coupler.aggregate(member) } else { None };
-        Some(Ordered { flow: member.0 as usize, order, aggregate })
+        Some(SentAction { flow: member.0 as usize, action, aggregate })
     }
 
-    fn tell<M: Monitor>(&mut self, now: Time, flow: u32, word: &CouplingMessage, monitor: &mut M) {
-        let refused = self.coupler.on_message(local(now), FlowId(flow), word).err();
-        monitor.coupling_message(now, flow as usize, word, refused);
+    fn receive<M: Monitor>(&mut self, now: Time, flow: u32, message: &CouplingMessage, monitor: &mut M) {
+        let refused = self.coupler.on_message(local(now), FlowId(flow), message).err();
+        monitor.coupling_message(now, flow as usize, message, refused);
     }
 
     /// Puts the coupler's actions in transit.
-    fn send_orders<M: Monitor>(&mut self, now: Time, monitor: &M) {
-        while let Some(ordered) = self.poll(monitor) {
-            self.orders.push_back((now + self.delay, ordered));
+    fn send_actions<M: Monitor>(&mut self, now: Time, monitor: &M) {
+        while let Some(sent) = self.poll(monitor) {
+            self.actions.push_back((now + self.delay, sent));
         }
     }
 
     /// Time of the next event at the coupler, or of its actions. The result is never before `now`, though the coupler's
     /// timer may have become due by the last message.
     fn next_wake(&self, now: Time) -> Time {
-        let word = self.words.front().map_or(Time::MAX, |&(due, ..)| due);
-        let order = self.orders.front().map_or(Time::MAX, |&(due, _)| due);
+        let message = self.messages.front().map_or(Time::MAX, |&(due, ..)| due);
+        let action = self.actions.front().map_or(Time::MAX, |&(due, _)| due);
         let timer = self.coupler.next_timeout();
         let timer = timer.map_or(Time::MAX, |due| Time::from_nanos(due.nanos().max(0) as u64));
-        word.min(order).min(timer).max(now)
+        message.min(action).min(timer).max(now)
     }
 }
 
@@ -96,21 +96,22 @@ impl Couplings {
         self.all.len()
     }
 
-    /// Sends the message `word` of `flow`. Returns the coupler that it is in transit to, if that is a far one.
-    pub(crate) fn tell<M: Monitor>(
+    /// Sends `message` of `flow` to its coupler. Returns the coupler if it is a far one: the message
+    /// is then in transit.
+    pub(crate) fn send<M: Monitor>(
         &mut self,
         now: Time,
         flow: usize,
-        word: &CouplingMessage,
+        message: &CouplingMessage,
         monitor: &mut M,
     ) -> Option<usize> {
         let index = self.of(flow)?;
         let coupling = &mut self.all[index];
         if coupling.is_near() {
-            coupling.tell(now, flow as u32, word, monitor);
+            coupling.receive(now, flow as u32, message, monitor);
             return None;
         }
-        coupling.words.push_back((now + coupling.delay, flow as u32, *word));
+        coupling.messages.push_back((now + coupling.delay, flow as u32, *message));
         Some(index)
     }
 
@@ -133,13 +134,13 @@ impl Couplings {
         index: usize,
         flow: usize,
         monitor: &M,
-    ) -> Option<Ordered> {
+    ) -> Option<SentAction> {
         let coupling = &mut self.all[index];
-        while let Some(ordered) = coupling.poll(monitor) {
-            if ordered.flow == flow {
-                return Some(ordered);
+        while let Some(sent) = coupling.poll(monitor) {
+            if sent.flow == flow {
+                return Some(sent);
             }
-            coupling.orders.push_back((now, ordered));
+            coupling.actions.push_back((now, sent));
             self.hurried = Some(index);
         }
         None
@@ -152,24 +153,24 @@ impl Couplings {
     }
 
     /// Passes the messages that have come by `now` to coupler `index`, and calls its timer.
-    pub(crate) fn hear<M: Monitor>(&mut self, now: Time, index: usize, monitor: &mut M) {
+    pub(crate) fn receive<M: Monitor>(&mut self, now: Time, index: usize, monitor: &mut M) {
         let coupling = &mut self.all[index];
         if coupling.coupler.next_timeout().is_some_and(|due| due <= local(now)) {
             coupling.coupler.on_timeout(local(now));
-            coupling.send_orders(now, monitor);
+            coupling.send_actions(now, monitor);
         }
-        while coupling.words.front().is_some_and(|&(due, ..)| due <= now) {
-            let Some((_, flow, word)) = coupling.words.pop_front() else { break };
-            coupling.tell(now, flow, &word, monitor);
-            coupling.send_orders(now, monitor);
+        while coupling.messages.front().is_some_and(|&(due, ..)| due <= now) {
+            let Some((_, flow, message)) = coupling.messages.pop_front() else { break };
+            coupling.receive(now, flow, &message, monitor);
+            coupling.send_actions(now, monitor);
         }
     }
 
     /// The next action of coupler `index` that has reached its host.
-    pub(crate) fn order(&mut self, now: Time, index: usize) -> Option<Ordered> {
-        let orders = &mut self.all[index].orders;
-        let due = orders.front().is_some_and(|&(due, _)| due <= now);
-        if due { orders.pop_front().map(|(_, ordered)| ordered) } else { None }
+    pub(crate) fn next_arrived(&mut self, now: Time, index: usize) -> Option<SentAction> {
+        let actions = &mut self.all[index].actions;
+        let due = actions.front().is_some_and(|&(due, _)| due <= now);
+        if due { actions.pop_front().map(|(_, sent)| sent) } else { None }
     }
 
     /// Time of the next event at coupler `index`.

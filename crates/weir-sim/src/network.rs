@@ -6,7 +6,7 @@ use weir_net::{ConfigError, DropReason, Dropped, Exit, Fate, Link, Packet, Time}
 use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, stream};
 
 use crate::cells::Cells;
-use crate::couplings::{Couplings, Ordered};
+use crate::couplings::{Couplings, SentAction};
 use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket, meta};
 use crate::schedule::Schedule;
 
@@ -127,8 +127,8 @@ impl<M: Monitor> Network<M> {
 
     /// Sends a message of the host of a flow to the flow's coupler. The host must then apply the actions that
     /// [`Self::answer`] returns.
-    pub(crate) fn tell(&mut self, now: Time, flow: usize, word: &CouplingMessage) {
-        if let Some(far) = self.couplings.tell(now, flow, word, &mut self.monitor) {
+    pub(crate) fn send_message(&mut self, now: Time, flow: usize, message: &CouplingMessage) {
+        if let Some(far) = self.couplings.send(now, flow, message, &mut self.monitor) {
             self.wake_coupler(now, far, self.couplings.next_wake(now, far));
         }
     }
@@ -138,23 +138,23 @@ impl<M: Monitor> Network<M> {
     #[inline]
     pub(crate) fn answer(&mut self, now: Time, flow: usize) -> Option<CouplerAction> {
         let near = self.couplings.near(flow)?;
-        let Some(ordered) = self.couplings.answer(now, near, flow, &self.monitor) else {
+        let Some(sent) = self.couplings.answer(now, near, flow, &self.monitor) else {
             self.wake_coupler(now, near, self.couplings.next_wake(now, near));
             return None;
         };
-        self.monitor.coupler_action(now, flow, &ordered.order, ordered.aggregate);
-        Some(ordered.order)
+        self.monitor.coupler_action(now, flow, &sent.action, sent.aggregate);
+        Some(sent.action)
     }
 
     /// Lets coupler `index` receive the messages that have come by `now`. Returns its next action that has reached a
     /// host, with the flow.
-    pub(crate) fn order(&mut self, now: Time, index: usize) -> Option<(usize, CouplerAction)> {
-        self.couplings.hear(now, index, &mut self.monitor);
-        let ordered = self.couplings.order(now, index);
+    pub(crate) fn next_action(&mut self, now: Time, index: usize) -> Option<(usize, CouplerAction)> {
+        self.couplings.receive(now, index, &mut self.monitor);
+        let sent = self.couplings.next_arrived(now, index);
         self.wake_coupler(now, index, self.couplings.next_wake(now, index));
-        let Ordered { flow, order, aggregate } = ordered?;
-        self.monitor.coupler_action(now, flow, &order, aggregate);
-        Some((flow, order))
+        let SentAction { flow, action, aggregate } = sent?;
+        self.monitor.coupler_action(now, flow, &action, aggregate);
+        Some((flow, action))
     }
 
     /// Sets a coupler's next wake-up to `at`; like a host, it may be woken earlier.

@@ -235,9 +235,9 @@ impl<M: Monitor> Simulation<M> {
     /// Lets a coupler receive its messages, and applies its actions that have reached their hosts; these hosts are
     /// woken in the same instant.
     fn couple(&mut self, now: Time, coupler: usize) {
-        while let Some((flow, order)) = self.network.order(now, coupler) {
+        while let Some((flow, action)) = self.network.next_action(now, coupler) {
             let host = self.senders[flow];
-            self.endpoints[host].apply(now, flow, &order, &mut self.network);
+            self.endpoints[host].apply(now, flow, &action, &mut self.network);
             self.network.wake_host(now, host, now);
         }
     }

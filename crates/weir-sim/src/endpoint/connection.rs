@@ -30,25 +30,25 @@ impl SendingEnd {
         ack: &Acknowledgement,
         network: &mut Network<M>,
     ) -> bool {
-        let heard = self.sender.on_ack_coupled(local, ack);
-        if let Some(rtt) = heard.rtt {
+        let result = self.sender.on_ack_coupled(local, ack);
+        if let Some(rtt) = result.rtt {
             network.monitor.rtt(now, self.flow, rtt);
         }
-        for word in [&heard.loss, &heard.news].into_iter().flatten() {
-            self.say(now, local, word, network);
+        for message in [&result.loss, &result.news].into_iter().flatten() {
+            self.send_message(now, local, message, network);
         }
         if let Some(statistics) = self.sender.poll_statistics() {
-            self.say(now, local, &CouplingMessage::Statistics(statistics), network);
+            self.send_message(now, local, &CouplingMessage::Statistics(statistics), network);
         }
-        heard.connected
+        result.connected
     }
 
     /// Serves the retransmission timer if it is due.
     pub(crate) fn on_timer<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
         if self.sender.next_timeout().is_some_and(|due| due <= local)
-            && let Some(word) = self.sender.on_timeout_coupled(local)
+            && let Some(message) = self.sender.on_timeout_coupled(local)
         {
-            self.say(now, local, &word, network);
+            self.send_message(now, local, &message, network);
         }
     }
 
@@ -57,42 +57,42 @@ impl SendingEnd {
         &mut self,
         now: Time,
         local: SendTime,
-        order: &CouplerAction,
+        action: &CouplerAction,
         network: &mut Network<M>,
     ) {
-        if let Some(word) = self.sender.apply(local, order) {
-            self.say(now, local, &word, network);
+        if let Some(message) = self.sender.apply(local, action) {
+            self.send_message(now, local, &message, network);
         }
     }
 
     /// Sends a message to the coupler, and applies the actions that it answers with at once.
-    pub(crate) fn say<M: Monitor>(
+    pub(crate) fn send_message<M: Monitor>(
         &mut self,
         now: Time,
         local: SendTime,
-        word: &CouplingMessage,
+        message: &CouplingMessage,
         network: &mut Network<M>,
     ) {
-        let mut next = self.hear_out(now, local, word, network);
-        while let Some(word) = next {
-            next = self.hear_out(now, local, &word, network);
+        let mut next = self.exchange(now, local, message, network);
+        while let Some(message) = next {
+            next = self.exchange(now, local, &message, network);
         }
     }
 
     /// Sends a message to the coupler and applies all actions of its answer; returns the message that follows from
     /// those. A window is reduced once at most.
-    fn hear_out<M: Monitor>(
+    fn exchange<M: Monitor>(
         &mut self,
         now: Time,
         local: SendTime,
-        word: &CouplingMessage,
+        message: &CouplingMessage,
         network: &mut Network<M>,
     ) -> Option<CouplingMessage> {
-        network.tell(now, self.flow, word);
+        network.send_message(now, self.flow, message);
         let mut next = None;
-        while let Some(order) = network.answer(now, self.flow) {
-            if let Some(word) = self.sender.apply(local, &order) {
-                next = Some(word);
+        while let Some(action) = network.answer(now, self.flow) {
+            if let Some(message) = self.sender.apply(local, &action) {
+                next = Some(message);
             }
         }
         next

@@ -39,7 +39,7 @@ struct SendingFlow {
     pauses: Pauses,
     signals: SignalBuffer,
     /// Whether an event may have changed the signals.
-    heard: bool,
+    signals_changed: bool,
     coupled: Option<Box<Coupled>>,
 }
 
@@ -63,26 +63,26 @@ impl SendingFlow {
         let (id, Life { start, stop, .. }) = (self.id, self.life);
         if now >= stop {
             session.stop(id);
-            return self.tell(now, local, session, network, |flow, _| flow.leave());
+            return self.send_messages(now, local, session, network, |flow, _| flow.leave());
         }
         if now < start {
             return;
         }
         session.start(local, id);
-        self.tell(now, local, session, network, |flow, session| flow.begin(local, session));
+        self.send_messages(now, local, session, network, |flow, session| flow.begin(local, session));
         while let Some(turn) = self.pauses.turn(now) {
             match turn {
                 Turn::Pause => session.pause(local, id),
                 Turn::Resume => session.resume(local, id),
             }
-            self.tell(now, local, session, network, |flow, session| match turn {
+            self.send_messages(now, local, session, network, |flow, session| match turn {
                 Turn::Pause => flow.pause(),
                 Turn::Resume => flow.resume(local, session),
             });
-            self.heard = true;
+            self.signals_changed = true;
         }
         while let Some(priority) = self.coupled.as_mut().and_then(|coupled| coupled.priorities.turn(now)) {
-            self.tell(now, local, session, network, |flow, _| flow.weigh(priority));
+            self.send_messages(now, local, session, network, |flow, _| flow.weigh(priority));
         }
         if let Some(coupled) = &mut self.coupled {
             let taken = coupled.flow.on_timeout(local, session);
@@ -90,21 +90,20 @@ impl SendingFlow {
         }
     }
 
-    /// Sends the messages that `say` makes to the flow's coupler, if it has one, and applies the actions that it
-    /// answers with at once.
-    fn tell<M: Monitor, W: IntoIterator<Item = CouplingMessage>>(
+    /// Sends `messages` to the flow's coupler, if it has one, and applies the actions that it answers with at once.
+    fn send_messages<M: Monitor, W: IntoIterator<Item = CouplingMessage>>(
         &mut self,
         now: Time,
         local: SendTime,
         session: &mut Session,
         network: &mut Network<M>,
-        say: impl FnOnce(&mut CoupledFlow, &Session) -> W,
+        messages: impl FnOnce(&mut CoupledFlow, &Session) -> W,
     ) {
         let Some(Coupled { flow, .. }) = self.coupled.as_deref_mut() else { return };
-        for word in say(flow, session) {
-            network.tell(now, self.life.flow, &word);
-            while let Some(order) = network.answer(now, self.life.flow) {
-                let taken = flow.apply(local, &order, session);
+        for message in messages(flow, session) {
+            network.send_message(now, self.life.flow, &message);
+            while let Some(action) = network.answer(now, self.life.flow) {
+                let taken = flow.apply(local, &action, session);
                 allocated(now, self.life.flow, (self.id, taken), session, network);
             }
         }
@@ -115,16 +114,16 @@ impl SendingFlow {
         if now < self.life.start {
             self.life.start
         } else if now < self.life.stop {
-            let set_parameters =
+            let next_priority_change =
                 self.coupled.as_ref().map_or(Time::MAX, |coupled| coupled.priorities.next_turn());
-            self.life.stop.min(self.pauses.next_edge()).min(set_parameters)
+            self.life.stop.min(self.pauses.next_edge()).min(next_priority_change)
         } else {
             Time::MAX
         }
     }
 
     /// Time at which the flow stops waiting for an answer of its coupler.
-    fn patience(&self) -> Option<SendTime> {
+    fn answer_timeout(&self) -> Option<SendTime> {
         self.coupled.as_ref().and_then(|coupled| coupled.flow.next_timeout())
     }
 }
@@ -155,7 +154,7 @@ impl MediaSource {
         if self.flows.is_empty() {
             self.flows.reserve_exact(1); // most have one flow
         }
-        self.flows.push(SendingFlow { id, life, ecn, pauses, signals, heard: false, coupled });
+        self.flows.push(SendingFlow { id, life, ecn, pauses, signals, signals_changed: false, coupled });
     }
 
     pub(crate) fn first_wake(&self) -> Time {
@@ -175,15 +174,15 @@ impl MediaSource {
         &mut self,
         now: Time,
         flow: usize,
-        order: &CouplerAction,
+        action: &CouplerAction,
         network: &mut Network<M>,
     ) {
         let local = SendTime::from_nanos(self.clock.read(now));
         let Some(flow) = self.flows.iter_mut().find(|own| own.life.flow == flow) else { return };
         if let Some(coupled) = &mut flow.coupled {
-            let taken = coupled.flow.apply(local, order, &mut self.session);
+            let taken = coupled.flow.apply(local, action, &mut self.session);
             allocated(now, flow.life.flow, (flow.id, taken), &self.session, network);
-            flow.heard = true;
+            flow.signals_changed = true;
         }
     }
 
@@ -198,7 +197,9 @@ impl MediaSource {
             self.session.on_rtcp(local, network.rtcp.bytes(slot));
             network.rtcp.release(slot);
             let flows = self.flows.iter_mut();
-            flows.filter(|flow| flow.life.flow == packet.flow as usize).for_each(|flow| flow.heard = true);
+            flows
+                .filter(|flow| flow.life.flow == packet.flow as usize)
+                .for_each(|flow| flow.signals_changed = true);
         }
         self.drain(now, local, network)
     }
@@ -221,10 +222,10 @@ impl MediaSource {
             | Output::Packet(id, _)
             | Output::Alarm(id, _) = output
             {
-                let say = |flow: &mut CoupledFlow, session: &Session| {
+                let messages = |flow: &mut CoupledFlow, session: &Session| {
                     flow.on_output(local, session, &output).into_iter().flatten()
                 };
-                flows[id.number()].tell(now, local, &mut self.session, network, say);
+                flows[id.number()].send_messages(now, local, &mut self.session, network, messages);
             }
             match output {
                 Output::Rtt(id, rtt) => network.monitor.rtt(now, flow_of(flows, id), rtt),
@@ -232,7 +233,7 @@ impl MediaSource {
                     network.monitor.stopped(now, flow_of(flows, id), &breaker);
                 }
                 Output::Statistics(..) | Output::Alarm(..) => {}
-                Output::Decision(id, _) => flows[id.number()].heard = true,
+                Output::Decision(id, _) => flows[id.number()].signals_changed = true,
                 Output::Frame(id, frame) => network.monitor.frame(now, flow_of(flows, id), &seen(&frame)),
                 Output::Packet(id, packet) => send(now, &flows[id.number()], &packet, network),
                 Output::Rtcp(id, length) => {
@@ -243,13 +244,13 @@ impl MediaSource {
             }
         };
         for (flow, (_, sender)) in flows.iter_mut().zip(self.session.flows()) {
-            if core::mem::take(&mut flow.heard) {
+            if core::mem::take(&mut flow.signals_changed) {
                 let read = |out: &mut [f64]| sender.controller().read_signals(out);
                 flow.signals.show(now, flow.life.flow, network, read);
             }
         }
         let wake = wake.map(|wake| wake.at);
-        let due = flows.iter().filter_map(SendingFlow::patience).chain(wake).min();
+        let due = flows.iter().filter_map(SendingFlow::answer_timeout).chain(wake).min();
         let due = due.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
         flows.iter().map(|flow| flow.next_turn(now)).fold(due, Time::min)
     }

@@ -76,7 +76,7 @@ impl Endpoint {
             Traffic::Tcp { law, config, size } => {
                 let measured = spec.coupled.as_ref().is_some_and(|coupled| coupled.statistics.is_some());
                 let sink = TcpSink::new(life, far, config);
-                let sink = if measured { sink.telling_delays() } else { sink };
+                let sink = if measured { sink.reporting_delays() } else { sink };
                 let source = TcpSource::new(life, near, law, config, size, spec.coupled);
                 [Self::TcpSource(Box::new(source)), Self::TcpSink(Box::new(sink))]
             }
@@ -196,12 +196,12 @@ impl Endpoint {
         &mut self,
         now: Time,
         flow: usize,
-        order: &CouplerAction,
+        action: &CouplerAction,
         network: &mut Network<M>,
     ) {
         match self {
-            Self::MediaSource(source) => source.apply(now, flow, order, network),
-            Self::TcpSource(source) => source.apply(now, order, network),
+            Self::MediaSource(source) => source.apply(now, flow, action, network),
+            Self::TcpSource(source) => source.apply(now, action, network),
             _ => {}
         }
     }

@@ -77,12 +77,17 @@ impl TcpSource {
         if now >= self.life.stop && !self.stopped {
             self.stopped = true;
             self.connection.sender.stop(local);
-            self.tell_end(now, local, network);
+            self.leave_coupling(now, local, network);
         }
         if let Some(coupled) = &mut self.coupled {
             while let Some(priority) = coupled.turn(now) {
-                let parameters = FlowParameters { priority, ..tcp_wishes(coupled) };
-                self.connection.say(now, local, &CouplingMessage::FlowParameters(parameters), network);
+                let parameters = FlowParameters { priority, ..flow_parameters(coupled) };
+                self.connection.send_message(
+                    now,
+                    local,
+                    &CouplingMessage::FlowParameters(parameters),
+                    network,
+                );
             }
         }
         self.connection.on_timer(now, local, network);
@@ -90,13 +95,13 @@ impl TcpSource {
     }
 
     /// Applies an action of the flow's coupler.
-    pub(crate) fn apply<M: Monitor>(&mut self, now: Time, order: &CouplerAction, network: &mut Network<M>) {
+    pub(crate) fn apply<M: Monitor>(&mut self, now: Time, action: &CouplerAction, network: &mut Network<M>) {
         let local = SendTime::from_nanos(self.clock.read(now));
-        self.connection.apply(now, local, order, network);
+        self.connection.apply(now, local, action, network);
     }
 
     /// Joins the coupling when the connection is established.
-    fn tell_begin<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
+    fn join_coupling<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
         let Some(coupled) = &self.coupled else { return };
         let (sender, config) = (&self.connection.sender, &self.connection.config);
         let segment = DataSize::from_bytes(u64::from(config.mss));
@@ -106,14 +111,14 @@ impl TcpSource {
         });
         let windowed = Windowed { window, segment, base_rtt: sender.last_rtt() };
         let join =
-            Join { parameters: tcp_wishes(coupled), start: rate, present: rate, window: Some(windowed) };
-        self.connection.say(now, local, &CouplingMessage::Join(join), network);
+            Join { parameters: flow_parameters(coupled), start: rate, present: rate, window: Some(windowed) };
+        self.connection.send_message(now, local, &CouplingMessage::Join(join), network);
     }
 
     /// Leaves the coupling when no new data follows.
-    fn tell_end<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
+    fn leave_coupling<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
         if self.coupled.take().is_some() {
-            self.connection.say(now, local, &CouplingMessage::Leave, network);
+            self.connection.send_message(now, local, &CouplingMessage::Leave, network);
             self.connection.sender.uncouple(local);
         }
     }
@@ -128,14 +133,14 @@ impl TcpSource {
         if let Body::Acknowledgement(_, ack) = &packet.body
             && self.connection.on_ack(now, local, ack, network)
         {
-            self.tell_begin(now, local, network);
+            self.join_coupling(now, local, network);
         }
         if !self.completed && self.connection.sender.is_complete() {
             self.completed = true;
             network.monitor.completed(now, self.life.flow);
             let transfer = TransferMeta { started: self.life.start, size: self.size.unwrap_or_default() };
             network.monitor.transferred(now, self.life.flow, &transfer);
-            self.tell_end(now, local, network);
+            self.leave_coupling(now, local, network);
         }
         self.drain(now, local, network)
     }
@@ -152,7 +157,7 @@ impl TcpSource {
 }
 
 /// Parameters of a TCP flow for its coupler: it has no upper bound of its rate.
-fn tcp_wishes(priorities: &Priorities) -> FlowParameters {
+fn flow_parameters(priorities: &Priorities) -> FlowParameters {
     FlowParameters { priority: priorities.present(), desired: None, least: TCP_LEAST }
 }
 
@@ -172,7 +177,7 @@ impl TcpSink {
     }
 
     /// Makes its acknowledgements report the delays of all segments.
-    pub(crate) fn telling_delays(mut self) -> Self {
+    pub(crate) fn reporting_delays(mut self) -> Self {
         self.connection.receiver.tell_delays();
         self
     }
