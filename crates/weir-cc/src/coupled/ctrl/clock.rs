@@ -18,13 +18,13 @@ pub(super) struct Clock {
     /// Credit from others' acknowledgements, in ticks.
     credit: u64,
     /// Time of another flow's last acknowledgement.
-    pub(super) heard: SendTime,
+    pub(super) acknowledged_at: SendTime,
 }
 
 impl Clock {
     /// A clock for `left` segments in a group of `total` ticks: the first acknowledgement sends.
     pub(super) const fn new(now: SendTime, left: u32, total: u64) -> Self {
-        Self { left, sent: 0, credit: total, heard: now }
+        Self { left, sent: 0, credit: total, acknowledged_at: now }
     }
 
     /// Whether the next acknowledgement sends, in a group of `total` ticks.
@@ -40,8 +40,8 @@ impl Clock {
     }
 
     /// Counts `segments` of another flow as acknowledged; the newcomer has `ticks` of the total.
-    pub(super) const fn hear(&mut self, now: SendTime, segments: u64, ticks: u64) {
-        self.heard = now;
+    pub(super) const fn add_credit(&mut self, now: SendTime, segments: u64, ticks: u64) {
+        self.acknowledged_at = now;
         self.credit = self.credit.saturating_add(segments.saturating_mul(ticks));
     }
 }
@@ -59,7 +59,7 @@ mod tests {
                 clock.send(total);
                 sends.push(number);
             }
-            clock.hear(SendTime::ZERO, per_ack, ticks);
+            clock.add_credit(SendTime::ZERO, per_ack, ticks);
         }
         sends
     }

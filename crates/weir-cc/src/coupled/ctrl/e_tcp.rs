@@ -33,8 +33,8 @@ impl OneWindow {
         }
     }
 
-    fn reduce(&mut self, news: &CwndUpdate) {
-        let kept = (news.after.ssthresh / news.before.cwnd).clamp(0.5, 1.0);
+    fn reduce(&mut self, cwnd_update: &CwndUpdate) {
+        let kept = (cwnd_update.after.ssthresh / cwnd_update.before.cwnd).clamp(0.5, 1.0);
         self.window.ssthresh = (self.window.cwnd * kept).max(2.0);
     }
 }
@@ -47,29 +47,31 @@ impl Rule for OneWindow {
         self.divide(flows, true);
     }
 
-    fn on_news(&mut self, flows: &mut [ControlledFlow], _place: usize, news: &CwndUpdate) {
+    fn on_cwnd_update(&mut self, flows: &mut [ControlledFlow], _place: usize, cwnd_update: &CwndUpdate) {
         if let [only] = flows {
-            self.window = news.after;
-            only.window = news.after;
+            self.window = cwnd_update.after;
+            only.window = cwnd_update.after;
             return;
         }
-        let grown = (news.after.cwnd - news.before.cwnd).max(0.0);
-        match news.event {
+        let grown = (cwnd_update.after.cwnd - cwnd_update.before.cwnd).max(0.0);
+        match cwnd_update.event {
             WindowEvent::RecoveryEntered | WindowEvent::Marked => {
-                self.reduce(news);
+                self.reduce(cwnd_update);
                 self.window.cwnd = self.window.ssthresh;
             }
             WindowEvent::Reduced => {
-                self.reduce(news);
+                self.reduce(cwnd_update);
                 self.window.cwnd = 1.0;
             }
-            WindowEvent::Acknowledged if news.before.in_slow_start() => self.window.cwnd += grown,
+            WindowEvent::Acknowledged if cwnd_update.before.in_slow_start() => self.window.cwnd += grown,
             // One segment for each round trip of all.
             WindowEvent::Acknowledged => self.window.cwnd += grown / flows.len() as f64,
             _ => {}
         }
-        let reduced =
-            matches!(news.event, WindowEvent::RecoveryEntered | WindowEvent::Marked | WindowEvent::Reduced);
+        let reduced = matches!(
+            cwnd_update.event,
+            WindowEvent::RecoveryEntered | WindowEvent::Marked | WindowEvent::Reduced
+        );
         self.divide(flows, reduced);
     }
 
@@ -86,28 +88,28 @@ impl Rule for OneWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coupled::ctrl::ensemble::test_support::{join, news, tell, window};
+    use crate::coupled::ctrl::ensemble::test_support::{join, send_message, update_of, window};
 
     #[test]
     fn each_loss_halves_the_window_of_all_at_once() {
         let mut coupler = ETcp::new();
-        assert_eq!(tell(&mut coupler, 0, &join(20.0, 8.0)), [(0, window(20.0, 8.0))]);
+        assert_eq!(send_message(&mut coupler, 0, &join(20.0, 8.0)), [(0, window(20.0, 8.0))]);
         assert_eq!(
-            tell(&mut coupler, 1, &join(10.0, 64.0)),
+            send_message(&mut coupler, 1, &join(10.0, 64.0)),
             [(0, window(10.0, 4.0)), (1, window(10.0, 4.0))]
         );
         let before = Window { cwnd: 10.0, ssthresh: 4.0 };
-        let grown = news(WindowEvent::Acknowledged, before, Window { cwnd: 11.0, ..before });
-        assert_eq!(tell(&mut coupler, 0, &grown), [(0, window(10.25, 4.0))]);
-        let loss = news(WindowEvent::RecoveryEntered, before, Window { cwnd: 5.0, ssthresh: 5.0 });
-        assert_eq!(tell(&mut coupler, 0, &loss), [(1, window(5.125, 5.125))]);
+        let grown = update_of(WindowEvent::Acknowledged, before, Window { cwnd: 11.0, ..before });
+        assert_eq!(send_message(&mut coupler, 0, &grown), [(0, window(10.25, 4.0))]);
+        let loss = update_of(WindowEvent::RecoveryEntered, before, Window { cwnd: 5.0, ssthresh: 5.0 });
+        assert_eq!(send_message(&mut coupler, 0, &loss), [(1, window(5.125, 5.125))]);
         // A loss of the same round trip, and yet another halving.
-        let loss = news(
+        let loss = update_of(
             WindowEvent::RecoveryEntered,
             Window { cwnd: 5.125, ssthresh: 5.125 },
             Window { cwnd: 2.5, ssthresh: 2.5 },
         );
-        let orders = tell(&mut coupler, 1, &loss);
-        assert_eq!(orders, [(0, window(2.5625, 2.5625))]);
+        let actions = send_message(&mut coupler, 1, &loss);
+        assert_eq!(actions, [(0, window(2.5625, 2.5625))]);
     }
 }

@@ -37,10 +37,10 @@ impl Rule for Mean {
         self.spread(flows, true);
     }
 
-    fn on_news(&mut self, flows: &mut [ControlledFlow], _place: usize, news: &CwndUpdate) {
+    fn on_cwnd_update(&mut self, flows: &mut [ControlledFlow], _place: usize, cwnd_update: &CwndUpdate) {
         let count = flows.len() as f64;
-        let (before, after) = (news.before, news.after);
-        match news.event {
+        let (before, after) = (cwnd_update.before, cwnd_update.after);
+        match cwnd_update.event {
             _ if flows.len() == 1 => {
                 self.cwnd = after.cwnd;
                 self.ssthresh = after.ssthresh.is_finite().then_some(after.ssthresh);
@@ -53,8 +53,10 @@ impl Rule for Mean {
             WindowEvent::Acknowledged => self.cwnd = (self.cwnd + after.cwnd - before.cwnd).max(1.0),
             _ => {}
         }
-        let reduced =
-            matches!(news.event, WindowEvent::RecoveryEntered | WindowEvent::Marked | WindowEvent::Reduced);
+        let reduced = matches!(
+            cwnd_update.event,
+            WindowEvent::RecoveryEntered | WindowEvent::Marked | WindowEvent::Reduced
+        );
         self.spread(flows, reduced && flows.len() > 1);
     }
 
@@ -67,21 +69,21 @@ impl Rule for Mean {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coupled::ctrl::ensemble::test_support::{join, news, tell, window};
+    use crate::coupled::ctrl::ensemble::test_support::{join, send_message, update_of, window};
 
     #[test]
     fn a_loss_halves_one_part_of_the_sum_and_all_have_the_mean() {
         let mut coupler = Efcm::new();
-        tell(&mut coupler, 0, &join(20.0, 8.0));
+        send_message(&mut coupler, 0, &join(20.0, 8.0));
         assert_eq!(
-            tell(&mut coupler, 1, &join(10.0, 64.0)),
+            send_message(&mut coupler, 1, &join(10.0, 64.0)),
             [(0, window(15.0, 8.0)), (1, window(15.0, 8.0))]
         );
         let before = Window { cwnd: 15.0, ssthresh: 8.0 };
-        let grown = news(WindowEvent::Acknowledged, before, Window { cwnd: 16.0, ..before });
-        assert_eq!(tell(&mut coupler, 0, &grown), [(0, window(15.5, 8.0))]);
+        let grown = update_of(WindowEvent::Acknowledged, before, Window { cwnd: 16.0, ..before });
+        assert_eq!(send_message(&mut coupler, 0, &grown), [(0, window(15.5, 8.0))]);
         // 31 - 15 + 7 = 23; the mean of thresholds 8 and 7.
-        let loss = news(WindowEvent::RecoveryEntered, before, Window { cwnd: 7.0, ssthresh: 7.0 });
-        assert_eq!(tell(&mut coupler, 1, &loss), [(0, window(11.5, 7.5))]);
+        let loss = update_of(WindowEvent::RecoveryEntered, before, Window { cwnd: 7.0, ssthresh: 7.0 });
+        assert_eq!(send_message(&mut coupler, 1, &loss), [(0, window(11.5, 7.5))]);
     }
 }

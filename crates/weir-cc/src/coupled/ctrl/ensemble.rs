@@ -28,7 +28,7 @@ pub(super) trait Rule: Send + Sync + Debug + Default {
     fn on_join(&mut self, flows: &mut [ControlledFlow], place: usize);
 
     /// A window event of the flow at `place`, including a flow that is alone.
-    fn on_news(&mut self, flows: &mut [ControlledFlow], place: usize, news: &CwndUpdate);
+    fn on_cwnd_update(&mut self, flows: &mut [ControlledFlow], place: usize, cwnd_update: &CwndUpdate);
 
     /// A flow has left with this window.
     fn on_leave(&mut self, _flows: &mut [ControlledFlow], _left: Window) {}
@@ -45,7 +45,7 @@ pub(super) trait Rule: Send + Sync + Debug + Default {
 pub struct Ensemble<R> {
     rule: R,
     flows: FlowTable<ControlledFlow>,
-    orders: VecDeque<(FlowId, CouplerAction)>,
+    actions: VecDeque<(FlowId, CouplerAction)>,
 }
 
 #[expect(private_bounds, reason = "the rules are named by their types only")]
@@ -57,14 +57,14 @@ impl<R: Rule> Ensemble<R> {
 
     fn join(&mut self, member: FlowId, join: &Join) -> Result<(), Refusal> {
         if let Some(place) = self.flows.place(member) {
-            self.order(place);
+            self.send_window(place);
             return Err(Refusal::JoinedAlready(member));
         }
         let sound = |window: Window| window.cwnd > 0.0 && window.cwnd.is_finite() && window.ssthresh >= 0.0;
         let windowed = match join.window {
             Some(windowed) if sound(windowed.window) => windowed,
             other => {
-                self.orders.push_back((member, CouplerAction::Uncoupled));
+                self.actions.push_back((member, CouplerAction::Uncoupled));
                 return Err(other.map_or(Refusal::Kind(member), |_| Refusal::Amount(member)));
             }
         };
@@ -73,37 +73,37 @@ impl<R: Rule> Ensemble<R> {
         let place = self.flows.insert(member, kept);
         self.rule.on_join(self.flows.all_mut(), place);
         self.flows[place].at_once = true;
-        self.order_at_once();
+        self.send_due_windows();
         Ok(())
     }
 
-    fn on_news(&mut self, place: usize, news: &CwndUpdate) {
+    fn on_cwnd_update(&mut self, place: usize, cwnd_update: &CwndUpdate) {
         let flow = &mut self.flows[place];
-        match news.event {
+        match cwnd_update.event {
             WindowEvent::TimedOut => {
                 flow.recovering = false;
-                self.orders.push_back((self.flows.member(place), CouplerAction::Reduce));
+                self.actions.push_back((self.flows.member(place), CouplerAction::Reduce));
                 return;
             }
             WindowEvent::RecoveryEntered => flow.recovering = true,
             WindowEvent::RecoveryLeft => flow.recovering = false,
             _ => {}
         }
-        self.rule.on_news(self.flows.all_mut(), place, news);
+        self.rule.on_cwnd_update(self.flows.all_mut(), place, cwnd_update);
         let flow = &mut self.flows[place];
-        flow.at_once = !flow.recovering && flow.window != news.after;
-        self.order_at_once();
+        flow.at_once = !flow.recovering && flow.window != cwnd_update.after;
+        self.send_due_windows();
     }
 
     fn on_update(&mut self, place: usize, update: &Update) -> Result<(), Refusal> {
         let event = update.window.filter(|event| event.window.cwnd > 0.0 && event.window.cwnd.is_finite());
         let Some(event) = event else {
-            self.order(place);
+            self.send_window(place);
             return Err(Refusal::Amount(self.flows.member(place)));
         };
         let before = self.flows[place].window;
         let after = Window { cwnd: event.window.cwnd, ..before };
-        let news = CwndUpdate {
+        let cwnd_update = CwndUpdate {
             event: WindowEvent::Acknowledged,
             before,
             after,
@@ -113,61 +113,68 @@ impl<R: Rule> Ensemble<R> {
             srtt: None,
             base_rtt: None,
         };
-        self.rule.on_news(self.flows.all_mut(), place, &news);
+        self.rule.on_cwnd_update(self.flows.all_mut(), place, &cwnd_update);
         // The flow waits for an answer, whatever the window is.
         self.flows[place].at_once = true;
-        self.order_at_once();
+        self.send_due_windows();
         Ok(())
     }
 
-    fn order_at_once(&mut self) {
+    fn send_due_windows(&mut self) {
         for place in 0..self.flows.len() {
             if core::mem::take(&mut self.flows[place].at_once) {
-                self.order(place);
+                self.send_window(place);
             }
         }
     }
 
-    fn order(&mut self, place: usize) {
+    fn send_window(&mut self, place: usize) {
         let Window { cwnd, ssthresh } = self.flows[place].window;
         let window = Window { cwnd: cwnd.max(1.0), ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
-        self.orders.push_back((self.flows.member(place), CouplerAction::Window(window)));
+        self.actions.push_back((self.flows.member(place), CouplerAction::Window(window)));
     }
 }
 
-fn is_sound(news: &CwndUpdate) -> bool {
+fn is_sound(cwnd_update: &CwndUpdate) -> bool {
     let sound = |window: Window| window.cwnd >= 0.0 && window.cwnd.is_finite() && window.ssthresh >= 0.0;
-    sound(news.before) && sound(news.after)
+    sound(cwnd_update.before) && sound(cwnd_update.after)
 }
 
 impl<R: Rule> Coupler for Ensemble<R> {
-    fn on_message(&mut self, _now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
-        if let CouplingMessage::Join(join) = word {
+    fn on_message(
+        &mut self,
+        _now: SendTime,
+        member: FlowId,
+        message: &CouplingMessage,
+    ) -> Result<(), Refusal> {
+        if let CouplingMessage::Join(join) = message {
             return self.join(member, join);
         }
         let Some(place) = self.flows.place(member) else {
-            self.orders.push_back((member, CouplerAction::Uncoupled));
+            self.actions.push_back((member, CouplerAction::Uncoupled));
             return Err(Refusal::UnknownFlow(member));
         };
-        match word {
-            CouplingMessage::Window(news) if is_sound(news) => self.on_news(place, news),
-            CouplingMessage::Window(news) => {
-                if news.event == WindowEvent::TimedOut {
-                    self.orders.push_back((member, CouplerAction::Reduce));
+        match message {
+            CouplingMessage::Window(cwnd_update) if is_sound(cwnd_update) => {
+                self.on_cwnd_update(place, cwnd_update)
+            }
+            CouplingMessage::Window(cwnd_update) => {
+                if cwnd_update.event == WindowEvent::TimedOut {
+                    self.actions.push_back((member, CouplerAction::Reduce));
                 }
                 return Err(Refusal::Amount(member));
             }
             CouplingMessage::Update(update) => return self.on_update(place, update),
             CouplingMessage::Withdraw | CouplingMessage::Pause | CouplingMessage::Leave => {
                 let (left, flows) = (self.flows.remove(place).window, self.flows.all_mut());
-                match word {
+                match message {
                     CouplingMessage::Withdraw => self.rule.on_withdraw(flows, left),
                     _ => self.rule.on_leave(flows, left),
                 }
                 if self.flows.is_empty() {
                     self.rule = R::default();
                 }
-                self.order_at_once();
+                self.send_due_windows();
             }
             // These rules have no weights.
             CouplingMessage::FlowParameters(_)
@@ -178,7 +185,7 @@ impl<R: Rule> Coupler for Ensemble<R> {
     }
 
     fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
-        self.orders.pop_front()
+        self.actions.pop_front()
     }
 
     fn aggregate(&self, member: FlowId) -> Option<Aggregate> {
@@ -213,7 +220,7 @@ pub(super) mod test_support {
         })
     }
 
-    pub(crate) fn news(event: WindowEvent, before: Window, after: Window) -> CouplingMessage {
+    pub(crate) fn update_of(event: WindowEvent, before: Window, after: Window) -> CouplingMessage {
         let (acked, flight, window_limited) = (1.0, before.cwnd, true);
         CouplingMessage::Window(CwndUpdate {
             event,
@@ -228,13 +235,13 @@ pub(super) mod test_support {
     }
 
     /// Sends a message, and returns the resulting actions.
-    pub(crate) fn tell(
+    pub(crate) fn send_message(
         coupler: &mut impl Coupler,
         flow: u32,
-        word: &CouplingMessage,
+        message: &CouplingMessage,
     ) -> Vec<(u32, CouplerAction)> {
-        coupler.on_message(SendTime::ZERO, FlowId(flow), word).unwrap();
-        core::iter::from_fn(|| coupler.poll_action()).map(|(FlowId(flow), order)| (flow, order)).collect()
+        coupler.on_message(SendTime::ZERO, FlowId(flow), message).unwrap();
+        core::iter::from_fn(|| coupler.poll_action()).map(|(FlowId(flow), action)| (flow, action)).collect()
     }
 
     pub(crate) fn window(cwnd: f64, ssthresh: f64) -> CouplerAction {

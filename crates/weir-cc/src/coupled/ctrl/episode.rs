@@ -37,7 +37,7 @@ impl Episode {
     }
 
     /// Whether a loss found now begins a new loss event.
-    pub(super) fn is_news(&self, now: SendTime) -> bool {
+    pub(super) fn begins_event(&self, now: SendTime) -> bool {
         !self.is_running(now) && now >= self.grace
     }
 

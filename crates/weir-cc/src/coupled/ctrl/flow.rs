@@ -29,7 +29,7 @@ pub(super) struct Flow {
     pub(super) outstanding: bool,
     pub(super) base_rtt: Option<TimeDelta>,
     /// Time of its last acknowledgement; before that, the time when it joined.
-    pub(super) heard: SendTime,
+    pub(super) acknowledged_at: SendTime,
     /// Timeouts in a row.
     pub(super) timeouts: u32,
     pub(super) clock: Option<Clock>,
@@ -82,7 +82,7 @@ impl Flow {
             phase: Phase::Open,
             outstanding: true,
             base_rtt: windowed.base_rtt,
-            heard: now,
+            acknowledged_at: now,
             timeouts: 0,
             clock: None,
             usage: Usage { limited: true, ..Usage::default() },
@@ -95,14 +95,14 @@ impl Flow {
     }
 
     /// Counts an acknowledgement, in recovery or not.
-    pub(super) fn on_acknowledged(&mut self, now: SendTime, news: &CwndUpdate) {
-        let acked = news.acked * self.segment;
-        self.heard = now;
+    pub(super) fn on_acknowledged(&mut self, now: SendTime, cwnd_update: &CwndUpdate) {
+        let acked = cwnd_update.acked * self.segment;
+        self.acknowledged_at = now;
         self.timeouts = 0;
         self.outstanding = true;
         self.usage.acked[0] += acked;
-        self.usage.peak = self.usage.peak.max(news.flight * self.segment + acked);
-        self.usage.limited |= news.window_limited;
+        self.usage.peak = self.usage.peak.max(cwnd_update.flight * self.segment + acked);
+        self.usage.limited |= cwnd_update.window_limited;
     }
 
     /// `srtt_min` in seconds.
@@ -164,7 +164,7 @@ mod tests {
         };
         assert_eq!((lately(1.0, false), lately(2.0, true)), (1000.0, 3000.0));
         assert_eq!((lately(4.0, true), lately(8.0, false)), (7000.0, 12_000.0));
-        assert_eq!(flow.heard, SendTime::from_millis(7));
+        assert_eq!(flow.acknowledged_at, SendTime::from_millis(7));
     }
 
     #[test]

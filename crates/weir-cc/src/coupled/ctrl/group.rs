@@ -47,7 +47,7 @@ pub struct CtrlTcp {
     priorities: f64,
     srtt: Option<TimeDelta>,
     next_review: SendTime,
-    orders: VecDeque<(FlowId, CouplerAction)>,
+    actions: VecDeque<(FlowId, CouplerAction)>,
 }
 
 impl CtrlTcp {
@@ -78,7 +78,7 @@ impl CtrlTcp {
             priorities: 0.0,
             srtt: None,
             next_review: SendTime::from_nanos(i64::MIN),
-            orders: VecDeque::with_capacity(16),
+            actions: VecDeque::with_capacity(16),
         })
     }
 
@@ -102,27 +102,27 @@ impl CtrlTcp {
         self.episode.is_running(now)
     }
 
-    fn on_news(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
-        self.measure(place, news);
-        match news.event {
-            WindowEvent::Acknowledged => self.on_acknowledged(now, place, news),
-            WindowEvent::Repairing => self.on_repairing(now, place, news),
-            WindowEvent::RecoveryEntered => self.on_recovery_entered(now, place, news),
-            WindowEvent::RecoveryLeft => self.on_recovery_left(now, place, news),
+    fn on_cwnd_update(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+        self.measure(place, cwnd_update);
+        match cwnd_update.event {
+            WindowEvent::Acknowledged => self.on_acknowledged(now, place, cwnd_update),
+            WindowEvent::Repairing => self.on_repairing(now, place, cwnd_update),
+            WindowEvent::RecoveryEntered => self.on_recovery_entered(now, place, cwnd_update),
+            WindowEvent::RecoveryLeft => self.on_recovery_left(now, place, cwnd_update),
             WindowEvent::TimedOut => self.on_timed_out(now, place),
-            WindowEvent::Reduced => self.on_reduced(place, news),
-            WindowEvent::Marked => self.on_marked(now, place, news),
-            WindowEvent::Idle => self.on_idle(now, place, news),
+            WindowEvent::Reduced => self.on_reduced(place, cwnd_update),
+            WindowEvent::Marked => self.on_marked(now, place, cwnd_update),
+            WindowEvent::Idle => self.on_idle(now, place, cwnd_update),
         }
     }
 
-    fn measure(&mut self, place: usize, news: &CwndUpdate) {
-        if let Some(srtt) = news.srtt.filter(|srtt| *srtt > TimeDelta::ZERO) {
+    fn measure(&mut self, place: usize, cwnd_update: &CwndUpdate) {
+        if let Some(srtt) = cwnd_update.srtt.filter(|srtt| *srtt > TimeDelta::ZERO) {
             self.srtt = Some(possible_rtt(srtt));
         }
         let flow = &mut self.flows[place];
-        if news.base_rtt.is_some() && news.base_rtt != flow.base_rtt {
-            flow.base_rtt = news.base_rtt;
+        if cwnd_update.base_rtt.is_some() && cwnd_update.base_rtt != flow.base_rtt {
+            flow.base_rtt = cwnd_update.base_rtt;
             if self.config.by_rates {
                 self.reweigh();
             }
@@ -142,8 +142,8 @@ impl CtrlTcp {
         }
     }
 
-    fn push(&mut self, place: usize, order: CouplerAction) {
-        self.orders.push_back((self.flows.member(place), order));
+    fn push(&mut self, place: usize, action: CouplerAction) {
+        self.actions.push_back((self.flows.member(place), action));
     }
 
     fn coordinates(&self, place: usize) -> bool {
@@ -157,34 +157,43 @@ impl CtrlTcp {
 }
 
 /// Whether an event has numbers that a window can have.
-fn is_sound(news: &CwndUpdate) -> bool {
+fn is_sound(cwnd_update: &CwndUpdate) -> bool {
     let amount = |value: f64| value >= 0.0 && value.is_finite();
-    [news.before.cwnd, news.after.cwnd, news.acked, news.flight].into_iter().all(amount)
-        && news.before.ssthresh >= 0.0
-        && news.after.ssthresh >= 0.0
+    [cwnd_update.before.cwnd, cwnd_update.after.cwnd, cwnd_update.acked, cwnd_update.flight]
+        .into_iter()
+        .all(amount)
+        && cwnd_update.before.ssthresh >= 0.0
+        && cwnd_update.after.ssthresh >= 0.0
 }
 
 impl Coupler for CtrlTcp {
-    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
-        if let CouplingMessage::Join(join) = word {
+    fn on_message(
+        &mut self,
+        now: SendTime,
+        member: FlowId,
+        message: &CouplingMessage,
+    ) -> Result<(), Refusal> {
+        if let CouplingMessage::Join(join) = message {
             return self.join(now, member, join);
         }
         let Some(place) = self.flows.place(member) else {
-            if waits_for_an_answer(word) {
-                self.orders.push_back((member, CouplerAction::Uncoupled));
+            if waits_for_an_answer(message) {
+                self.actions.push_back((member, CouplerAction::Uncoupled));
             }
             return Err(Refusal::UnknownFlow(member));
         };
-        match word {
-            CouplingMessage::Window(news) if is_sound(news) => self.on_news(now, place, news),
-            CouplingMessage::Window(news) => {
-                if news.event == WindowEvent::TimedOut {
+        match message {
+            CouplingMessage::Window(cwnd_update) if is_sound(cwnd_update) => {
+                self.on_cwnd_update(now, place, cwnd_update)
+            }
+            CouplingMessage::Window(cwnd_update) => {
+                if cwnd_update.event == WindowEvent::TimedOut {
                     self.push(place, CouplerAction::Reduce);
                 }
                 return Err(Refusal::Amount(member));
             }
             CouplingMessage::Update(update) => return self.on_update(now, place, update),
-            CouplingMessage::FlowParameters(parameters) => return self.on_wishes(now, place, parameters),
+            CouplingMessage::FlowParameters(parameters) => return self.on_parameters(now, place, parameters),
             CouplingMessage::Withdraw => self.withdraw(now, place),
             CouplingMessage::Pause | CouplingMessage::Leave => self.leave(now, place),
             CouplingMessage::Join(_) | CouplingMessage::Statistics(_) => {}
@@ -193,7 +202,7 @@ impl Coupler for CtrlTcp {
     }
 
     fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
-        self.orders.pop_front()
+        self.actions.pop_front()
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
@@ -212,10 +221,10 @@ impl Coupler for CtrlTcp {
 }
 
 /// Whether a flow waits for an answer before it goes on.
-fn waits_for_an_answer(word: &CouplingMessage) -> bool {
-    match word {
+fn waits_for_an_answer(message: &CouplingMessage) -> bool {
+    match message {
         CouplingMessage::Update(_) => true,
-        CouplingMessage::Window(news) => news.event == WindowEvent::TimedOut,
+        CouplingMessage::Window(cwnd_update) => cwnd_update.event == WindowEvent::TimedOut,
         _ => false,
     }
 }

@@ -34,31 +34,31 @@ impl Rule for Beginnings {
         }
     }
 
-    fn on_news(&mut self, flows: &mut [ControlledFlow], place: usize, news: &CwndUpdate) {
-        flows[place].window = news.after;
+    fn on_cwnd_update(&mut self, flows: &mut [ControlledFlow], place: usize, cwnd_update: &CwndUpdate) {
+        flows[place].window = cwnd_update.after;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coupled::ctrl::ensemble::test_support::{join, news, tell, window};
+    use crate::coupled::ctrl::ensemble::test_support::{join, send_message, update_of, window};
     use crate::coupled::message::WindowEvent;
 
     #[test]
     fn a_newcomer_has_an_equal_part_and_the_sum_stays() {
         let mut coupler = Rfc2140::new();
-        tell(&mut coupler, 0, &join(30.0, 8.0));
+        send_message(&mut coupler, 0, &join(30.0, 8.0));
         // 30/2 for the newcomer, 30/(2 · 1) from the first.
         assert_eq!(
-            tell(&mut coupler, 1, &join(10.0, 64.0)),
+            send_message(&mut coupler, 1, &join(10.0, 64.0)),
             [(0, window(15.0, 8.0)), (1, window(15.0, 8.0))]
         );
         let before = Window { cwnd: 15.0, ssthresh: 8.0 };
         let grown = Window { cwnd: 21.0, ..before };
-        assert_eq!(tell(&mut coupler, 0, &news(WindowEvent::Acknowledged, before, grown)), []);
+        assert_eq!(send_message(&mut coupler, 0, &update_of(WindowEvent::Acknowledged, before, grown)), []);
         // 36/3 for the newcomer, 36/(3 · 2) from each: 21 - 6, 15 - 6.
-        let orders = tell(&mut coupler, 2, &join(10.0, 64.0));
-        assert_eq!(orders, [(0, window(15.0, 8.0)), (1, window(9.0, 8.0)), (2, window(12.0, 8.0))]);
+        let actions = send_message(&mut coupler, 2, &join(10.0, 64.0));
+        assert_eq!(actions, [(0, window(15.0, 8.0)), (1, window(9.0, 8.0)), (2, window(12.0, 8.0))]);
     }
 }

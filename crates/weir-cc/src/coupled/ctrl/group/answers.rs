@@ -18,20 +18,20 @@ impl CtrlTcp {
     }
 
     /// Answers a flow that would go on with the window `after`.
-    pub(super) fn answer(&mut self, place: usize, news: &CwndUpdate) {
+    pub(super) fn answer(&mut self, place: usize, cwnd_update: &CwndUpdate) {
         if self.is_alone() {
-            let after = news.after;
+            let after = cwnd_update.after;
             self.flows[place].held = after;
             return;
         }
-        let rise = self.config.burst.max(news.acked);
-        let present = news.before.cwnd.max(news.flight + news.acked);
-        self.order(place, present + rise, Some(news.after));
+        let rise = self.config.burst.max(cwnd_update.acked);
+        let present = cwnd_update.before.cwnd.max(cwnd_update.flight + cwnd_update.acked);
+        self.send_window(place, present + rise, Some(cwnd_update.after));
     }
 
-    /// Orders a flow to its share, up to `most` segments. A window equal to its own next one, `else_window`, is not
+    /// Gives a flow the window of its share, up to `most` segments. A window equal to its own next one, `else_window`, is not
     /// sent.
-    pub(super) fn order(&mut self, place: usize, most: f64, else_window: Option<Window>) {
+    pub(super) fn send_window(&mut self, place: usize, most: f64, else_window: Option<Window>) {
         let flow = &self.flows[place];
         if flow.phase == Phase::Recovery {
             return;

@@ -62,7 +62,7 @@ impl CtrlTcp {
                 clock.send(total);
                 sent = Some(place);
             }
-            clock.hear(now, u64::from(whole(segments)), ticks);
+            clock.add_credit(now, u64::from(whole(segments)), ticks);
             if clock.left == 0 {
                 flow.clock = None;
             }
@@ -99,13 +99,13 @@ impl CtrlTcp {
     /// When the first clock without acknowledgements of others is given up.
     pub(super) fn next_silence(&self) -> Option<SendTime> {
         let clocks = self.flows.all().iter().filter_map(|flow| flow.clock);
-        clocks.map(|clock| clock.heard + self.round_trip()).min()
+        clocks.map(|clock| clock.acknowledged_at + self.round_trip()).min()
     }
 
     /// Without acknowledgements of others for a round trip a newcomer begins as one that is alone.
     pub(super) fn end_silent_clocks(&mut self, now: SendTime) {
         let patience = self.round_trip();
-        self.end_clocks(|clock| now - clock.heard >= patience);
+        self.end_clocks(|clock| now - clock.acknowledged_at >= patience);
     }
 
     fn end_clocks(&mut self, ends: impl Fn(&Clock) -> bool) {
@@ -116,7 +116,7 @@ impl CtrlTcp {
             let most = self.config.initial_window.max(flow.held.cwnd).max(f64::from(clock.sent));
             self.count_clocks();
             let held = self.flows[place].held;
-            self.order(place, most, Some(held));
+            self.send_window(place, most, Some(held));
         }
     }
 

@@ -16,32 +16,32 @@ impl CtrlTcp {
         let member = self.flows.member(place);
         let held = self.flows[place].held;
         let Some(windowed) = update.window else {
-            self.order(place, held.cwnd, None);
+            self.send_window(place, held.cwnd, None);
             return Err(Refusal::Kind(member));
         };
         if !(windowed.window.cwnd > 0.0 && windowed.window.cwnd.is_finite()) {
-            self.order(place, held.cwnd, None);
+            self.send_window(place, held.cwnd, None);
             return Err(Refusal::Amount(member));
         }
-        let news = news(&update.decision, &windowed, held);
+        let cwnd_update = as_cwnd_update(&update.decision, &windowed, held);
         self.flows[place].steered = Steered::Delay;
-        self.measure(place, &news);
-        self.flows[place].on_acknowledged(now, &news);
+        self.measure(place, &cwnd_update);
+        self.flows[place].on_acknowledged(now, &cwnd_update);
         self.take_lead(member);
         if self.is_alone() {
-            self.adopt(place, news.after);
+            self.adopt(place, cwnd_update.after);
         } else {
-            self.weigh(now, place, &news, update.decision.why);
+            self.weigh(now, place, &cwnd_update, update.decision.why);
         }
         if now >= self.next_review {
             self.review(now);
         }
-        self.order(place, f64::INFINITY, None);
+        self.send_window(place, f64::INFINITY, None);
         Ok(())
     }
 
-    fn weigh(&mut self, now: SendTime, place: usize, news: &CwndUpdate, why: ChangeReason) {
-        let kept = self.kept(news.after.cwnd, news.before.cwnd);
+    fn weigh(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate, why: ChangeReason) {
+        let kept = self.kept(cwnd_update.after.cwnd, cwnd_update.before.cwnd);
         match why {
             ChangeReason::Loss | ChangeReason::Mark => self.reduce_once(now, place, kept),
             // No flow was acknowledged for a round trip: more than this flow's feedback is missing.
@@ -50,9 +50,11 @@ impl CtrlTcp {
                 if self.may_grow(now) =>
             {
                 if self.config.lead == CoordinatorSelection::All {
-                    self.grow_by_part(place, news);
+                    self.grow_by_part(place, cwnd_update);
                 } else if self.coordinates(place) {
-                    self.add((news.after.cwnd - news.before.cwnd) * self.bytes_of_aggregate(place));
+                    self.add(
+                        (cwnd_update.after.cwnd - cwnd_update.before.cwnd) * self.bytes_of_aggregate(place),
+                    );
                 }
             }
             _ => {}
@@ -61,12 +63,12 @@ impl CtrlTcp {
 
     fn all_are_silent(&self, now: SendTime, place: usize) -> bool {
         let others = self.flows.all().iter().enumerate().filter(|&(other, _)| other != place);
-        others.into_iter().all(|(_, flow)| now - flow.heard > self.round_trip())
+        others.into_iter().all(|(_, flow)| now - flow.acknowledged_at > self.round_trip())
     }
 }
 
 /// A decision as a window event: the window before follows from the rate before.
-fn news(decision: &Decision, windowed: &Windowed, held: Window) -> CwndUpdate {
+fn as_cwnd_update(decision: &Decision, windowed: &Windowed, held: Window) -> CwndUpdate {
     let after = Window { ssthresh: held.ssthresh, ..windowed.window };
     let cwnd = match decision.rate.bps_f64() {
         rate if rate > 0.0 => after.cwnd * (decision.base.bps_f64() / rate),

@@ -8,58 +8,60 @@ use crate::time::SendTime;
 use crate::window::Window;
 
 impl CtrlTcp {
-    pub(super) fn on_acknowledged(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
+    pub(super) fn on_acknowledged(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         let resumes = !self.flows[place].outstanding;
-        let place = self.hear(now, place, news);
+        let place = self.count_acknowledgement(now, place, cwnd_update);
         self.flows[place].phase = Phase::Open;
         // P8: an acknowledgement outside of recovery clears `ssbits`.
         self.end_episode_of(now, place);
         if self.is_alone() {
-            self.adopt(place, news.after);
+            self.adopt(place, cwnd_update.after);
             return;
         }
         if resumes {
-            self.resume(now, place, news);
+            self.resume(now, place, cwnd_update);
         }
         if self.coordinates(place) {
-            self.grow(now, place, news);
-        } else if self.may_grow(now) && news.window_limited {
-            self.grow_beside_coordinator(place, news);
+            self.grow(now, place, cwnd_update);
+        } else if self.may_grow(now) && cwnd_update.window_limited {
+            self.grow_beside_coordinator(place, cwnd_update);
         }
-        self.answer(place, news);
+        self.answer(place, cwnd_update);
     }
 
     /// In slow start every flow's acknowledgements open the aggregate, as they would one connection's window.
-    fn grow_beside_coordinator(&mut self, place: usize, news: &CwndUpdate) {
+    fn grow_beside_coordinator(&mut self, place: usize, cwnd_update: &CwndUpdate) {
         if self.config.lead == CoordinatorSelection::All {
-            self.grow_by_part(place, news);
-        } else if news.before.in_slow_start() && self.shares.in_slow_start() && !self.delay_leads() {
-            self.add((news.after.cwnd - news.before.cwnd).max(0.0) * self.bytes_of_aggregate(place));
+            self.grow_by_part(place, cwnd_update);
+        } else if cwnd_update.before.in_slow_start() && self.shares.in_slow_start() && !self.delay_leads() {
+            self.add(
+                (cwnd_update.after.cwnd - cwnd_update.before.cwnd).max(0.0) * self.bytes_of_aggregate(place),
+            );
         }
     }
 
     /// New data was acknowledged in recovery, or after a timeout before all that was sent by then.
-    pub(super) fn on_repairing(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
-        let place = self.hear(now, place, news);
+    pub(super) fn on_repairing(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+        let place = self.count_acknowledgement(now, place, cwnd_update);
         if self.flows[place].phase == Phase::Recovery {
             return;
         }
         if self.is_alone() {
-            self.adopt(place, news.after);
+            self.adopt(place, cwnd_update.after);
             return;
         }
         if self.coordinates(place) && is_open(&self.flows[place]) {
-            self.grow(now, place, news);
+            self.grow(now, place, cwnd_update);
         }
-        self.answer(place, news);
+        self.answer(place, cwnd_update);
     }
 
     /// Common handling of every acknowledgement. Returns the flow's place, as other flows may have left.
-    fn hear(&mut self, now: SendTime, place: usize, news: &CwndUpdate) -> usize {
-        self.flows[place].on_acknowledged(now, news);
+    fn count_acknowledgement(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) -> usize {
+        self.flows[place].on_acknowledged(now, cwnd_update);
         let place = if self.undecided > 0 { self.decide_for_isolation(now, place) } else { place };
         if self.clocks.are_running() {
-            self.tick_clocks(now, place, news.acked);
+            self.tick_clocks(now, place, cwnd_update.acked);
         }
         if now >= self.next_review {
             self.review(now);
@@ -80,11 +82,11 @@ impl CtrlTcp {
         !self.clocks.are_running() && !self.episode.is_running(now)
     }
 
-    fn grow(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
-        if !self.may_grow(now) || !news.window_limited {
+    fn grow(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+        if !self.may_grow(now) || !cwnd_update.window_limited {
             return;
         }
-        let (before, after) = (news.before, news.after);
+        let (before, after) = (cwnd_update.before, cwnd_update.after);
         if !before.in_slow_start() && self.shares.in_slow_start() {
             // The coordinator's controller has ended slow start by itself.
             self.shares.set_threshold(self.shares.sum());
@@ -107,9 +109,9 @@ impl CtrlTcp {
     }
 
     /// `sum_all`: additive contributions of all flows, divided by `N`.
-    pub(super) fn grow_by_part(&mut self, place: usize, news: &CwndUpdate) {
-        let by = news.after.cwnd - news.before.cwnd;
-        let additive = !news.before.in_slow_start() || self.flows[place].steered == Steered::Delay;
+    pub(super) fn grow_by_part(&mut self, place: usize, cwnd_update: &CwndUpdate) {
+        let by = cwnd_update.after.cwnd - cwnd_update.before.cwnd;
+        let additive = !cwnd_update.before.in_slow_start() || self.flows[place].steered == Steered::Delay;
         if additive {
             self.add(by * self.bytes_of_aggregate(place) / self.flows.len() as f64);
         }

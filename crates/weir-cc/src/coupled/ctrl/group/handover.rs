@@ -38,6 +38,6 @@ impl CtrlTcp {
 
     /// Whether a flow's last acknowledgement is so old that another coordinates.
     pub(super) fn is_silent(&self, now: SendTime, flow: &Flow) -> bool {
-        now - flow.heard > self.round_trip().scale(self.config.coordinator_silence)
+        now - flow.acknowledged_at > self.round_trip().scale(self.config.coordinator_silence)
     }
 }

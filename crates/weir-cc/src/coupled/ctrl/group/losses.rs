@@ -7,14 +7,14 @@ use crate::time::SendTime;
 
 impl CtrlTcp {
     /// `ENTER_FR`.
-    pub(super) fn on_recovery_entered(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
+    pub(super) fn on_recovery_entered(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         self.settle_timeout(place);
         self.stop_clock(place);
         let member = self.flows.member(place);
         let flow = &mut self.flows[place];
         flow.phase = Phase::Recovery;
         flow.outstanding = true;
-        if !self.episode.is_news(now) {
+        if !self.episode.begins_event(now) {
             return;
         }
         self.episode.begin(member);
@@ -23,24 +23,24 @@ impl CtrlTcp {
             self.coordinator = Some(member);
         }
         // Only the threshold changes now: the reduction takes effect at the end of recovery (divergence 11).
-        let kept = self.kept(news.after.ssthresh, news.before.cwnd);
+        let kept = self.kept(cwnd_update.after.ssthresh, cwnd_update.before.cwnd);
         self.shares.set_threshold(self.reduced(place, kept));
     }
 
     /// `EXIT_FR`.
-    pub(super) fn on_recovery_left(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
+    pub(super) fn on_recovery_left(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         self.flows[place].phase = Phase::Open;
-        self.flows[place].heard = now;
+        self.flows[place].acknowledged_at = now;
         // The first flow to leave recovery ends the event. A flow that went on with its part of an unreduced sum would
         // refill the queue, which holds others' retransmissions.
         if self.episode.is_recovery() {
             self.end_episode(now);
         }
         if self.is_alone() {
-            self.adopt(place, news.after);
+            self.adopt(place, cwnd_update.after);
         } else {
             // In recovery the window was inflated by segments that had left the network.
-            self.answer(place, &CwndUpdate { before: news.after, ..*news });
+            self.answer(place, &CwndUpdate { before: cwnd_update.after, ..*cwnd_update });
         }
     }
 
@@ -60,19 +60,19 @@ impl CtrlTcp {
     }
 
     /// The flow reacted to a mark: the next round trip is a loss event without recovery.
-    pub(super) fn on_marked(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
-        self.flows[place].on_acknowledged(now, news);
+    pub(super) fn on_marked(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+        self.flows[place].on_acknowledged(now, cwnd_update);
         if self.is_alone() {
-            self.adopt(place, news.after);
+            self.adopt(place, cwnd_update.after);
             return;
         }
-        self.reduce_once(now, place, self.kept(news.after.cwnd, news.before.cwnd));
-        self.answer(place, news);
+        self.reduce_once(now, place, self.kept(cwnd_update.after.cwnd, cwnd_update.before.cwnd));
+        self.answer(place, cwnd_update);
     }
 
     /// Reduces the aggregate to this part of it at once, unless the loss event is an old one.
     pub(super) fn reduce_once(&mut self, now: SendTime, place: usize, kept: f64) {
-        if !self.episode.is_news(now) {
+        if !self.episode.begins_event(now) {
             return;
         }
         let reduced = self.reduced(place, kept);

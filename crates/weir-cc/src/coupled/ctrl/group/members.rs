@@ -25,7 +25,7 @@ fn is_window(windowed: &Windowed) -> bool {
 impl CtrlTcp {
     pub(super) fn join(&mut self, now: SendTime, member: FlowId, join: &Join) -> Result<(), Refusal> {
         if let Some(place) = self.flows.place(member) {
-            self.order(place, f64::INFINITY, None);
+            self.send_window(place, f64::INFINITY, None);
             return Err(Refusal::JoinedAlready(member));
         }
         let refusal = match &join.window {
@@ -37,7 +37,7 @@ impl CtrlTcp {
                 return Ok(());
             }
         };
-        self.orders.push_back((member, CouplerAction::Uncoupled));
+        self.actions.push_back((member, CouplerAction::Uncoupled));
         Err(refusal)
     }
 
@@ -50,19 +50,19 @@ impl CtrlTcp {
         if first {
             self.coordinator = Some(member);
             self.adopt(place, window);
-            self.order(place, window.cwnd, None);
+            self.send_window(place, window.cwnd, None);
             return;
         }
         // P2: the pseudo-code adds the newcomer's window to the sum.
         if self.config.newcomer == Newcomer::AddsWindow {
             self.set_sum(self.shares.sum() + brought);
-            self.order(place, f64::INFINITY, None);
+            self.send_window(place, f64::INFINITY, None);
             return;
         }
         // The flow may send one segment by its window.
         let segment = self.flows[place].segment;
         let clocked = self.begin_clock(now, place, segment);
-        self.order(place, if clocked { f64::INFINITY } else { window.cwnd }, None);
+        self.send_window(place, if clocked { f64::INFINITY } else { window.cwnd }, None);
     }
 
     /// A flow leaves and takes its share along.
@@ -102,7 +102,7 @@ impl CtrlTcp {
         self.decide_for_all(now);
     }
 
-    pub(super) fn on_wishes(
+    pub(super) fn on_parameters(
         &mut self,
         now: SendTime,
         place: usize,

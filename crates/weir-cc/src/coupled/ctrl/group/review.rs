@@ -55,15 +55,15 @@ impl CtrlTcp {
     }
 
     /// All data of a flow is acknowledged, and none waits.
-    pub(super) fn on_idle(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
+    pub(super) fn on_idle(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         self.settle_timeout(place);
         self.stop_clock(place);
         self.end_episode_of(now, place);
         let flow = &mut self.flows[place];
         flow.outstanding = false;
-        flow.held = news.after;
+        flow.held = cwnd_update.after;
         if self.is_alone() {
-            self.adopt(place, news.after);
+            self.adopt(place, cwnd_update.after);
         }
         if self.coordinates(place) {
             self.hand_over(now);
@@ -72,7 +72,7 @@ impl CtrlTcp {
     }
 
     /// A flow that was idle has been acknowledged again. Others' acknowledgements give its share back.
-    pub(super) fn resume(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
+    pub(super) fn resume(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         let flow = &mut self.flows[place];
         flow.usage.limited = true;
         if flow.cap < f64::INFINITY {
@@ -80,7 +80,7 @@ impl CtrlTcp {
             self.shares.refill(self.flows.all());
         }
         let flow = &self.flows[place];
-        let present = news.before.cwnd * flow.segment;
+        let present = cwnd_update.before.cwnd * flow.segment;
         if self.shares.share(flow) - present > self.config.burst * flow.segment {
             self.begin_clock(now, place, present);
         }

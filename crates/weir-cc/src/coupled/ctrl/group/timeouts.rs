@@ -15,7 +15,7 @@ impl CtrlTcp {
         flow.outstanding = true;
         flow.timeouts = flow.timeouts.saturating_add(1);
         self.undecided += 1;
-        if self.others_are_heard_since(place) {
+        if self.others_are_acknowledged_since(place) {
             self.isolate(now, place);
         } else if self.nobody_is_left() {
             self.time_out_all(now, place);
@@ -36,10 +36,10 @@ impl CtrlTcp {
 
     /// Whether another flow was acknowledged in the RTO interval of this one, for data sent in it. An acknowledgement
     /// within a round trip of this flow's last one is for earlier data, and is no evidence of the path since.
-    fn others_are_heard_since(&self, place: usize) -> bool {
-        let since = self.flows[place].heard + self.round_trip();
+    fn others_are_acknowledged_since(&self, place: usize) -> bool {
+        let since = self.flows[place].acknowledged_at + self.round_trip();
         let others = self.flows.all().iter().enumerate().filter(|&(other, _)| other != place);
-        others.into_iter().any(|(_, flow)| flow.heard > since)
+        others.into_iter().any(|(_, flow)| flow.acknowledged_at > since)
     }
 
     /// *Isolated*: the flow only retransmits. Its losses are one loss event of all.
@@ -48,7 +48,7 @@ impl CtrlTcp {
         self.flows[place].phase = Phase::Isolated;
         if self.episode.is_of(self.flows.member(place)) {
             self.end_episode(now);
-        } else if self.config.rto_counts_as_loss && self.flows.len() > 1 && self.episode.is_news(now) {
+        } else if self.config.rto_counts_as_loss && self.flows.len() > 1 && self.episode.begins_event(now) {
             // P10: the timeout of one flow is a loss event of all.
             let reduced = self.reduced(place, self.config.least_kept);
             self.shares.set_threshold(reduced);
@@ -62,7 +62,7 @@ impl CtrlTcp {
         if self.coordinates(place) {
             self.hand_over(now);
         }
-        self.order(place, self.config.burst, None);
+        self.send_window(place, self.config.burst, None);
     }
 
     /// The flow's path is another one: it goes on without coupling, with its share of the aggregate.
@@ -73,10 +73,10 @@ impl CtrlTcp {
         self.leave(now, place);
     }
 
-    /// The path delivers to the flow at `heard`: undecided timeouts are those of single flows. Returns that flow's
+    /// The path delivers to the flow at `acknowledged`: undecided timeouts are those of single flows. Returns that flow's
     /// place, as other flows may have left.
-    pub(super) fn decide_for_isolation(&mut self, now: SendTime, heard: usize) -> usize {
-        let member = self.flows.member(heard);
+    pub(super) fn decide_for_isolation(&mut self, now: SendTime, acknowledged: usize) -> usize {
+        let member = self.flows.member(acknowledged);
         let mut place = 0;
         while place < self.flows.len() {
             let present = self.flows.len();
@@ -104,7 +104,7 @@ impl CtrlTcp {
             let phase = core::mem::replace(&mut flow.phase, Phase::Open);
             match phase {
                 Phase::Undecided => self.push(place, CouplerAction::Reduce),
-                Phase::Isolated => self.order(place, 1.0, None),
+                Phase::Isolated => self.send_window(place, 1.0, None),
                 Phase::Open | Phase::Recovery => {}
             }
         }
@@ -114,13 +114,13 @@ impl CtrlTcp {
         }
     }
 
-    /// A flow's window was reduced as ordered, by its own controller.
-    pub(super) fn on_reduced(&mut self, place: usize, news: &CwndUpdate) {
+    /// A flow's window was reduced after the action, by its own controller.
+    pub(super) fn on_reduced(&mut self, place: usize, cwnd_update: &CwndUpdate) {
         if self.flows.len() == 1 {
             self.inheriting = false;
-            self.adopt(place, news.after);
+            self.adopt(place, cwnd_update.after);
         } else {
-            self.answer(place, news);
+            self.answer(place, cwnd_update);
         }
     }
 
