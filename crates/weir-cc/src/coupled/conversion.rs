@@ -32,8 +32,8 @@ const LONGEST_RTT: TimeDelta = TimeDelta::from_secs(10);
 const LEAST_THRESHOLD: f64 = 2.0;
 
 /// A round-trip time limited to 1 ms to 10 s: a reported value may be anything, and no timer waits for ages.
-pub fn possible_rtt(told: TimeDelta) -> TimeDelta {
-    told.clamp(SHORTEST_RTT, LONGEST_RTT)
+pub fn possible_rtt(rtt: TimeDelta) -> TimeDelta {
+    rtt.clamp(SHORTEST_RTT, LONGEST_RTT)
 }
 
 /// The rate of `cwnd` segments in bit/s.
@@ -110,15 +110,16 @@ impl Steering {
         core::mem::replace(&mut self.base_rtt, base_rtt) != base_rtt
     }
 
-    /// The effect of `news`, of [sound](is_sound) windows.
-    pub fn hear(&mut self, news: &CwndUpdate) -> RateUpdate {
-        self.window = news.after;
-        let Some(base) = self.rate(news.before.cwnd) else { return RateUpdate::Nothing };
+    /// The effect of `cwnd_update`, of [sound](is_sound) windows.
+    pub fn hear(&mut self, cwnd_update: &CwndUpdate) -> RateUpdate {
+        self.window = cwnd_update.after;
+        let Some(base) = self.rate(cwnd_update.before.cwnd) else { return RateUpdate::Nothing };
         let at = |cwnd: f64| self.rate(cwnd).unwrap_or(base);
-        let (after, threshold) = (at(news.after.cwnd), at(news.after.ssthresh.min(news.before.cwnd)));
+        let (after, threshold) =
+            (at(cwnd_update.after.cwnd), at(cwnd_update.after.ssthresh.min(cwnd_update.before.cwnd)));
         let recovering = self.recovering;
-        self.recovering = matches!(news.event, WindowEvent::RecoveryEntered);
-        match news.event {
+        self.recovering = matches!(cwnd_update.event, WindowEvent::RecoveryEntered);
+        match cwnd_update.event {
             // There is one loss event for each recovery.
             WindowEvent::RecoveryEntered if recovering => RateUpdate::Nothing,
             WindowEvent::RecoveryEntered => {
@@ -156,8 +157,8 @@ impl Steering {
 }
 
 /// Whether an event has possible windows: others are ignored.
-pub fn is_sound(news: &CwndUpdate) -> bool {
-    is_window(&news.before) && is_window(&news.after)
+pub fn is_sound(cwnd_update: &CwndUpdate) -> bool {
+    is_window(&cwnd_update.before) && is_window(&cwnd_update.after)
 }
 
 fn is_window(window: &Window) -> bool {

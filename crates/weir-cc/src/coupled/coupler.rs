@@ -16,7 +16,8 @@ pub trait Coupler: Send + Sync + Debug {
     /// # Errors
     /// A message that makes no sense changes nothing, and the error says why. Its sender still gets the action that
     /// holds for it.
-    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal>;
+    fn on_message(&mut self, now: SendTime, member: FlowId, message: &CouplingMessage)
+    -> Result<(), Refusal>;
 
     /// The next action; call until `None`.
     fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)>;
@@ -34,8 +35,13 @@ pub trait Coupler: Send + Sync + Debug {
 }
 
 impl<C: Coupler + ?Sized> Coupler for Box<C> {
-    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
-        (**self).on_message(now, member, word)
+    fn on_message(
+        &mut self,
+        now: SendTime,
+        member: FlowId,
+        message: &CouplingMessage,
+    ) -> Result<(), Refusal> {
+        (**self).on_message(now, member, message)
     }
 
     fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {

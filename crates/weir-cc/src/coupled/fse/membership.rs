@@ -69,7 +69,7 @@ impl Fse {
         } else if self.config.distribute_on_join && !self.config.algorithm.is_passive() {
             self.distribute(group, None);
         } else {
-            self.order_share(slot);
+            self.send_share(slot);
         }
     }
 
@@ -77,7 +77,7 @@ impl Fse {
     pub(super) fn resume(&mut self, now: SendTime, slot: u32, present: f64) {
         let Some(flow) = self.table.get_mut(slot) else { return };
         flow.presence = Presence::Active;
-        (flow.heard, flow.said) = (now, now);
+        (flow.feedback_at, flow.message_at) = (now, now);
         (flow.bound, flow.waits_for, flow.in_force) = (f64::INFINITY, 0, present);
         let start = flow.start.min(present);
         self.expect_silence(slot);
@@ -98,7 +98,7 @@ impl Fse {
             return;
         }
         if core::mem::replace(&mut flow.ordered, false) {
-            self.orders.retain(|order| order.member() != member);
+            self.actions.retain(|action| action.member() != member);
         }
         self.table.remove(member);
         // A later flow of this number may still receive these actions, and must take its own for newer ones.
@@ -139,7 +139,7 @@ impl Fse {
         self.leave(slot, Some(Presence::Silent));
     }
 
-    pub(super) fn on_wishes(
+    pub(super) fn on_parameters(
         &mut self,
         member: FlowId,
         slot: u32,
@@ -199,7 +199,7 @@ impl Fse {
 
     fn uncouple(&mut self, slot: u32) {
         let Some(flow) = self.table.get(slot) else { return };
-        self.orders.push_back(Pending::Uncoupled(flow.member));
+        self.actions.push_back(Pending::Uncoupled(flow.member));
     }
 
     /// Merges two groups whose flows share one bottleneck: all flows of `from` move to `into`. `S_CR` is the sum of
@@ -271,17 +271,17 @@ impl Fse {
 
     /// Whether another flow of the group had feedback in the newer half of the time in which this one had none. If so,
     /// the path is not silent.
-    pub(super) fn others_hear(&self, now: SendTime, slot: u32) -> bool {
+    pub(super) fn others_have_feedback(&self, now: SendTime, slot: u32) -> bool {
         let Some(flow) = self.table.get(slot) else { return false };
-        let half = flow.heard + (now - flow.heard) / 2;
-        self.peers(slot).any(|peer| peer.heard > half)
+        let half = flow.feedback_at + (now - flow.feedback_at) / 2;
+        self.peers(slot).any(|peer| peer.feedback_at > half)
     }
 
     /// Whether a flow had feedback within its last round trip. Feedback has gaps, so a timeout of this flow means lost
     /// packets.
     pub(super) fn accepts(&self, now: SendTime, slot: u32) -> bool {
         let flow = self.table.get(slot);
-        flow.and_then(|flow| Some(now - flow.heard < flow.rtt?)).unwrap_or(false)
+        flow.and_then(|flow| Some(now - flow.feedback_at < flow.rtt?)).unwrap_or(false)
     }
 
     pub(super) fn seated(&self, slot: u32) -> Option<(&Flow, GroupSlot)> {

@@ -127,7 +127,7 @@ pub struct Fse {
     table: Table,
     groups: Groups,
     /// Actions not yet polled, at most one share of each flow.
-    orders: VecDeque<Pending>,
+    actions: VecDeque<Pending>,
     /// Lower bound of the times at which a flow without messages pauses.
     expiry: SendTime,
     /// Newest number of an action to a flow that has left.
@@ -147,7 +147,7 @@ impl Fse {
             grouping,
             table: Table::default(),
             groups: Groups::default(),
-            orders: VecDeque::new(),
+            actions: VecDeque::new(),
             expiry: SendTime::MAX,
             epochs: 0,
             refused: Refused::default(),
@@ -179,11 +179,16 @@ impl Fse {
         }
     }
 
-    fn take_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
+    fn take_message(
+        &mut self,
+        now: SendTime,
+        member: FlowId,
+        message: &CouplingMessage,
+    ) -> Result<(), Refusal> {
         let slot = self.table.find(member);
         let presence = slot.and_then(|slot| self.table.get(slot)).map(|flow| flow.presence);
         let active = presence == Some(Presence::Active);
-        if let CouplingMessage::Join(join) = word {
+        if let CouplingMessage::Join(join) = message {
             return if active {
                 Err(Refusal::JoinedAlready(member))
             } else {
@@ -191,23 +196,25 @@ impl Fse {
             };
         }
         let slot = slot.ok_or(Refusal::UnknownFlow(member))?;
-        if !active && matches!(word, CouplingMessage::Update(_) | CouplingMessage::Window(_)) {
+        if !active && matches!(message, CouplingMessage::Update(_) | CouplingMessage::Window(_)) {
             if presence == Some(Presence::Paused) {
                 return Err(Refusal::UnknownFlow(member));
             }
-            let Some(present) = self.told_rate(slot, word) else {
-                self.answer_absent(member, word);
+            let Some(present) = self.returning_rate(slot, message) else {
+                self.answer_absent(member, message);
                 return Ok(());
             };
             self.resume(now, slot, present);
         }
         if let Some(flow) = self.table.get_mut(slot) {
-            flow.said = now;
+            flow.message_at = now;
         }
-        match word {
+        match message {
             CouplingMessage::Update(update) => self.on_update(now, slot, update),
-            CouplingMessage::Window(news) => self.on_window(now, slot, news),
-            CouplingMessage::FlowParameters(parameters) => return self.on_wishes(member, slot, parameters),
+            CouplingMessage::Window(cwnd_update) => self.on_window(now, slot, cwnd_update),
+            CouplingMessage::FlowParameters(parameters) => {
+                return self.on_parameters(member, slot, parameters);
+            }
             CouplingMessage::Pause => self.leave(slot, Some(Presence::Paused)),
             CouplingMessage::Withdraw => self.withdraw(now, slot),
             CouplingMessage::Leave => self.leave(slot, None),
@@ -217,20 +224,20 @@ impl Fse {
     }
 
     /// The rate of a silent flow whose message brings it back: it gets feedback again.
-    fn told_rate(&self, slot: u32, word: &CouplingMessage) -> Option<f64> {
-        match word {
+    fn returning_rate(&self, slot: u32, message: &CouplingMessage) -> Option<f64> {
+        match message {
             CouplingMessage::Update(update) if self.is_back(slot, update) => {
                 let base = update.decision.base;
                 Some(if base.is_zero() { self.config.least_rate } else { base }.bps_f64())
             }
-            CouplingMessage::Window(news)
+            CouplingMessage::Window(cwnd_update)
                 if !matches!(
-                    news.event,
+                    cwnd_update.event,
                     WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle
                 ) =>
             {
                 let steering = self.table.get(slot)?.steering?;
-                steering.rate(news.before.cwnd).filter(|_| is_sound(news))
+                steering.rate(cwnd_update.before.cwnd).filter(|_| is_sound(cwnd_update))
             }
             _ => None,
         }
@@ -243,15 +250,15 @@ impl Fse {
     }
 
     /// Answers a message that makes no sense with the action that holds for its sender.
-    fn answer_refused(&mut self, member: FlowId, word: &CouplingMessage) {
+    fn answer_refused(&mut self, member: FlowId, message: &CouplingMessage) {
         let active = self.table.find(member).filter(|&slot| self.seated(slot).is_some());
         if let Some(slot) = active {
             if let Some(flow) = self.table.get_mut(slot) {
                 flow.in_force = f64::NAN;
             }
-            self.order_share(slot);
+            self.send_share(slot);
         } else {
-            self.answer_absent(member, word);
+            self.answer_absent(member, message);
         }
     }
 
@@ -262,28 +269,33 @@ impl Fse {
             && !flow.ordered
             && flow.steering.is_none()
         {
-            self.orders.push_back(Pending::Acknowledgement(slot, member));
+            self.actions.push_back(Pending::Acknowledgement(slot, member));
         }
     }
 
     /// Answers a flow that takes no part: it goes on without coupling.
-    fn answer_absent(&mut self, member: FlowId, word: &CouplingMessage) {
-        if let CouplingMessage::Window(news) = word
-            && news.event == WindowEvent::TimedOut
+    fn answer_absent(&mut self, member: FlowId, message: &CouplingMessage) {
+        if let CouplingMessage::Window(cwnd_update) = message
+            && cwnd_update.event == WindowEvent::TimedOut
         {
-            self.orders.push_back(Pending::Reduce(member));
+            self.actions.push_back(Pending::Reduce(member));
         }
     }
 }
 
 impl Coupler for Fse {
-    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
-        let taken = self.take_word(now, member, word);
+    fn on_message(
+        &mut self,
+        now: SendTime,
+        member: FlowId,
+        message: &CouplingMessage,
+    ) -> Result<(), Refusal> {
+        let taken = self.take_message(now, member, message);
         if let Err(refusal) = taken {
             self.refused.count(refusal);
-            self.answer_refused(member, word);
+            self.answer_refused(member, message);
         }
-        if matches!(word, CouplingMessage::Join(_) | CouplingMessage::Update(_)) {
+        if matches!(message, CouplingMessage::Join(_) | CouplingMessage::Update(_)) {
             self.acknowledge(member);
         }
         taken
@@ -291,7 +303,7 @@ impl Coupler for Fse {
 
     fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
         loop {
-            match self.orders.pop_front()? {
+            match self.actions.pop_front()? {
                 Pending::Reduce(member) => return Some((member, CouplerAction::Reduce)),
                 Pending::Uncoupled(member) => return Some((member, CouplerAction::Uncoupled)),
                 Pending::Acknowledgement(slot, member) => {
@@ -301,8 +313,8 @@ impl Coupler for Fse {
                     }
                 }
                 Pending::AllocatedRate(slot, member) => {
-                    if let Some(order) = self.share_order(slot) {
-                        return Some((member, order));
+                    if let Some(action) = self.share_action(slot) {
+                        return Some((member, action));
                     }
                 }
             }
@@ -341,7 +353,7 @@ impl Coupler for Fse {
 
 impl Fse {
     /// The newest share of a flow that is still present.
-    fn share_order(&mut self, slot: u32) -> Option<CouplerAction> {
+    fn share_action(&mut self, slot: u32) -> Option<CouplerAction> {
         let flow = self.table.get_mut(slot)?;
         flow.ordered = false;
         let group = self.groups.get(flow.seat?.group)?;

@@ -26,20 +26,20 @@ pub(super) fn by_weight(group: &mut Group, asking: &Asking) -> f64 {
 
 /// RFC 8699, appendix C: steps (a) to (e). `DR(f)` of its table is the flow's last desired rate or its rate, and no
 /// other step reads it.
-pub(super) fn appendix_c(group: &mut Group, news: &FlowUpdate, asking: &Asking) -> f64 {
+pub(super) fn appendix_c(group: &mut Group, flow_update: &FlowUpdate, asking: &Asking) -> f64 {
     let Some(claim) = group.claims.get(asking.claim) else { return asking.least };
     let part = claim.weight() / weights(&group.claims);
-    let delta = news.rate - news.base;
+    let delta = flow_update.rate - flow_update.base;
     // (a), (b)
     if delta > 0.0 {
-        group.sum = news.rate + (group.sum - news.base);
+        group.sum = flow_update.rate + (group.sum - flow_update.base);
     } else if delta < 0.0 {
-        group.sum = (news.rate + (group.shares() + group.gone - news.base)).max(0.0);
+        group.sum = (flow_update.rate + (group.shares() + group.gone - flow_update.base)).max(0.0);
     }
     // (c): the flows that went are forgotten.
     group.gone = 0.0;
     let share = group.sum * part;
-    if asking.desired < news.rate {
+    if asking.desired < flow_update.rate {
         group.left_over = (group.left_over + share - asking.desired).max(0.0);
     }
     // (d)

@@ -76,11 +76,12 @@ impl FlowUpdate {
 }
 
 /// `S_CR` of a flow that is alone: its rate, and the rates that others have left to it since its last action.
-pub(super) fn follow_one(group: &mut Group, news: &FlowUpdate) {
-    let inherited = group.sum - news.base;
+pub(super) fn follow_one(group: &mut Group, flow_update: &FlowUpdate) {
+    let inherited = group.sum - flow_update.base;
     // A share is in whole bit/s.
-    group.sum = if inherited.abs() < 1.0 { news.rate } else { (news.rate + inherited).max(0.0) };
-    note_congestion(group, news, news.base);
+    group.sum =
+        if inherited.abs() < 1.0 { flow_update.rate } else { (flow_update.rate + inherited).max(0.0) };
+    note_congestion(group, flow_update, flow_update.base);
 }
 
 /// `S_CR` after an update of one of several flows. Returns whether it was cut for all.
@@ -89,34 +90,34 @@ pub(super) fn follow(
     group: &mut Group,
     claim: usize,
     now: SendTime,
-    news: &FlowUpdate,
+    flow_update: &FlowUpdate,
 ) -> bool {
     let conservative = config.algorithm.is_conservative();
-    let effect = news.effect(conservative);
+    let effect = flow_update.effect(conservative);
     if effect == Effect::Bounds {
-        group.sum = (group.sum - given_up(config, group.share(claim) - news.rate)).max(0.0);
+        group.sum = (group.sum - given_up(config, group.share(claim) - flow_update.rate)).max(0.0);
         return false;
     }
     // The sum stays while the timer runs, and for an update computed without knowledge of the last cut.
-    if conservative && (news.stale || is_blocked(config, group, now, news)) {
+    if conservative && (flow_update.stale || is_blocked(config, group, now, flow_update)) {
         return false;
     }
     let before = group.sum;
     // Algorithm 2 of RFC 8699 (§5.3.2) scales the sum by a cut; any other change is added (§5.3.1).
     let sum = match effect {
-        Effect::Cuts => before * (news.rate / news.base),
-        _ if news.rate > news.base && conservative && config.increase_div_n => {
-            before + (news.rate - news.base) / group.claims.len() as f64
+        Effect::Cuts => before * (flow_update.rate / flow_update.base),
+        _ if flow_update.rate > flow_update.base && conservative && config.increase_div_n => {
+            before + (flow_update.rate - flow_update.base) / group.claims.len() as f64
         }
-        _ => news.rate + (before - news.base),
+        _ => flow_update.rate + (before - flow_update.base),
     };
     // Divergence 8: one update leaves a least part of the sum.
-    let least = if news.why == ChangeReason::Timeout { 0.0 } else { before * config.smallest_cut };
+    let least = if flow_update.why == ChangeReason::Timeout { 0.0 } else { before * config.smallest_cut };
     group.sum = sum.max(least);
-    note_congestion(group, news, before);
+    note_congestion(group, flow_update, before);
     let cut = effect == Effect::Cuts;
     if cut {
-        start_timer(config, group, now, news);
+        start_timer(config, group, now, flow_update);
     }
     cut
 }
@@ -129,25 +130,26 @@ fn given_up(config: &Config, surplus: f64) -> f64 {
 }
 
 /// Whether the timer of an earlier cut forbids this change.
-fn is_blocked(config: &Config, group: &Group, now: SendTime, news: &FlowUpdate) -> bool {
+fn is_blocked(config: &Config, group: &Group, now: SendTime, flow_update: &FlowUpdate) -> bool {
     let Some(timer) = group.timer.filter(|timer| now < timer.expiry) else { return false };
-    let exempt = config.timer_exempts_initiator && timer.by == news.slot;
-    let silent = news.why == ChangeReason::Timeout && !timer.by_silence;
+    let exempt = config.timer_exempts_initiator && timer.by == flow_update.slot;
+    let silent = flow_update.why == ChangeReason::Timeout && !timer.by_silence;
     !exempt && !silent
 }
 
 /// Starts the timer. A running timer is extended only for missing feedback.
-fn start_timer(config: &Config, group: &mut Group, now: SendTime, news: &FlowUpdate) {
-    let by_silence = news.why == ChangeReason::Timeout;
+fn start_timer(config: &Config, group: &mut Group, now: SendTime, flow_update: &FlowUpdate) {
+    let by_silence = flow_update.why == ChangeReason::Timeout;
     if by_silence || group.timer.is_none_or(|timer| now >= timer.expiry) {
-        let expiry = now + possible_rtt(news.rtt).scale(config.timer_rtts);
-        group.timer = Some(Timer { expiry, by: news.slot, by_silence });
+        let expiry = now + possible_rtt(flow_update.rtt).scale(config.timer_rtts);
+        group.timer = Some(Timer { expiry, by: flow_update.slot, by_silence });
     }
 }
 
 /// Sets the slow-start threshold of windows to the sum after congestion, and after a timeout to half of the sum before.
-fn note_congestion(group: &mut Group, news: &FlowUpdate, before: f64) {
-    if news.is_cut() {
-        group.threshold = Some(if news.why == ChangeReason::Timeout { before / 2.0 } else { group.sum });
+fn note_congestion(group: &mut Group, flow_update: &FlowUpdate, before: f64) {
+    if flow_update.is_cut() {
+        group.threshold =
+            Some(if flow_update.why == ChangeReason::Timeout { before / 2.0 } else { group.sum });
     }
 }

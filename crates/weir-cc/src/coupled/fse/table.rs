@@ -53,11 +53,11 @@ pub(super) struct Flow {
     pub(super) waits_for: u32,
     pub(super) rtt: Option<TimeDelta>,
     /// Time of its last feedback …
-    pub(super) heard: SendTime,
+    pub(super) feedback_at: SendTime,
     /// Whether it missed feedback that others had.
     pub(super) deaf: bool,
     /// … and of its last message.
-    pub(super) said: SendTime,
+    pub(super) message_at: SendTime,
     updated: Option<SendTime>,
     interval: TimeDelta,
     /// Its window, if windows steer it: a controller that sends rates is steered by rates, even if it has a window as
@@ -101,9 +101,9 @@ impl Flow {
             joined_at: 0,
             waits_for: 0,
             rtt: None,
-            heard: now,
+            feedback_at: now,
             deaf: false,
-            said: now,
+            message_at: now,
             updated: None,
             interval: TimeDelta::ZERO,
             steering: None,
@@ -138,9 +138,9 @@ impl Flow {
         if self.steering.is_some() { share } else { (share + 0.5) as u64 as f64 }
     }
 
-    /// Sets the rate in use to the share, and orders the flow to it unless it has that rate already. Returns whether it
+    /// Sets the rate in use to the share, and sends it to the flow unless it has that rate already. Returns whether it
     /// is ordered. In recovery a window is the transport's own.
-    pub(super) fn follow(&mut self, share: f64, orders: &mut VecDeque<Pending>, slot: u32) -> bool {
+    pub(super) fn follow(&mut self, share: f64, actions: &mut VecDeque<Pending>, slot: u32) -> bool {
         let rate = self.whole(share);
         if rate == self.in_force || self.steering.is_some_and(|steering| !steering.is_open()) {
             return false;
@@ -148,7 +148,7 @@ impl Flow {
         self.in_force = rate;
         self.epoch = self.epoch.wrapping_add(1).max(1);
         if !core::mem::replace(&mut self.ordered, true) {
-            orders.push_back(Pending::AllocatedRate(slot, self.member));
+            actions.push_back(Pending::AllocatedRate(slot, self.member));
         }
         true
     }
@@ -162,7 +162,7 @@ impl Flow {
 
     /// When the flow counts as paused unless it sends a message before.
     pub(super) fn expiry(&self, config: &Config) -> SendTime {
-        self.said + config.soft_state.max(self.interval.scale(config.soft_updates))
+        self.message_at + config.soft_state.max(self.interval.scale(config.soft_updates))
     }
 
     /// Whether an update that was computed after taking action `epoch`, 0 for none, knows the newest.

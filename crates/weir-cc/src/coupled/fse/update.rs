@@ -17,7 +17,7 @@ pub(super) struct Computed {
     pub(super) base: f64,
     pub(super) why: ChangeReason,
     /// Whether feedback came from the path.
-    pub(super) heard: bool,
+    pub(super) has_feedback: bool,
 }
 
 impl Fse {
@@ -34,15 +34,15 @@ impl Fse {
         }
         let (rate, base) = (decision.rate.bps_f64(), decision.base.bps_f64());
         flow.in_force = if up_to_date { rate } else { f64::NAN };
-        if self.config.updates == Updates::OnChange && rate == base && !self.has_news_for(slot) {
+        if self.config.updates == Updates::OnChange && rate == base && !self.differs_from_share(slot) {
             return;
         }
-        let heard = update.heard && decision.why != ChangeReason::Timeout;
-        self.take(now, slot, &Computed { rate, base, why: decision.why, heard }, stale);
+        let has_feedback = update.heard && decision.why != ChangeReason::Timeout;
+        self.take(now, slot, &Computed { rate, base, why: decision.why, has_feedback }, stale);
     }
 
     /// Whether a flow's rate in use differs from its share.
-    fn has_news_for(&self, slot: u32) -> bool {
+    fn differs_from_share(&self, slot: u32) -> bool {
         let Some((flow, seat)) = self.seated(slot) else { return false };
         let share = self.groups.get(seat.group).map_or(0.0, |group| group.share(seat.claim));
         !self.config.algorithm.is_passive() && flow.whole(share) != flow.in_force
@@ -53,7 +53,7 @@ impl Fse {
         let missed = computed.why == ChangeReason::Timeout;
         let lost = missed && self.accepts(now, slot);
         // The path is not silent: only this flow's feedback is missing.
-        if missed && !lost && self.others_hear(now, slot) {
+        if missed && !lost && self.others_have_feedback(now, slot) {
             self.fall_silent(slot);
             if let Some(flow) = self.table.get_mut(slot) {
                 flow.deaf = true;
@@ -64,29 +64,29 @@ impl Fse {
         let rtt = self.round_trip(slot, computed);
         let Some(flow) = self.table.get_mut(slot) else { return };
         flow.note_update(now);
-        if computed.heard {
-            (flow.heard, flow.deaf) = (now, false);
+        if computed.has_feedback {
+            (flow.feedback_at, flow.deaf) = (now, false);
         }
         let rate = self.floored(slot, computed.rate);
-        let news = FlowUpdate { slot, rate, base: computed.base, why, rtt, stale };
-        self.follow_bounds(slot, &news);
-        self.exchange(now, slot, &news);
+        let flow_update = FlowUpdate { slot, rate, base: computed.base, why, rtt, stale };
+        self.follow_bounds(slot, &flow_update);
+        self.exchange(now, slot, &flow_update);
     }
 
-    fn exchange(&mut self, now: SendTime, slot: u32, news: &FlowUpdate) {
+    fn exchange(&mut self, now: SendTime, slot: u32, flow_update: &FlowUpdate) {
         let config = self.config;
         let Some((_, GroupSlot { group, claim })) = self.seated(slot) else { return };
         let Some(g) = self.groups.get_mut(group) else { return };
         if config.algorithm == Algorithm::Rfc8699Passive {
-            self.answer(slot, Some(news));
+            self.answer(slot, Some(flow_update));
             return;
         }
         let (before, others) = (g.sum, g.sum - g.share(claim));
         let cut = if g.claims.len() == 1 {
-            sum::follow_one(g, news);
+            sum::follow_one(g, flow_update);
             false
         } else {
-            sum::follow(&config, g, claim, now, news)
+            sum::follow(&config, g, claim, now, flow_update)
         };
         if cut && let Some(flow) = self.table.get_mut(slot) {
             flow.cuts.note(now, others, before / g.sum);
@@ -97,7 +97,7 @@ impl Fse {
             self.distribute(group, cut.then_some(slot));
             self.lift_bound(slot);
         } else {
-            self.order_share(slot);
+            self.send_share(slot);
         }
     }
 
@@ -122,20 +122,20 @@ impl Fse {
     }
 
     /// Updates the bound of a flow without congestion: it begins with a fall and rises with the flow's own rate.
-    fn follow_bounds(&mut self, slot: u32, news: &FlowUpdate) {
+    fn follow_bounds(&mut self, slot: u32, flow_update: &FlowUpdate) {
         let alone = self.peers(slot).next().is_none();
         let passive = self.config.algorithm == Algorithm::Rfc8699Passive;
         let (literal_dr, Some(flow)) = (self.config.literal_dr, self.table.get_mut(slot)) else { return };
         let before = flow.most();
         if literal_dr {
-            flow.literal = news.rate;
+            flow.literal = flow_update.rate;
         }
         if alone || passive {
             flow.bound = f64::INFINITY;
-        } else if news.effect(true) == Effect::Bounds {
-            flow.bound = news.rate;
-        } else if flow.bound.is_finite() && news.rate > news.base {
-            flow.bound = flow.bound.max(news.rate);
+        } else if flow_update.effect(true) == Effect::Bounds {
+            flow.bound = flow_update.rate;
+        } else if flow.bound.is_finite() && flow_update.rate > flow_update.base {
+            flow.bound = flow.bound.max(flow_update.rate);
         }
         if flow.most() != before {
             self.groups.reseat(&mut self.table, slot);
@@ -175,7 +175,7 @@ impl Fse {
         g.stale = false;
         for claim in &g.claims {
             let Some(flow) = self.table.get_mut(claim.of) else { continue };
-            let ordered = flow.follow(claim.share, &mut self.orders, claim.of);
+            let ordered = flow.follow(claim.share, &mut self.actions, claim.of);
             if ordered && let Some(by) = cut_by {
                 flow.waits_for = if by == claim.of { 0 } else { flow.epoch };
             }
@@ -191,19 +191,19 @@ impl Fse {
             asking.least = 0.0;
         }
         match appendix_c {
-            Some(news) => passive::appendix_c(g, news, &asking),
+            Some(flow_update) => passive::appendix_c(g, flow_update, &asking),
             None => passive::by_weight(g, &asking),
         };
         g.stale = false;
-        self.order_share(slot);
+        self.send_share(slot);
     }
 
-    /// Orders a flow to its share, unless that is its rate in use.
-    pub(super) fn order_share(&mut self, slot: u32) {
+    /// Sends a flow its share, unless that is its rate in use.
+    pub(super) fn send_share(&mut self, slot: u32) {
         let Some((_, seat)) = self.seated(slot) else { return };
         let share = self.groups.get(seat.group).map_or(0.0, |group| group.share(seat.claim));
         if let Some(flow) = self.table.get_mut(slot) {
-            flow.follow(share, &mut self.orders, slot);
+            flow.follow(share, &mut self.actions, slot);
         }
     }
 }

@@ -10,53 +10,54 @@ use crate::time::SendTime;
 
 impl Fse {
     /// Takes a window event of a flow.
-    pub(super) fn on_window(&mut self, now: SendTime, slot: u32, news: &CwndUpdate) {
+    pub(super) fn on_window(&mut self, now: SendTime, slot: u32, cwnd_update: &CwndUpdate) {
         let alone = self.peers(slot).next().is_none();
         let Some(flow) = self.table.get_mut(slot) else { return };
         let Some(steering) = &mut flow.steering else {
-            if news.event == WindowEvent::TimedOut {
+            if cwnd_update.event == WindowEvent::TimedOut {
                 self.reduce(slot);
             }
             return;
         };
-        if !is_sound(news) {
-            if news.event == WindowEvent::TimedOut {
+        if !is_sound(cwnd_update) {
+            if cwnd_update.event == WindowEvent::TimedOut {
                 self.reduce(slot);
             }
             return;
         }
-        flow.rtt = news.srtt.or(flow.rtt);
-        let another = steering.learn(news.base_rtt);
-        let present = steering.rate(news.before.cwnd);
-        let heard = steering.hear(news);
+        flow.rtt = cwnd_update.srtt.or(flow.rtt);
+        let another = steering.learn(cwnd_update.base_rtt);
+        let present = steering.rate(cwnd_update.before.cwnd);
+        let effect = steering.hear(cwnd_update);
         if another && let Some(present) = present {
             self.measure_anew(slot, present);
         }
-        if !matches!(news.event, WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle)
+        if !matches!(cwnd_update.event, WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle)
             && let Some(flow) = self.table.get_mut(slot)
         {
-            flow.heard = now;
+            flow.feedback_at = now;
         }
         // A flow that is alone keeps its own rate, whatever it did in between.
         let believed = self.table.get(slot).map_or(0.0, Flow::present);
         let from = |base: f64| if alone { believed } else { base };
-        match heard {
+        match effect {
             RateUpdate::Update { base, rate, why } => {
                 self.go_by(slot, rate);
                 self.take(
                     now,
                     slot,
-                    &Computed { rate, base: from(base), why, heard: why != ChangeReason::Timeout },
+                    &Computed { rate, base: from(base), why, has_feedback: why != ChangeReason::Timeout },
                     false,
                 );
             }
             RateUpdate::Recovered { rate } => {
                 self.go_by(slot, rate);
-                let computed = Computed { rate, base: from(rate), why: ChangeReason::Growth, heard: true };
+                let computed =
+                    Computed { rate, base: from(rate), why: ChangeReason::Growth, has_feedback: true };
                 self.take(now, slot, &computed, false);
             }
             RateUpdate::TimedOut { base, rate } => self.on_timer(now, slot, base, rate),
-            RateUpdate::Nothing if news.event == WindowEvent::TimedOut => self.reduce(slot),
+            RateUpdate::Nothing if cwnd_update.event == WindowEvent::TimedOut => self.reduce(slot),
             RateUpdate::Nothing => {}
         }
     }
@@ -81,22 +82,22 @@ impl Fse {
     /// Retransmission timeout. While others are acknowledged it only retransmits: a loss, and the window is the flow's
     /// share. Otherwise no acknowledgement is known to arrive, and the window is reduced.
     fn on_timer(&mut self, now: SendTime, slot: u32, base: f64, rate: f64) {
-        if !self.others_hear(now, slot) {
+        if !self.others_have_feedback(now, slot) {
             self.reduce(slot);
             return;
         }
-        let heard = self.table.get(slot).map(|flow| flow.heard);
+        let feedback_at = self.table.get(slot).map(|flow| flow.feedback_at);
         self.go_by(slot, f64::NAN);
-        self.take(now, slot, &Computed { rate, base, why: ChangeReason::Loss, heard: true }, false);
-        if let (Some(flow), Some(heard)) = (self.table.get_mut(slot), heard) {
-            flow.heard = heard;
+        self.take(now, slot, &Computed { rate, base, why: ChangeReason::Loss, has_feedback: true }, false);
+        if let (Some(flow), Some(feedback_at)) = (self.table.get_mut(slot), feedback_at) {
+            flow.feedback_at = feedback_at;
         }
-        self.order_share(slot);
+        self.send_share(slot);
     }
 
     fn reduce(&mut self, slot: u32) {
         if let Some(flow) = self.table.get(slot) {
-            self.orders.push_back(Pending::Reduce(flow.member));
+            self.actions.push_back(Pending::Reduce(flow.member));
         }
     }
 }

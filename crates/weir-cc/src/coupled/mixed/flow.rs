@@ -35,10 +35,10 @@ pub(super) struct Flow {
     /// Whether it takes part: not while it misses feedback that others get, nor after a long time without messages.
     pub(super) present: bool,
     /// Time of its last message.
-    said: SendTime,
+    message_at: SendTime,
     /// Mean interval between its messages.
     interval: TimeDelta,
-    orders: Orders,
+    pending: PendingActions,
 }
 
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ pub(super) struct Data {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Orders {
+struct PendingActions {
     rate: bool,
     window: Option<Window>,
     reduce: bool,
@@ -106,16 +106,16 @@ impl Flow {
             epoch: 0,
             demand: None,
             present: true,
-            said: now,
+            message_at: now,
             interval: TimeDelta::ZERO,
-            orders: Orders::default(),
+            pending: PendingActions::default(),
         }
     }
 
     /// Counts a message.
-    pub(super) fn note_word(&mut self, now: SendTime) {
-        self.interval += ((now - self.said) - self.interval) / INTERVAL_GAIN;
-        self.said = now;
+    pub(super) fn note_message(&mut self, now: SendTime) {
+        self.interval += ((now - self.message_at) - self.interval) / INTERVAL_GAIN;
+        self.message_at = now;
     }
 
     /// The flow takes part again, with `rate`.
@@ -128,7 +128,7 @@ impl Flow {
 
     /// When the flow counts as paused unless it sends a message before.
     pub(super) fn expiry(&self, config: &Config) -> SendTime {
-        self.said + config.soft_state.max(self.interval.scale(config.soft_words))
+        self.message_at + config.soft_state.max(self.interval.scale(config.soft_words))
     }
 
     pub(super) const fn media(&self) -> Option<&Media> {
@@ -185,7 +185,7 @@ impl Flow {
     pub(super) fn on_update(&mut self, now: SendTime, update: &Update, alone: bool) {
         if self.data().is_some() {
             self.kind = Kind::Media(Media::new(now, update.decision.base));
-            self.orders = Orders::default();
+            self.pending = PendingActions::default();
         }
         let decision = &update.decision;
         if let Kind::Media(media) = &mut self.kind {
@@ -220,25 +220,25 @@ impl Flow {
     }
 
     /// Takes the new window.
-    pub(super) fn on_window(&mut self, news: &CwndUpdate) {
+    pub(super) fn on_window(&mut self, cwnd_update: &CwndUpdate) {
         if let Kind::Data(data) = &mut self.kind {
-            data.window = news.after;
-            data.srtt = news.srtt.filter(|rtt| *rtt > TimeDelta::ZERO).or(data.srtt);
-            data.base_rtt = news.base_rtt.filter(|rtt| *rtt > TimeDelta::ZERO).or(data.base_rtt);
+            data.window = cwnd_update.after;
+            data.srtt = cwnd_update.srtt.filter(|rtt| *rtt > TimeDelta::ZERO).or(data.srtt);
+            data.base_rtt = cwnd_update.base_rtt.filter(|rtt| *rtt > TimeDelta::ZERO).or(data.base_rtt);
         }
     }
 
     /// Takes an acknowledgement of new data, and with it the amount that the flow can use of its window.
-    pub(super) fn on_acknowledged(&mut self, now: SendTime, news: &CwndUpdate, config: &Config) {
+    pub(super) fn on_acknowledged(&mut self, now: SendTime, cwnd_update: &CwndUpdate, config: &Config) {
         self.progress = now;
         let rtt = self.rtt(config);
         let Kind::Data(data) = &mut self.kind else { return };
         data.idle = false;
-        if news.window_limited {
+        if cwnd_update.window_limited {
             data.unused_since = None;
             self.demand = None;
         } else if now - *data.unused_since.get_or_insert(now) >= rtt {
-            let used = (news.flight + news.acked) * config.demand_room;
+            let used = (cwnd_update.flight + cwnd_update.acked) * config.demand_room;
             self.demand = Some(used.max(config.initial_window) * data.segment / rtt.secs_f64());
         }
     }
@@ -270,7 +270,7 @@ impl Flow {
         };
         self.share = share;
         match &self.kind {
-            Kind::Media(media) => self.orders.rate |= DataRate::from_bps_f64(share) != media.rate,
+            Kind::Media(media) => self.pending.rate |= DataRate::from_bps_f64(share) != media.rate,
             Kind::Data(data) => {
                 // A larger window opens with the flow's acknowledgements, a smaller one takes effect at once.
                 let limit = self.limit(config);
@@ -309,13 +309,13 @@ impl Flow {
     fn order_window(&mut self, window: Window) {
         if let Kind::Data(data) = &mut self.kind {
             data.window = window;
-            self.orders.window = Some(window);
+            self.pending.window = Some(window);
         }
     }
 
     /// The window falls to one segment: neither a waiting action nor a later one before the reduction lifts it again.
     pub(super) fn order_reduction(&mut self) {
-        self.orders = Orders { reduce: true, window: None, ..self.orders };
+        self.pending = PendingActions { reduce: true, window: None, ..self.pending };
         if let Kind::Data(data) = &mut self.kind {
             data.window.cwnd = data.window.cwnd.min(1.0);
         }
@@ -323,18 +323,18 @@ impl Flow {
 
     /// Answers the flow's host, which waits, even if the rate has not changed.
     pub(super) fn answer(&mut self) {
-        self.orders.rate = self.media().is_some();
+        self.pending.rate = self.media().is_some();
     }
 
     pub(super) fn next_order(&mut self) -> Option<CouplerAction> {
-        if core::mem::take(&mut self.orders.reduce) {
+        if core::mem::take(&mut self.pending.reduce) {
             return Some(CouplerAction::Reduce);
         }
-        if let Some(window) = self.orders.window.take() {
+        if let Some(window) = self.pending.window.take() {
             return Some(CouplerAction::Window(window));
         }
         match &mut self.kind {
-            Kind::Media(media) if core::mem::take(&mut self.orders.rate) => {
+            Kind::Media(media) if core::mem::take(&mut self.pending.rate) => {
                 if !self.present {
                     return Some(media.acknowledgement());
                 }

@@ -89,8 +89,8 @@ impl Group {
     }
 
     /// Counts a message of a flow.
-    pub(super) fn note_word(&mut self, now: SendTime, place: usize) {
-        self.flows[place].note_word(now);
+    pub(super) fn note_message(&mut self, now: SendTime, place: usize) {
+        self.flows[place].note_message(now);
     }
 
     /// Whether one flow alone takes part: it has the rate that its controller computes.
@@ -237,20 +237,20 @@ impl Group {
     }
 
     /// Takes a window event.
-    pub(super) fn on_window(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
+    pub(super) fn on_window(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         let config = self.config;
-        if !matches!(news.event, WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle) {
+        if !matches!(cwnd_update.event, WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle) {
             self.resume(place, DataRate::ZERO);
         }
         let flow = &mut self.flows[place];
-        flow.on_window(news);
-        match news.event {
+        flow.on_window(cwnd_update);
+        match cwnd_update.event {
             WindowEvent::Acknowledged => {
                 flow.set_recovering(false);
-                flow.on_acknowledged(now, news, &config);
-                self.move_by_data(now, place, news);
+                flow.on_acknowledged(now, cwnd_update, &config);
+                self.move_by_data(now, place, cwnd_update);
                 self.distribute(now);
-                self.flows[place].steer(news.before, &config);
+                self.flows[place].steer(cwnd_update.before, &config);
             }
             WindowEvent::Repairing => flow.progress = now,
             WindowEvent::RecoveryEntered => {
@@ -321,7 +321,7 @@ impl Group {
 
     /// Moves the sum by an acknowledgement of a data flow: it grows while no rate controller leads, or beside them, and
     /// shrinks while the queue is long.
-    fn move_by_data(&mut self, now: SendTime, place: usize, news: &CwndUpdate) {
+    fn move_by_data(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         if self.is_held(now) {
             return;
         }
@@ -330,12 +330,12 @@ impl Group {
         let Some(data) = flow.data() else { return };
         let queuing = (data.queuing() - data.spacing(flow.share)).max(TimeDelta::ZERO);
         self.settled |= led || queuing >= self.config.grow_below;
-        let rounds = (news.acked / self.windows().max(1.0)).min(1.0);
+        let rounds = (cwnd_update.acked / self.windows().max(1.0)).min(1.0);
         let shrinks = self.shrinks(led, queuing) * rounds;
-        let segments = match (news.window_limited && !flow.is_satisfied(), self.settled) {
+        let segments = match (cwnd_update.window_limited && !flow.is_satisfied(), self.settled) {
             (false, _) => 0.0,
             (true, true) => rounds,
-            (true, false) => (news.after.cwnd - news.before.cwnd).clamp(0.0, news.acked),
+            (true, false) => (cwnd_update.after.cwnd - cwnd_update.before.cwnd).clamp(0.0, cwnd_update.acked),
         };
         let grown = segments * self.grows(led, queuing) * data.segment / flow.rtt(&self.config).secs_f64();
         self.set_sum(self.sum * (1.0 - shrinks) + grown);

@@ -84,7 +84,7 @@ impl Mixed {
 
     fn join(&mut self, now: SendTime, member: FlowId, join: &Join) -> Result<(), Refusal> {
         let Err(place) = self.group.place(member) else { return Err(Refusal::JoinedAlready(member)) };
-        check_wishes(member, &join.parameters)?;
+        check_parameters(member, &join.parameters)?;
         let window =
             join.window.is_none_or(|windowed| is_amount(windowed.window.cwnd) && !windowed.segment.is_zero());
         if join.start.is_zero() || !window {
@@ -113,32 +113,38 @@ impl Mixed {
         now: SendTime,
         place: usize,
         member: FlowId,
-        news: &CwndUpdate,
+        cwnd_update: &CwndUpdate,
     ) -> Result<(), Refusal> {
         if matches!(self.group.flow(place).kind, Kind::Media(_)) {
             return Err(Refusal::Kind(member));
         }
-        let amounts = [news.before.cwnd, news.after.cwnd, news.acked, news.flight];
+        let amounts =
+            [cwnd_update.before.cwnd, cwnd_update.after.cwnd, cwnd_update.acked, cwnd_update.flight];
         if !amounts.into_iter().all(is_amount) {
             return Err(Refusal::Amount(member));
         }
-        self.group.on_window(now, place, news);
+        self.group.on_window(now, place, cwnd_update);
         Ok(())
     }
 }
 
 impl Mixed {
-    fn take_word(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
-        if let CouplingMessage::Join(join) = word {
+    fn take_message(
+        &mut self,
+        now: SendTime,
+        member: FlowId,
+        message: &CouplingMessage,
+    ) -> Result<(), Refusal> {
+        if let CouplingMessage::Join(join) = message {
             return self.join(now, member, join);
         }
         let place = self.group.place(member).map_err(|_| Refusal::UnknownFlow(member))?;
-        self.group.note_word(now, place);
-        match word {
+        self.group.note_message(now, place);
+        match message {
             CouplingMessage::Update(update) => self.update(now, place, member, update)?,
-            CouplingMessage::Window(news) => self.window(now, place, member, news)?,
+            CouplingMessage::Window(cwnd_update) => self.window(now, place, member, cwnd_update)?,
             CouplingMessage::FlowParameters(parameters) => {
-                check_wishes(member, parameters)?;
+                check_parameters(member, parameters)?;
                 self.group.set_parameters(now, place, *parameters);
             }
             CouplingMessage::Withdraw => self.group.withdraw(now, place),
@@ -149,9 +155,9 @@ impl Mixed {
     }
 
     /// Answers a message that makes no sense: with the flow's rate, or with a reduction for a timeout.
-    fn answer_refused(&mut self, member: FlowId, word: &CouplingMessage) {
-        if let CouplingMessage::Window(news) = word
-            && news.event == WindowEvent::TimedOut
+    fn answer_refused(&mut self, member: FlowId, message: &CouplingMessage) {
+        if let CouplingMessage::Window(cwnd_update) = message
+            && cwnd_update.event == WindowEvent::TimedOut
         {
             self.timers.push_back(member);
         } else if let Ok(place) = self.group.place(member) {
@@ -161,10 +167,15 @@ impl Mixed {
 }
 
 impl Coupler for Mixed {
-    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
-        let taken = self.take_word(now, member, word);
+    fn on_message(
+        &mut self,
+        now: SendTime,
+        member: FlowId,
+        message: &CouplingMessage,
+    ) -> Result<(), Refusal> {
+        let taken = self.take_message(now, member, message);
         if taken.is_err() {
-            self.answer_refused(member, word);
+            self.answer_refused(member, message);
         }
         taken
     }
@@ -189,7 +200,7 @@ impl Coupler for Mixed {
     }
 }
 
-fn check_wishes(member: FlowId, parameters: &FlowParameters) -> Result<(), Refusal> {
+fn check_parameters(member: FlowId, parameters: &FlowParameters) -> Result<(), Refusal> {
     if parameters.priority > 0.0 && parameters.priority.is_finite() {
         Ok(())
     } else {

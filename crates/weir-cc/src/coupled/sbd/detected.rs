@@ -60,11 +60,11 @@ impl<C: Grouped> Detected<C> {
     }
 
     /// Converts a window per round trip to a rate.
-    fn on_window(&mut self, member: FlowId, news: &CwndUpdate) {
+    fn on_window(&mut self, member: FlowId, cwnd_update: &CwndUpdate) {
         if let Ok(known) = self.segments.binary_search_by_key(&member, |&(of, _)| of)
-            && let Some(srtt) = news.srtt.filter(|srtt| *srtt > TimeDelta::ZERO)
+            && let Some(srtt) = cwnd_update.srtt.filter(|srtt| *srtt > TimeDelta::ZERO)
         {
-            let window = news.after.cwnd * self.segments[known].1.bits_f64();
+            let window = cwnd_update.after.cwnd * self.segments[known].1.bits_f64();
             self.detector.on_rate(member, window / srtt.secs_f64());
         }
     }
@@ -78,8 +78,13 @@ impl<C: Grouped> Detected<C> {
 
 impl<C: Grouped> Coupler for Detected<C> {
     /// A flow that pauses keeps its group; one that leaves does not.
-    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
-        match word {
+    fn on_message(
+        &mut self,
+        now: SendTime,
+        member: FlowId,
+        message: &CouplingMessage,
+    ) -> Result<(), Refusal> {
+        match message {
             CouplingMessage::Statistics(statistics) => {
                 let known = self.detector.group(member).is_some();
                 self.detector.on_statistics(member, statistics);
@@ -87,7 +92,7 @@ impl<C: Grouped> Coupler for Detected<C> {
                 if known { Ok(()) } else { Err(Refusal::UnknownFlow(member)) }
             }
             CouplingMessage::Join(join) => {
-                self.coupler.on_message(now, member, word)?;
+                self.coupler.on_message(now, member, message)?;
                 if let Some(windowed) = &join.window {
                     self.remember_segment(member, windowed.segment);
                 }
@@ -97,19 +102,19 @@ impl<C: Grouped> Coupler for Detected<C> {
             }
             CouplingMessage::Update(update) => {
                 self.detector.on_rate(member, update.decision.rate.bps_f64());
-                self.coupler.on_message(now, member, word)
+                self.coupler.on_message(now, member, message)
             }
             CouplingMessage::Withdraw | CouplingMessage::Leave => {
                 self.detector.leave(member);
                 self.segments.retain(|&(of, _)| of != member);
-                self.coupler.on_message(now, member, word)
+                self.coupler.on_message(now, member, message)
             }
-            CouplingMessage::Window(news) => {
-                self.on_window(member, news);
-                self.coupler.on_message(now, member, word)
+            CouplingMessage::Window(cwnd_update) => {
+                self.on_window(member, cwnd_update);
+                self.coupler.on_message(now, member, message)
             }
             CouplingMessage::FlowParameters(_) | CouplingMessage::Pause => {
-                self.coupler.on_message(now, member, word)
+                self.coupler.on_message(now, member, message)
             }
         }
     }

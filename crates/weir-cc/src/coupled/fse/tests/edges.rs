@@ -11,17 +11,18 @@ fn what_makes_no_sense_is_refused_counted_and_changes_nothing() {
     let m = FlowId;
     for priority in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(
-            flows.say(0, CouplingMessage::FlowParameters(greedy(priority))),
+            flows.send_message(0, CouplingMessage::FlowParameters(greedy(priority))),
             Err(Refusal::Priority(m(0)))
         );
-        assert_eq!(flows.say(7, join(greedy(priority), 300.0, 300.0)), Err(Refusal::Priority(m(7))));
+        assert_eq!(flows.send_message(7, join(greedy(priority), 300.0, 300.0)), Err(Refusal::Priority(m(7))));
     }
-    assert_eq!(flows.say(7, join(greedy(1.0), 0.0, 300.0)), Err(Refusal::Amount(m(7))));
-    assert_eq!(flows.say(7, join(greedy(1.0), 300.0, 0.0)), Err(Refusal::Amount(m(7))));
-    assert_eq!(flows.say(1, join(greedy(1.0), 300.0, 300.0)), Err(Refusal::JoinedAlready(m(1))));
-    for word in [CouplingMessage::Pause, CouplingMessage::Leave, CouplingMessage::FlowParameters(greedy(1.0))]
+    assert_eq!(flows.send_message(7, join(greedy(1.0), 0.0, 300.0)), Err(Refusal::Amount(m(7))));
+    assert_eq!(flows.send_message(7, join(greedy(1.0), 300.0, 0.0)), Err(Refusal::Amount(m(7))));
+    assert_eq!(flows.send_message(1, join(greedy(1.0), 300.0, 300.0)), Err(Refusal::JoinedAlready(m(1))));
+    for message in
+        [CouplingMessage::Pause, CouplingMessage::Leave, CouplingMessage::FlowParameters(greedy(1.0))]
     {
-        assert_eq!(flows.say(7, word), Err(Refusal::UnknownFlow(m(7))));
+        assert_eq!(flows.send_message(7, message), Err(Refusal::UnknownFlow(m(7))));
     }
     assert_eq!(flows.fse.set_group(m(7), Some(1)), Err(Refusal::UnknownFlow(m(7))));
     let refused = Refused { unknown_flow: 3, joined_already: 1, priority: 8, amount: 2, kind: 0 };
@@ -32,8 +33,8 @@ fn what_makes_no_sense_is_refused_counted_and_changes_nothing() {
 #[test]
 fn who_tells_nonsense_is_answered_with_its_share() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0), (1.0, 1000.0)]);
-    flows.say(1, join(greedy(1.0), 300.0, 300.0)).unwrap_err();
-    assert_eq!(flows.orders, [(1, CouplerAction::Rate { rate: kbps(1000.0), epoch: 1 })]);
+    flows.send_message(1, join(greedy(1.0), 300.0, 300.0)).unwrap_err();
+    assert_eq!(flows.actions, [(1, CouplerAction::Rate { rate: kbps(1000.0), epoch: 1 })]);
 }
 
 #[test]
@@ -91,9 +92,9 @@ fn a_desired_rate_below_the_least_is_the_least() {
 
 #[test]
 fn the_order_of_updates_of_one_instant_makes_no_difference_to_algorithm_1() {
-    for order in [[0, 1], [1, 0]] {
+    for sequence in [[0, 1], [1, 0]] {
         let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 2000.0), (1.0, 2000.0)]);
-        for flow in order {
+        for flow in sequence {
             // Both computed before either received the other's.
             let (rate, why) = [(3000.0, ChangeReason::Growth), (1250.0, ChangeReason::Loss)][flow as usize];
             flows.computes_from(flow, 2000.0, 0, rate, why);
@@ -123,8 +124,8 @@ fn a_flow_that_is_where_it_should_be_is_answered_and_told_nothing() {
     flows.loses(0, 1000.0);
     assert_eq!(flows.ordered_to(), [1], "the first has halved by itself");
     flows.at_ms(100).grows(0, 1000.0);
-    assert!(flows.orders.is_empty());
-    assert_eq!(flows.heard, [0], "somebody is here");
+    assert!(flows.actions.is_empty());
+    assert_eq!(flows.acknowledged, [0], "flow 0 gets an answer");
 }
 
 #[test]
@@ -141,22 +142,25 @@ fn who_has_not_taken_the_newest_order_is_told_again() {
 fn the_timer_of_a_flow_without_a_round_trip_time_takes_the_longest_known() {
     for (known, expiry) in [([Some(300), Some(50)], 600), ([None, Some(50)], 100), ([None, None], 200)] {
         let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 1000.0); 3]);
-        let tell = |flows: &mut Flows, flow: u32, (base, rate): (f64, f64), rtt: Option<i64>, why| {
+        let compute = |flows: &mut Flows, flow: u32, (base, rate): (f64, f64), rtt: Option<i64>, why| {
             let decision =
                 Decision { rate: kbps(rate), base: kbps(base), why, rtt: rtt.map(TimeDelta::from_millis) };
             let epoch = flows.taken[flow as usize].1;
             flows
-                .say(flow, CouplingMessage::Update(Update { decision, window: None, epoch, heard: true }))
+                .send_message(
+                    flow,
+                    CouplingMessage::Update(Update { decision, window: None, epoch, heard: true }),
+                )
                 .unwrap();
         };
-        tell(&mut flows, 1, (1000.0, 1000.0), known[0], ChangeReason::Growth);
-        tell(&mut flows, 2, (1000.0, 1000.0), known[1], ChangeReason::Growth);
-        tell(&mut flows, 0, (1000.0, 500.0), None, ChangeReason::Loss);
+        compute(&mut flows, 1, (1000.0, 1000.0), known[0], ChangeReason::Growth);
+        compute(&mut flows, 2, (1000.0, 1000.0), known[1], ChangeReason::Growth);
+        compute(&mut flows, 0, (1000.0, 500.0), None, ChangeReason::Loss);
         flows.at_ms(expiry - 1);
-        tell(&mut flows, 1, (500.0, 800.0), known[0], ChangeReason::Growth);
+        compute(&mut flows, 1, (500.0, 800.0), known[0], ChangeReason::Growth);
         flows.shared_among(&[(0, 500.0), (1, 500.0), (2, 500.0)], 1500.0);
         flows.at_ms(expiry);
-        tell(&mut flows, 1, (500.0, 800.0), known[0], ChangeReason::Growth);
+        compute(&mut flows, 1, (500.0, 800.0), known[0], ChangeReason::Growth);
         flows.shared_among(&[(0, 600.0), (1, 600.0), (2, 600.0)], 1800.0);
     }
 }
@@ -175,7 +179,7 @@ fn one_flow_is_coupled_with_nobody() {
         for (ms, rate) in [(0, 301.0), (10, 150.5), (20, 3.0), (30, 3000.0), (40, 12.3456)] {
             for why in reasons {
                 flows.at_ms(ms).computes(0, rate, why);
-                assert!(flows.orders.is_empty(), "{config:?}: {:?}", flows.orders);
+                assert!(flows.actions.is_empty(), "{config:?}: {:?}", flows.actions);
                 flows.are(rate, &[rate]);
             }
         }
@@ -219,7 +223,7 @@ fn a_silent_flow_has_paused_and_its_next_update_brings_it_back() {
 #[test]
 fn any_word_keeps_a_flow_alive_and_rare_updates_are_waited_for() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 300.0), (1.0, 300.0)]);
-    flows.at_ms(3000).say(1, CouplingMessage::FlowParameters(greedy(1.0))).unwrap();
+    flows.at_ms(3000).send_message(1, CouplingMessage::FlowParameters(greedy(1.0))).unwrap();
     flows.at_ms(5500).fse.on_timeout(SendTime::from_millis(5500));
     assert_eq!(flows.fse.aggregate(FlowId(0)), None);
     assert!(flows.fse.aggregate(FlowId(1)).is_some());
@@ -245,7 +249,7 @@ fn a_flow_that_was_alone_and_silent_goes_on_as_it_was() {
         flows.at_ms(9000).fse.on_timeout(SendTime::from_millis(9000));
         assert_eq!(flows.fse.aggregate(FlowId(0)), None);
         flows.grows(0, 950.0).are(950.0, &[950.0]);
-        assert!(flows.orders.is_empty(), "{config:?}");
+        assert!(flows.actions.is_empty(), "{config:?}");
     }
 }
 
@@ -255,8 +259,8 @@ fn orders_are_numbered_on_when_a_flow_comes_again() {
     for _ in 0..3 {
         flows.grows(0, 1100.0 + flows.taken[0].0);
         let newest = flows.taken[1].1;
-        flows.say(1, CouplingMessage::Leave).unwrap();
-        flows.say(1, join(greedy(1.0), 300.0, 300.0)).unwrap();
+        flows.send_message(1, CouplingMessage::Leave).unwrap();
+        flows.send_message(1, join(greedy(1.0), 300.0, 300.0)).unwrap();
         flows.grows(0, 1100.0 + flows.taken[0].0);
         assert!(newest > 0 && flows.taken[1].1 > newest);
     }
@@ -266,7 +270,7 @@ fn orders_are_numbered_on_when_a_flow_comes_again() {
 fn a_timer_of_who_joined_without_a_window_is_answered() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0), (1.0, 1000.0)]);
     let window = Window { cwnd: 10.0, ssthresh: 5.0 };
-    let news = CwndUpdate {
+    let cwnd_update = CwndUpdate {
         event: WindowEvent::TimedOut,
         before: window,
         after: window,
@@ -276,7 +280,7 @@ fn a_timer_of_who_joined_without_a_window_is_answered() {
         srtt: None,
         base_rtt: None,
     };
-    flows.orders.clear();
-    flows.say(1, CouplingMessage::Window(news)).unwrap();
-    assert_eq!(flows.orders, [(1, CouplerAction::Reduce)]);
+    flows.actions.clear();
+    flows.send_message(1, CouplingMessage::Window(cwnd_update)).unwrap();
+    assert_eq!(flows.actions, [(1, CouplerAction::Reduce)]);
 }

@@ -8,7 +8,7 @@ fn two(config: Config) -> Flows {
 
 /// `S_CR` in kbit/s and the number of a flow's group.
 fn group(flows: &Flows, flow: u32) -> Option<(f64, u32)> {
-    flows.fse.aggregate(FlowId(flow)).map(|told| ((told.sum / 1e3).round(), told.group))
+    flows.fse.aggregate(FlowId(flow)).map(|aggregate| ((aggregate.sum / 1e3).round(), aggregate.group))
 }
 
 #[test]
@@ -16,7 +16,7 @@ fn a_flow_joins_others_with_its_start_rate_and_the_next_update_shares() {
     for config in [Config::rtp_2014_active(), Config::rfc8699_conservative()] {
         let mut flows = two(config);
         flows.joins(greedy(1.0), 300.0);
-        assert!(flows.orders.is_empty());
+        assert!(flows.actions.is_empty());
         flows.are(4300.0, &[2000.0, 2000.0, 300.0]);
         flows.grows(0, 2200.0).are(4500.0, &[1500.0; 3]);
     }
@@ -32,9 +32,9 @@ fn it_may_have_its_share_at_once() {
 #[test]
 fn a_flow_that_leaves_leaves_its_rate_to_the_others() {
     for config in [Config::rtp_2014_active(), Config::rfc8699_conservative(), Config::rfc8699_active()] {
-        for word in [CouplingMessage::Leave, CouplingMessage::Pause] {
+        for message in [CouplingMessage::Leave, CouplingMessage::Pause] {
             let mut flows = two(config);
-            flows.say(1, word).unwrap();
+            flows.send_message(1, message).unwrap();
             flows.grows(0, 2000.0).shared_among(&[(0, 4000.0)], 4000.0);
             flows.loses(0, 2000.0).shared_among(&[(0, 2000.0)], 2000.0);
         }
@@ -45,13 +45,13 @@ fn a_flow_that_leaves_leaves_its_rate_to_the_others() {
 fn a_flow_that_goes_on_by_itself_takes_its_rate_along_and_brings_it_back() {
     for config in [Config::rtp_2014_active(), Config::rfc8699_conservative(), Config::rfc8699_active()] {
         let mut flows = two(config);
-        flows.say(1, CouplingMessage::Withdraw).unwrap();
+        flows.send_message(1, CouplingMessage::Withdraw).unwrap();
         flows.shared_among(&[(0, 2000.0)], 2000.0);
         assert_eq!(group(&flows, 1), None);
-        let unknown = flows.say(1, CouplingMessage::Withdraw);
+        let unknown = flows.send_message(1, CouplingMessage::Withdraw);
         assert_eq!(unknown, Err(Refusal::UnknownFlow(FlowId(1))));
         flows.loses(0, 1000.0).shared_among(&[(0, 1000.0)], 1000.0);
-        flows.say(1, join(greedy(1.0), 600.0, 600.0)).unwrap();
+        flows.send_message(1, join(greedy(1.0), 600.0, 600.0)).unwrap();
         assert_eq!(group(&flows, 1), Some((1600.0, 0)));
     }
 }
@@ -63,7 +63,7 @@ fn what_a_flow_cut_in_the_ten_seconds_before_it_withdraws_is_taken_back() {
         // The flow cuts the sum to a fifth, and once more to a half.
         flows.at_ms(1000).loses(1, 400.0).are(800.0, &[400.0; 2]);
         flows.at_ms(6000).loses(1, 200.0).are(400.0, &[200.0; 2]);
-        flows.at_ms(1000 + ms).say(1, CouplingMessage::Withdraw).unwrap();
+        flows.at_ms(1000 + ms).send_message(1, CouplingMessage::Withdraw).unwrap();
         // The next update of the other flow is answered with its restored rate.
         flows.grows(0, 210.0);
         flows.taken[0].0
@@ -76,7 +76,7 @@ fn what_a_flow_cut_in_the_ten_seconds_before_it_withdraws_is_taken_back() {
 fn a_flow_that_resumes_beside_others_is_ordered_to_its_start_rate() {
     for config in all_forms() {
         let mut flows = two(config);
-        flows.say(1, CouplingMessage::Pause).unwrap();
+        flows.send_message(1, CouplingMessage::Pause).unwrap();
         let unheard = flows.fse.on_message(
             flows.now,
             FlowId(1),
@@ -90,8 +90,8 @@ fn a_flow_that_resumes_beside_others_is_ordered_to_its_start_rate() {
         assert_eq!(unheard, Err(Refusal::UnknownFlow(FlowId(1))), "it has paused");
         flows.grows(0, 2000.0);
         let alone = flows.taken[0].0;
-        flows.orders.clear();
-        flows.say(1, join(greedy(1.0), 300.0, 2000.0)).unwrap();
+        flows.actions.clear();
+        flows.send_message(1, join(greedy(1.0), 300.0, 2000.0)).unwrap();
         assert_eq!(flows.taken[1].0, 300.0, "{config:?}");
         assert_eq!(flows.ordered_to(), [1]);
         assert_eq!(group(&flows, 1), Some((alone + 300.0, 0)));
@@ -103,10 +103,10 @@ fn a_flow_that_resumes_alone_is_ordered_nothing() {
     for config in all_forms() {
         let mut flows = Flows::at(config, &[(1.0, 300.0)]);
         flows.grows(0, 2000.0);
-        flows.say(0, CouplingMessage::Pause).unwrap();
-        flows.say(0, join(greedy(1.0), 300.0, 2000.0)).unwrap();
+        flows.send_message(0, CouplingMessage::Pause).unwrap();
+        flows.send_message(0, join(greedy(1.0), 300.0, 2000.0)).unwrap();
         flows.are(2000.0, &[2000.0]);
-        assert!(flows.orders.is_empty());
+        assert!(flows.actions.is_empty());
     }
 }
 
@@ -114,8 +114,8 @@ fn a_flow_that_resumes_alone_is_ordered_nothing() {
 fn the_last_flow_ends_its_group_and_its_number_is_never_used_again() {
     let mut flows = two(Config::rfc8699_conservative());
     flows.loses(0, 1000.0);
-    flows.say(0, CouplingMessage::Leave).unwrap();
-    flows.say(1, CouplingMessage::Leave).unwrap();
+    flows.send_message(0, CouplingMessage::Leave).unwrap();
+    flows.send_message(1, CouplingMessage::Leave).unwrap();
     assert_eq!(group(&flows, 0), None);
     flows.taken.clear();
     flows.joins(greedy(1.0), 300.0);
@@ -128,8 +128,8 @@ fn the_last_flow_ends_its_group_and_its_number_is_never_used_again() {
 #[test]
 fn orders_to_a_flow_that_has_left_are_not_given() {
     let mut flows = two(Config::rfc8699_active());
-    let word = CouplingMessage::FlowParameters(greedy(3.0));
-    flows.fse.on_message(flows.now, FlowId(0), &word).unwrap();
+    let message = CouplingMessage::FlowParameters(greedy(3.0));
+    flows.fse.on_message(flows.now, FlowId(0), &message).unwrap();
     let decision = Decision { rate: kbps(2100.0), base: kbps(2000.0), why: ChangeReason::Growth, rtt: None };
     let update = CouplingMessage::Update(Update { decision, window: None, epoch: 0, heard: true });
     flows.fse.on_message(flows.now, FlowId(0), &update).unwrap();
@@ -142,7 +142,7 @@ fn orders_to_a_flow_that_has_left_are_not_given() {
 fn another_priority_counts_from_the_next_update_on_or_at_once() {
     for at_once in [false, true] {
         let mut flows = two(Config { distribute_on_change: at_once, ..Config::rfc8699_active() });
-        flows.say(0, CouplingMessage::FlowParameters(greedy(3.0))).unwrap();
+        flows.send_message(0, CouplingMessage::FlowParameters(greedy(3.0))).unwrap();
         flows.are(4000.0, if at_once { &[3000.0, 1000.0] } else { &[2000.0, 2000.0] });
         let present = flows.taken[1].0;
         flows.grows(1, present).are(4000.0, &[3000.0, 1000.0]);
@@ -155,16 +155,16 @@ fn without_a_group_a_flow_is_not_coupled() {
     flows.joins(greedy(1.0), 300.0);
     flows.joins(greedy(1.0), 300.0);
     flows.grows(0, 1000.0);
-    assert_eq!((group(&flows, 0), flows.orders.len()), (None, 0));
+    assert_eq!((group(&flows, 0), flows.actions.len()), (None, 0));
     for flow in [0, 1] {
         flows.fse.set_group(FlowId(flow), Some(7)).unwrap();
     }
     flows.are(1300.0, &[1000.0, 300.0]);
     flows.grows(0, 1000.0).are(1300.0, &[650.0, 650.0]);
     flows.fse.set_group(FlowId(1), None).unwrap();
-    flows.orders.clear();
+    flows.actions.clear();
     flows.poll();
-    assert_eq!(flows.orders, [(1, CouplerAction::Uncoupled)]);
+    assert_eq!(flows.actions, [(1, CouplerAction::Uncoupled)]);
     flows.grows(0, 700.0).shared_among(&[(0, 700.0)], 700.0);
 }
 
@@ -202,10 +202,10 @@ fn a_group_never_has_less_than_its_flows_go_by() {
 #[test]
 fn the_place_of_a_paused_flow_is_kept_by_its_group() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0); 3]);
-    flows.say(2, CouplingMessage::Pause).unwrap();
+    flows.send_message(2, CouplingMessage::Pause).unwrap();
     flows.fse.set_group(FlowId(2), Some(5)).unwrap();
     assert_eq!(group(&flows, 2), None);
-    flows.say(2, join(greedy(1.0), 300.0, 1000.0)).unwrap();
+    flows.send_message(2, join(greedy(1.0), 300.0, 1000.0)).unwrap();
     flows.shared_among(&[(2, 1000.0)], 1000.0);
 }
 

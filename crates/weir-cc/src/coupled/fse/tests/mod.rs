@@ -37,9 +37,9 @@ struct Flows {
     now: SendTime,
     /// The rate in use of each flow, in kbit/s, and the newest action it took.
     taken: Vec<(f64, u32)>,
-    orders: Vec<(u32, CouplerAction)>,
+    actions: Vec<(u32, CouplerAction)>,
     /// Flows that got an answer without a new rate.
-    heard: Vec<u32>,
+    acknowledged: Vec<u32>,
 }
 
 impl Flows {
@@ -49,7 +49,7 @@ impl Flows {
 
     fn grouped(config: Config, grouping: Grouping) -> Self {
         let fse = Fse::new(config, grouping).unwrap();
-        Self { fse, now: SendTime::ZERO, taken: Vec::new(), orders: Vec::new(), heard: Vec::new() }
+        Self { fse, now: SendTime::ZERO, taken: Vec::new(), actions: Vec::new(), acknowledged: Vec::new() }
     }
 
     /// Greedy flows at these rates, in order.
@@ -65,27 +65,27 @@ impl Flows {
     fn joins(&mut self, parameters: FlowParameters, rate: f64) -> u32 {
         let flow = self.taken.len() as u32;
         self.taken.push((rate, 0));
-        self.say(flow, join(parameters, rate, rate)).unwrap();
+        self.send_message(flow, join(parameters, rate, rate)).unwrap();
         flow
     }
 
-    fn say(&mut self, flow: u32, word: CouplingMessage) -> Result<(), Refusal> {
-        let taken = self.fse.on_message(self.now, FlowId(flow), &word);
+    fn send_message(&mut self, flow: u32, message: CouplingMessage) -> Result<(), Refusal> {
+        let taken = self.fse.on_message(self.now, FlowId(flow), &message);
         self.poll();
         taken
     }
 
     fn poll(&mut self) {
-        while let Some((FlowId(flow), order)) = self.fse.poll_action() {
-            if matches!(order, CouplerAction::Rate { epoch: 0, .. }) {
-                self.heard.push(flow);
+        while let Some((FlowId(flow), action)) = self.fse.poll_action() {
+            if matches!(action, CouplerAction::Rate { epoch: 0, .. }) {
+                self.acknowledged.push(flow);
                 continue;
             }
-            self.orders.push((flow, order));
+            self.actions.push((flow, action));
             if let (CouplerAction::Rate { rate, epoch }, Some(taken)) =
-                (order, self.taken.get_mut(flow as usize))
+                (action, self.taken.get_mut(flow as usize))
             {
-                assert!(epoch > taken.1, "orders are numbered");
+                assert!(epoch > taken.1, "actions are numbered");
                 *taken = (rate.bps_f64() / 1e3, epoch);
             }
         }
@@ -103,13 +103,16 @@ impl Flows {
     }
 
     fn computes_from(&mut self, flow: u32, base: f64, epoch: u32, rate: f64, why: ChangeReason) -> &mut Self {
-        self.orders.clear();
-        self.heard.clear();
+        self.actions.clear();
+        self.acknowledged.clear();
         let rtt = Some(TimeDelta::from_millis(100));
         let decision = Decision { rate: kbps(rate), base: kbps(base), why, rtt };
         self.taken[flow as usize].0 = rate;
-        self.say(flow, CouplingMessage::Update(Update { decision, window: None, epoch, heard: true }))
-            .unwrap();
+        self.send_message(
+            flow,
+            CouplingMessage::Update(Update { decision, window: None, epoch, heard: true }),
+        )
+        .unwrap();
         self
     }
 
@@ -132,17 +135,17 @@ impl Flows {
     /// Checks the group of these flows: its sum and their shares.
     #[track_caller]
     fn shared_among(&self, shares: &[(u32, f64)], sum: f64) {
-        let told = self.fse.aggregate(FlowId(shares[0].0)).unwrap();
-        assert!((told.sum / 1e3 - sum).abs() < 0.01, "S_CR is {} and not {sum}", told.sum / 1e3);
+        let aggregate = self.fse.aggregate(FlowId(shares[0].0)).unwrap();
+        assert!((aggregate.sum / 1e3 - sum).abs() < 0.01, "S_CR is {} and not {sum}", aggregate.sum / 1e3);
         for &(flow, share) in shares {
             let is = self.fse.share(FlowId(flow)).unwrap() / 1e3;
             assert!((is - share).abs() < 0.01, "flow {flow} has {is} and not {share}");
-            assert_eq!(self.fse.aggregate(FlowId(flow)), Some(told));
+            assert_eq!(self.fse.aggregate(FlowId(flow)), Some(aggregate));
         }
     }
 
     fn ordered_to(&self) -> Vec<u32> {
-        let mut flows: Vec<u32> = self.orders.iter().map(|&(flow, _)| flow).collect();
+        let mut flows: Vec<u32> = self.actions.iter().map(|&(flow, _)| flow).collect();
         flows.sort_unstable();
         flows
     }

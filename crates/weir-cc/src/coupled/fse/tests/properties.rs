@@ -66,7 +66,7 @@ fn event() -> impl Strategy<Value = WindowEvent> {
     ])
 }
 
-fn word() -> impl Strategy<Value = CouplingMessage> {
+fn message() -> impl Strategy<Value = CouplingMessage> {
     let join = (parameters(), rate(), rate(), prop::option::of(windowed())).prop_map(
         |(parameters, start, present, window)| {
             CouplingMessage::Join(Join { parameters, start, present, window })
@@ -78,7 +78,7 @@ fn word() -> impl Strategy<Value = CouplingMessage> {
             CouplingMessage::Update(Update { decision, window: None, epoch, heard: true })
         },
     );
-    let news =
+    let cwnd_update =
         (event(), window(), window(), rtt(), rtt()).prop_map(|(event, before, after, srtt, base_rtt)| {
             let (acked, flight, window_limited) = (1.0, before.cwnd, true);
             CouplingMessage::Window(CwndUpdate {
@@ -95,7 +95,7 @@ fn word() -> impl Strategy<Value = CouplingMessage> {
     prop_oneof![
         3 => join,
         8 => update,
-        4 => news,
+        4 => cwnd_update,
         1 => parameters().prop_map(CouplingMessage::FlowParameters),
         1 => Just(CouplingMessage::Pause),
         1 => Just(CouplingMessage::Withdraw),
@@ -106,7 +106,7 @@ fn word() -> impl Strategy<Value = CouplingMessage> {
 fn act() -> impl Strategy<Value = Act> {
     let member = 0..MEMBERS;
     prop_oneof![
-        20 => (member.clone(), word()).prop_map(|(member, word)| Act::Say(member, word)),
+        20 => (member.clone(), message()).prop_map(|(member, message)| Act::Say(member, message)),
         1 => (member, prop::option::of(0_u32..3)).prop_map(|(member, label)| Act::Group(member, label)),
         1 => (0_u32..3, 0_u32..3).prop_map(|(into, from)| Act::Merge(into, from)),
         1 => (0_u32..3, 0_u32..3).prop_map(|(from, into)| Act::Split(from, into)),
@@ -132,9 +132,9 @@ type Wished = [Option<FlowParameters>; MEMBERS as usize];
 
 fn live(fse: &mut Fse, now: SendTime, act: &Act, wished: &mut Wished) {
     match act {
-        Act::Say(member, word) => {
-            let taken = fse.on_message(now, FlowId(*member), word).is_ok();
-            match word {
+        Act::Say(member, message) => {
+            let taken = fse.on_message(now, FlowId(*member), message).is_ok();
+            match message {
                 CouplingMessage::Join(join) if taken => wished[*member as usize] = Some(join.parameters),
                 CouplingMessage::FlowParameters(parameters) if taken => {
                     wished[*member as usize] = Some(*parameters);
@@ -147,11 +147,11 @@ fn live(fse: &mut Fse, now: SendTime, act: &Act, wished: &mut Wished) {
         Act::Split(from, into) => fse.split(*from, *into, |FlowId(member)| member % 2 == 0),
         Act::Timeout => fse.on_timeout(now),
     }
-    let mut orders = 0;
-    while let Some((_, order)) = fse.poll_action() {
-        orders += 1;
-        assert!(orders <= 4 * MEMBERS, "it never stops ordering");
-        if let CouplerAction::Window(window) = order {
+    let mut actions = 0;
+    while let Some((_, action)) = fse.poll_action() {
+        actions += 1;
+        assert!(actions <= 4 * MEMBERS, "the number of actions is bounded");
+        if let CouplerAction::Window(window) = action {
             assert!(window.cwnd >= 1.0 && window.cwnd.is_finite() && window.ssthresh > 0.0, "{window:?}");
         }
     }

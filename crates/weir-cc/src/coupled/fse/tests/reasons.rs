@@ -70,7 +70,7 @@ fn bounds_are_noted_while_the_timer_runs() {
 fn a_new_wish_lifts_a_bound() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.computes(0, 500.0, ChangeReason::Application).are(2500.0, &[500.0, 2000.0]);
-    flows.say(0, CouplingMessage::FlowParameters(wanting(1.0, 1500.0))).unwrap();
+    flows.send_message(0, CouplingMessage::FlowParameters(wanting(1.0, 1500.0))).unwrap();
     flows.grows(1, 2000.0).are(2500.0, &[1250.0, 1250.0]);
 }
 
@@ -83,7 +83,7 @@ fn feedback_that_one_flow_misses_alone_pauses_it() {
         }
         flows.at_ms(3000).computes(0, 1000.0, ChangeReason::Timeout);
         assert_eq!(flows.fse.aggregate(FlowId(0)), None);
-        assert!(flows.orders.is_empty(), "it goes on by itself");
+        assert!(flows.actions.is_empty(), "it goes on by itself");
         flows.at_ms(3100).grows(1, 2000.0).shared_among(&[(1, 4000.0)], 4000.0);
         // Another timeout does not bring it back; feedback from the path does.
         flows.at_ms(4000).computes(0, 500.0, ChangeReason::Timeout);

@@ -116,10 +116,10 @@ fn the_example_of_appendix_c() {
     flows.loses(0, 8000.0).are(9000.0, &[6000.0, 1000.0]);
     assert_eq!(flows.ordered_to(), [0], "only who tells is answered");
     flows.grows(1, 2000.0).are(10_000.0, &[6000.0, 3333.33]);
-    flows.say(0, CouplingMessage::FlowParameters(wanting(1.0, 2000.0))).unwrap();
+    flows.send_message(0, CouplingMessage::FlowParameters(wanting(1.0, 2000.0))).unwrap();
     flows.grows(0, 7000.0).are(11_000.0, &[2000.0, 3333.33]);
     flows.grows(1, 4333.33).are(12_000.0, &[2000.0, 9333.33]);
-    flows.say(0, CouplingMessage::Leave).unwrap();
+    flows.send_message(0, CouplingMessage::Leave).unwrap();
     flows.loses(1, 7333.33).shared_among(&[(1, 9333.33)], 9333.33);
 }
 
@@ -179,7 +179,7 @@ fn without_redistribution_the_sum_inflates() {
     }
     let sum = flows.fse.aggregate(FlowId(0)).unwrap().sum / 1e3;
     assert!((sum - 48_000.0).abs() < 100.0, "{sum}");
-    flows.say(0, CouplingMessage::FlowParameters(greedy(1.0))).unwrap();
+    flows.send_message(0, CouplingMessage::FlowParameters(greedy(1.0))).unwrap();
     flows.grows(1, 8001.0);
     assert!(flows.taken[0].0 > 39_900.0, "{:?}", flows.taken);
 }
@@ -188,7 +188,7 @@ fn without_redistribution_the_sum_inflates() {
 fn priorities_of_the_paper() {
     let mut flows = Flows::at(Config::rtp_2014_conservative(), &[(1.0, 5000.0), (1.0, 5000.0)]);
     for (priority, share) in [(0.66, 0.3976), (0.42, 0.2958), (0.25, 0.2), (0.11, 0.0991)] {
-        flows.say(0, CouplingMessage::FlowParameters(greedy(priority))).unwrap();
+        flows.send_message(0, CouplingMessage::FlowParameters(greedy(priority))).unwrap();
         let present = flows.taken[1].0;
         flows.grows(1, present);
         let (one, other) = (flows.taken[0].0, flows.taken[1].0);

@@ -17,12 +17,12 @@ fn join_windowed(flows: &mut Flows, base_rtt: Option<TimeDelta>) -> u32 {
     let flow = flows.taken.len() as u32;
     flows.taken.push((1000.0, 0));
     let (start, window) = (kbps(1000.0), Some(windowed(base_rtt)));
-    let word = CouplingMessage::Join(Join { parameters: greedy(1.0), start, present: start, window });
-    flows.say(flow, word).unwrap();
+    let message = CouplingMessage::Join(Join { parameters: greedy(1.0), start, present: start, window });
+    flows.send_message(flow, message).unwrap();
     flow
 }
 
-fn news(event: WindowEvent, before: Window, after: Window) -> CwndUpdate {
+fn update_of(event: WindowEvent, before: Window, after: Window) -> CwndUpdate {
     CwndUpdate {
         event,
         before,
@@ -35,9 +35,9 @@ fn news(event: WindowEvent, before: Window, after: Window) -> CwndUpdate {
     }
 }
 
-fn tell(flows: &mut Flows, flow: u32, event: WindowEvent, before: Window, after: Window) {
-    flows.orders.clear();
-    flows.say(flow, CouplingMessage::Window(news(event, before, after))).unwrap();
+fn report_window(flows: &mut Flows, flow: u32, event: WindowEvent, before: Window, after: Window) {
+    flows.actions.clear();
+    flows.send_message(flow, CouplingMessage::Window(update_of(event, before, after))).unwrap();
 }
 
 fn window(cwnd: f64, ssthresh: f64) -> Window {
@@ -46,7 +46,7 @@ fn window(cwnd: f64, ssthresh: f64) -> Window {
 
 /// The window to which a flow was ordered.
 fn ordered(flows: &Flows, flow: u32) -> Option<Window> {
-    flows.orders.iter().find_map(|&(to, order)| match order {
+    flows.actions.iter().find_map(|&(to, action)| match action {
         CouplerAction::Window(window) if to == flow => Some(window),
         _ => None,
     })
@@ -65,7 +65,7 @@ fn a_window_shares_with_a_rate() {
     let tcp = join_windowed(&mut flows, Some(RTT));
     flows.shared_among(&[(0, 3000.0), (tcp, 1000.0)], 4000.0);
     // A segment more is 100 kbit/s more for both; before any congestion it stays in slow start.
-    tell(&mut flows, tcp, WindowEvent::Acknowledged, FIRST, window(11.0, f64::INFINITY));
+    report_window(&mut flows, tcp, WindowEvent::Acknowledged, FIRST, window(11.0, f64::INFINITY));
     flows.shared_among(&[(0, 2050.0), (tcp, 2050.0)], 4100.0);
     assert_eq!(flows.taken[0].0, 2050.0);
     near(ordered(&flows, tcp), 20.5, f64::INFINITY);
@@ -88,15 +88,15 @@ fn each_recovery_is_one_cut_and_hears_no_order() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 1000.0)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
     // The transport inflates its window; the congestion controller wants half.
-    tell(&mut flows, tcp, WindowEvent::RecoveryEntered, FIRST, window(8.0, 5.0));
+    report_window(&mut flows, tcp, WindowEvent::RecoveryEntered, FIRST, window(8.0, 5.0));
     flows.shared_among(&[(0, 500.0), (tcp, 500.0)], 1000.0);
     assert_eq!(flows.taken[0].0, 500.0, "the others yield at once");
-    tell(&mut flows, tcp, WindowEvent::RecoveryEntered, window(8.0, 5.0), window(9.0, 5.0));
+    report_window(&mut flows, tcp, WindowEvent::RecoveryEntered, window(8.0, 5.0), window(9.0, 5.0));
     flows.at_ms(300).grows(0, 700.0);
     flows.shared_among(&[(0, 600.0), (tcp, 600.0)], 1200.0);
     assert_eq!(ordered(&flows, tcp), None);
-    tell(&mut flows, tcp, WindowEvent::Repairing, window(8.0, 5.0), window(8.0, 5.0));
-    tell(&mut flows, tcp, WindowEvent::RecoveryLeft, window(8.0, 5.0), window(5.0, 5.0));
+    report_window(&mut flows, tcp, WindowEvent::Repairing, window(8.0, 5.0), window(8.0, 5.0));
+    report_window(&mut flows, tcp, WindowEvent::RecoveryLeft, window(8.0, 5.0), window(5.0, 5.0));
     flows.shared_among(&[(0, 600.0), (tcp, 600.0)], 1200.0);
     near(ordered(&flows, tcp), 6.0, 5.0);
 }
@@ -106,7 +106,7 @@ fn a_mark_is_a_cut_and_a_fall_without_one_is_delay() {
     for event in [WindowEvent::Marked, WindowEvent::Acknowledged] {
         let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 1000.0)]);
         let tcp = join_windowed(&mut flows, Some(RTT));
-        tell(&mut flows, tcp, event, FIRST, window(8.0, 8.0));
+        report_window(&mut flows, tcp, event, FIRST, window(8.0, 8.0));
         flows.shared_among(&[(0, 800.0), (tcp, 800.0)], 1600.0);
     }
 }
@@ -115,23 +115,23 @@ fn a_mark_is_a_cut_and_a_fall_without_one_is_delay() {
 fn a_timer_that_runs_out_reduces_only_where_nobody_is_acknowledged() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 1000.0)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
-    tell(&mut flows, tcp, WindowEvent::Acknowledged, FIRST, FIRST);
+    report_window(&mut flows, tcp, WindowEvent::Acknowledged, FIRST, FIRST);
     // The other flow gets feedback: the timer retransmits, one loss is reported, and the window is the share.
     flows.at_ms(900).grows(0, 1000.0);
     flows.at_ms(1000);
-    tell(&mut flows, tcp, WindowEvent::TimedOut, FIRST, FIRST);
+    report_window(&mut flows, tcp, WindowEvent::TimedOut, FIRST, FIRST);
     flows.shared_among(&[(0, 500.0), (tcp, 500.0)], 1000.0);
     near(ordered(&flows, tcp), 5.0, 5.0);
-    assert!(!flows.orders.contains(&(tcp, CouplerAction::Reduce)));
+    assert!(!flows.actions.contains(&(tcp, CouplerAction::Reduce)));
     // No flow had feedback for long.
     flows.at_ms(5000);
-    tell(&mut flows, tcp, WindowEvent::TimedOut, window(5.0, 5.0), window(5.0, 5.0));
-    assert_eq!(flows.orders, [(tcp, CouplerAction::Reduce)]);
+    report_window(&mut flows, tcp, WindowEvent::TimedOut, window(5.0, 5.0), window(5.0, 5.0));
+    assert_eq!(flows.actions, [(tcp, CouplerAction::Reduce)]);
     // Reduced to one segment of five, and the sum with it; slow start may reach half of it.
-    tell(&mut flows, tcp, WindowEvent::Reduced, window(5.0, 5.0), window(1.0, 2.5));
+    report_window(&mut flows, tcp, WindowEvent::Reduced, window(5.0, 5.0), window(1.0, 2.5));
     flows.shared_among(&[(0, 100.0), (tcp, 100.0)], 200.0);
     flows.at_ms(5500);
-    tell(&mut flows, tcp, WindowEvent::Acknowledged, window(1.0, 2.5), window(2.0, 2.5));
+    report_window(&mut flows, tcp, WindowEvent::Acknowledged, window(1.0, 2.5), window(2.0, 2.5));
     // 500 kbit/s of the sum, of which the flow has half.
     near(ordered(&flows, tcp), 1.5, 2.5);
 }
@@ -140,10 +140,10 @@ fn a_timer_that_runs_out_reduces_only_where_nobody_is_acknowledged() {
 fn a_timeout_in_recovery_tells_no_second_loss() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
-    tell(&mut flows, tcp, WindowEvent::RecoveryEntered, FIRST, window(5.0, 5.0));
+    report_window(&mut flows, tcp, WindowEvent::RecoveryEntered, FIRST, window(5.0, 5.0));
     flows.at_ms(900).grows(0, 750.0);
     flows.at_ms(1000);
-    tell(&mut flows, tcp, WindowEvent::TimedOut, window(5.0, 5.0), window(5.0, 5.0));
+    report_window(&mut flows, tcp, WindowEvent::TimedOut, window(5.0, 5.0), window(5.0, 5.0));
     flows.shared_among(&[(0, 750.0), (tcp, 750.0)], 1500.0);
     near(ordered(&flows, tcp), 7.5, 7.5);
 }
@@ -151,27 +151,29 @@ fn a_timeout_in_recovery_tells_no_second_loss() {
 #[test]
 fn a_timer_without_a_coupling_reduces() {
     let mut flows = Flows::new(Config::rfc8699_active());
-    flows.orders.clear();
-    flows.say(9, CouplingMessage::Window(news(WindowEvent::TimedOut, FIRST, FIRST))).unwrap_err();
-    assert_eq!(flows.orders, [(9, CouplerAction::Reduce)]);
+    flows.actions.clear();
+    flows
+        .send_message(9, CouplingMessage::Window(update_of(WindowEvent::TimedOut, FIRST, FIRST)))
+        .unwrap_err();
+    assert_eq!(flows.actions, [(9, CouplerAction::Reduce)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
-    tell(&mut flows, tcp, WindowEvent::TimedOut, FIRST, FIRST);
-    assert_eq!(flows.orders, [(tcp, CouplerAction::Reduce)], "alone");
+    report_window(&mut flows, tcp, WindowEvent::TimedOut, FIRST, FIRST);
+    assert_eq!(flows.actions, [(tcp, CouplerAction::Reduce)], "alone");
 }
 
 #[test]
 fn rates_are_measured_anew_with_the_smallest_round_trip_time() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 2000.0)]);
     let tcp = join_windowed(&mut flows, None);
-    flows.orders.clear();
+    flows.actions.clear();
     // 20 segments of 100 kbit/s, in place of its start rate; no rate has grown.
-    tell(&mut flows, tcp, WindowEvent::Acknowledged, window(20.0, 20.0), window(20.0, 20.0));
+    report_window(&mut flows, tcp, WindowEvent::Acknowledged, window(20.0, 20.0), window(20.0, 20.0));
     flows.shared_among(&[(0, 2000.0), (tcp, 2000.0)], 4000.0);
     let half = CwndUpdate {
         base_rtt: Some(TimeDelta::from_millis(50)),
-        ..news(WindowEvent::Acknowledged, window(20.0, 20.0), window(20.0, 20.0))
+        ..update_of(WindowEvent::Acknowledged, window(20.0, 20.0), window(20.0, 20.0))
     };
-    flows.say(tcp, CouplingMessage::Window(half)).unwrap();
+    flows.send_message(tcp, CouplingMessage::Window(half)).unwrap();
     flows.shared_among(&[(0, 3000.0), (tcp, 3000.0)], 6000.0);
     near(ordered(&flows, tcp), 15.0, 15.0);
 }
@@ -185,16 +187,16 @@ fn a_window_that_is_none_is_refused_or_ignored() {
         Windowed { window: window(f64::NAN, 1.0), ..windowed(None) },
     ] {
         let start = kbps(1000.0);
-        let word = CouplingMessage::Join(Join {
+        let message = CouplingMessage::Join(Join {
             parameters: greedy(1.0),
             start,
             present: start,
             window: Some(window),
         });
-        assert_eq!(flows.say(0, word), Err(Refusal::Amount(FlowId(0))));
+        assert_eq!(flows.send_message(0, message), Err(Refusal::Amount(FlowId(0))));
     }
     let tcp = join_windowed(&mut flows, Some(RTT));
-    tell(&mut flows, tcp, WindowEvent::Acknowledged, FIRST, window(f64::NAN, 1.0));
+    report_window(&mut flows, tcp, WindowEvent::Acknowledged, FIRST, window(f64::NAN, 1.0));
     flows.shared_among(&[(tcp, 1000.0)], 1000.0);
 }
 
@@ -218,8 +220,8 @@ fn lives_alone(config: Config, mut law: impl WindowAlgorithm) {
                 WindowEvent::RecoveryLeft
             }
             240 if step > 1000 => {
-                tell(&mut flows, tcp, WindowEvent::TimedOut, now, now);
-                assert_eq!(flows.orders, [(tcp, CouplerAction::Reduce)]);
+                report_window(&mut flows, tcp, WindowEvent::TimedOut, now, now);
+                assert_eq!(flows.actions, [(tcp, CouplerAction::Reduce)]);
                 law.on_congestion(&mut now, flows.now, Congestion::Timeout, before.cwnd);
                 now.cwnd = 1.0;
                 WindowEvent::Reduced
@@ -232,10 +234,10 @@ fn lives_alone(config: Config, mut law: impl WindowAlgorithm) {
             }
         };
         let min_rtt = TimeDelta::from_micros(100_000 - step);
-        let news = CwndUpdate { base_rtt: Some(min_rtt), ..news(event, before, now) };
-        flows.orders.clear();
-        flows.say(tcp, CouplingMessage::Window(news)).unwrap();
-        assert!(flows.orders.is_empty(), "{config:?} at {step}: {:?}", flows.orders);
+        let cwnd_update = CwndUpdate { base_rtt: Some(min_rtt), ..update_of(event, before, now) };
+        flows.actions.clear();
+        flows.send_message(tcp, CouplingMessage::Window(cwnd_update)).unwrap();
+        assert!(flows.actions.is_empty(), "{config:?} at {step}: {:?}", flows.actions);
     }
 }
 
@@ -261,7 +263,7 @@ fn a_silent_window_comes_back_with_an_acknowledgement_and_not_with_a_timeout() {
         flows.at_ms(4900).grows(0, 1000.0);
         flows.at_ms(5000).fse.on_timeout(SendTime::from_millis(5000));
         assert_eq!(flows.fse.aggregate(FlowId(tcp)), None, "it is silent");
-        tell(&mut flows, tcp, event, FIRST, FIRST);
+        report_window(&mut flows, tcp, event, FIRST, FIRST);
         assert_eq!(flows.fse.aggregate(FlowId(tcp)).is_some(), comes_back, "{event:?}");
     }
 }
