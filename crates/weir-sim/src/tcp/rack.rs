@@ -56,7 +56,7 @@ pub(super) struct Rack {
 
 /// State before an acknowledgement is processed.
 #[derive(Clone, Copy)]
-struct Hearing {
+struct AckContext {
     now: SendTime,
     min_rtt: TimeDelta,
     /// Departure of the segment whose timestamp is echoed, if the echo is of an acknowledged segment.
@@ -65,7 +65,7 @@ struct Hearing {
     arrived_end: Option<u32>,
 }
 
-impl Hearing {
+impl AckContext {
     /// Whether the acknowledgement may be of an earlier copy than the one that left at `left`: it is too quick, or its
     /// timestamp is older.
     fn may_be_of_another(&self, left: SendTime, rtt: TimeDelta) -> bool {
@@ -117,7 +117,7 @@ struct Run {
 /// The blocks in the order of their numbers, without a D-SACK block.
 fn in_order(ack: &Acknowledgement) -> [SackBlock; 3] {
     let mut blocks = ack.sacks;
-    if Scoreboard::tells_of_duplicate(ack.cumulative, &blocks) {
+    if Scoreboard::has_duplicate(ack.cumulative, &blocks) {
         blocks[0] = SackBlock::EMPTY;
     }
     if !blocks[1].is_empty() {
@@ -190,43 +190,43 @@ impl Rack {
     }
 
     /// Takes the new information of `ack`; `board` has not processed it yet.
-    pub(super) fn hear(
+    pub(super) fn on_ack(
         &mut self,
         now: SendTime,
         board: &Scoreboard,
         ack: &Acknowledgement,
         min_rtt: TimeDelta,
     ) -> RackUpdate {
-        let mut news = RackUpdate::default();
+        let mut update = RackUpdate::default();
         let (first, next) = (board.first(), board.next());
         // SACK blocks are processed first (`tcp_ack`), in the order of numbers: `RACK.rtt` is that of the segment
         // processed last. The timestamp is not that of a segment out of order.
         let before = self.arrived_end;
-        let hearing = Hearing { now, min_rtt, echo: None, arrived_end: None };
-        let mut heard = first.saturating_add(1).max(ack.cumulative);
+        let context = AckContext { now, min_rtt, echo: None, arrived_end: None };
+        let mut examined = first.saturating_add(1).max(ack.cumulative);
         for block in in_order(ack) {
-            let (start, end) = board.uncovered(block.start.max(heard), block.end.min(next));
-            news.sacked |= self.hear_of(board, start, end, hearing, &mut news).any;
-            heard = heard.max(block.end);
+            let (start, end) = board.uncovered(block.start.max(examined), block.end.min(next));
+            update.sacked |= self.take_run(board, start, end, context, &mut update).any;
+            examined = examined.max(block.end);
         }
-        news.sacked_in = core::mem::take(&mut news.acked);
+        update.sacked_in = core::mem::take(&mut update.acked);
         if ack.cumulative <= next {
             let echo = Some(ack.stamps.sent(now));
-            let hearing = Hearing { now, min_rtt, echo, arrived_end: Some(before) };
-            if self.hear_of(board, first, ack.cumulative, hearing, &mut news).again {
-                news.acked = Span::default();
+            let context = AckContext { now, min_rtt, echo, arrived_end: Some(before) };
+            if self.take_run(board, first, ack.cumulative, context, &mut update).again {
+                update.acked = Span::default();
             }
         }
-        news
+        update
     }
 
-    fn hear_of(
+    fn take_run(
         &mut self,
         board: &Scoreboard,
         start: u32,
         end: u32,
-        hearing: Hearing,
-        news: &mut RackUpdate,
+        context: AckContext,
+        update: &mut RackUpdate,
     ) -> Run {
         let mut run = Run::default();
         let mut from = start;
@@ -234,11 +234,11 @@ impl Rack {
             from = number + 1;
             let copy = self.copy(number);
             let Copy { left, order, .. } = copy;
-            let (rtt, again) = (hearing.now - left, copy.is_again(number));
+            let (rtt, again) = (context.now - left, copy.is_again(number));
             run.any = true;
             run.again |= again;
             // RFC 8985 §6.2 step 2: a sample that may be of the original transmission is ignored.
-            if again && hearing.may_be_of_another(left, rtt) {
+            if again && context.may_be_of_another(left, rtt) {
                 continue;
             }
             self.rtt = rtt;
@@ -246,10 +246,10 @@ impl Rack {
                 self.newest = Some(copy);
             }
             if !again {
-                news.acked.extend(rtt);
-                news.original = Some(news.original.map_or(number, |lowest| lowest.min(number)));
+                update.acked.extend(rtt);
+                update.original = Some(update.original.map_or(number, |lowest| lowest.min(number)));
                 // RFC 8985 §6.2 step 3: an original transmission below one that has arrived shows reordering.
-                self.reordered |= number < hearing.arrived_end.unwrap_or(self.arrived_end);
+                self.reordered |= number < context.arrived_end.unwrap_or(self.arrived_end);
                 self.arrived_end = self.arrived_end.max(from);
             }
         }

@@ -57,12 +57,12 @@ impl Held {
             self.round_end = next;
             return;
         };
-        let mut news = (rtt - mean).abs() - self.deviation / 4;
+        let mut change = (rtt - mean).abs() - self.deviation / 4;
         // A sample below the mean counts an eighth, so that a falling round-trip time hardly raises the timeout.
-        if rtt < mean && news > TimeDelta::ZERO {
-            news = news / 8;
+        if rtt < mean && change > TimeDelta::ZERO {
+            change = change / 8;
         }
-        self.deviation += news;
+        self.deviation += change;
         self.highest = self.highest.max(self.deviation);
         self.term = self.term.max(self.highest);
         // Once per round trip the term falls by a quarter of its distance to the highest deviation in it.

@@ -143,11 +143,11 @@ impl Scoreboard {
     /// Takes SACK blocks; returns whether they had new information. The first outstanding segment cannot be SACKed, or
     /// it would be acknowledged.
     pub(super) fn sack(&mut self, blocks: &[SackBlock; 3]) -> bool {
-        let news = self.take_blocks(blocks);
-        if news {
+        let changed = self.take_blocks(blocks);
+        if changed {
             self.move_divide();
         }
-        news
+        changed
     }
 
     /// The same, without detection of losses by three SACKed segments.
@@ -345,7 +345,7 @@ impl Scoreboard {
 
     /// Whether the acknowledgement reports a duplicate segment (D-SACK, RFC 2883 §4): its first block lies below the
     /// cumulative acknowledgement, or within the second block.
-    pub(super) fn tells_of_duplicate(cumulative: u32, [first, second, _]: &[SackBlock; 3]) -> bool {
+    pub(super) fn has_duplicate(cumulative: u32, [first, second, _]: &[SackBlock; 3]) -> bool {
         let within = second.start <= first.start && first.end <= second.end;
         !first.is_empty() && (first.end <= cumulative || within)
     }

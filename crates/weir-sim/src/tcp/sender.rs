@@ -75,7 +75,7 @@ pub struct TcpSender {
     tail: Tail,
     receive_window: ReceiveWindow,
     /// Segments reported by duplicate acknowledgements and not yet by a cumulative one; counted without SACK only.
-    told_early: u32,
+    reported_early: u32,
     /// Departure of the last data segment.
     sent_at: Option<SendTime>,
     /// Arrival of the last acknowledgement.
@@ -155,7 +155,7 @@ impl TcpSender {
             doubt: SuspectedTimeout::default(),
             tail: Tail::default(),
             receive_window: ReceiveWindow::new(&config),
-            told_early: 0,
+            reported_early: 0,
             sent_at: None,
             acked_at: None,
             counts: Counts::default(),
@@ -220,13 +220,13 @@ impl TcpSender {
         let rtt = (acked > 0).then(|| now - ack.stamps.sent(now));
         if let Some(sample) = rtt {
             self.rtt.on_sample(sample, ack.cumulative, self.board.next());
-            self.hear_of_reading(now, acked);
+            self.note_reading(now, acked);
         }
         if self.config.sack {
             self.board.sack(&ack.sacks);
             let delivered = self.board.arrived() - arrived_before;
             self.coupled.on_delivery(now, ack.stamps, delivered);
-            self.tell_of_delivery(now, delivered, marks, rtt);
+            self.report_delivery(now, delivered, marks, rtt);
             if acked > 0 {
                 self.on_progress(now, acked, marks);
             }
@@ -240,7 +240,7 @@ impl TcpSender {
             let duplicate = acked == 0 && ack.cumulative == self.board.first() && self.board.flight() > 0;
             let delivered = self.delivered_without_sack(acked, duplicate);
             self.coupled.on_delivery(now, ack.stamps, delivered);
-            self.tell_of_delivery(now, delivered, marks, rtt);
+            self.report_delivery(now, delivered, marks, rtt);
             if acked > 0 {
                 self.on_progress(now, acked, marks);
             } else if duplicate {
@@ -254,7 +254,7 @@ impl TcpSender {
     }
 
     /// Records that the receiver has read `segments` more in order.
-    fn hear_of_reading(&mut self, now: SendTime, segments: u32) {
+    fn note_reading(&mut self, now: SendTime, segments: u32) {
         let now = now - SendTime::ZERO;
         self.receive_window.on_read(now, self.board.first(), segments, self.rtt.smoothed());
     }
@@ -263,15 +263,15 @@ impl TcpSender {
     /// cumulative one for those not reported by duplicates before.
     fn delivered_without_sack(&mut self, acked: u32, duplicate: bool) -> u32 {
         if duplicate {
-            self.told_early = self.told_early.saturating_add(1);
+            self.reported_early = self.reported_early.saturating_add(1);
             return 1;
         }
-        let told = self.told_early.min(acked);
-        self.told_early = if self.board.flight() == 0 { 0 } else { self.told_early - told };
-        acked - told
+        let reported = self.reported_early.min(acked);
+        self.reported_early = if self.board.flight() == 0 { 0 } else { self.reported_early - reported };
+        acked - reported
     }
 
-    fn tell_of_delivery(&mut self, now: SendTime, delivered: u32, marks: u16, rtt: Option<TimeDelta>) {
+    fn report_delivery(&mut self, now: SendTime, delivered: u32, marks: u16, rtt: Option<TimeDelta>) {
         let delivery = Delivery {
             now,
             delivered: f64::from(delivered),
@@ -374,7 +374,7 @@ impl TcpSender {
         self.suspect_the_timeout(reduction);
         let rest = self.window_after_timeout();
         if self.coupled.is_on() {
-            self.coupled.await_order(reduction, rest);
+            self.coupled.await_decision(reduction, rest);
         } else {
             self.reduce_by_timeout(now, reduction, rest);
         }

@@ -6,8 +6,8 @@
 //!
 //! The exchange knows nothing of controllers, sockets or bottlenecks. A flow registers with
 //! [`Join`](crate::coupled::Join), and sends each rate that its controller computes with the rate it started from
-//! ([`Update`](crate::coupled::Update)). The exchange orders it to its share, `FSE_R`. The active algorithms order all
-//! flows of a group, the passive ones the updating flow. Shared bottlenecks are set with [`Fse::set_group`],
+//! ([`Update`](crate::coupled::Update)). The exchange sends it its share, `FSE_R`. The active algorithms send shares to all
+//! flows of a group, the passive ones to the updating flow. Shared bottlenecks are set with [`Fse::set_group`],
 //! [`Fse::merge`] and [`Fse::split`]; until then [`Grouping`] puts all flows into one group, or none into any. Flows
 //! with windows are converted ([`conversion`](crate::coupled::conversion)).
 //!

@@ -108,14 +108,14 @@ fn what_is_pushed_is_acknowledged_at_once() {
 #[test]
 fn from_the_fourth_on_repeated_acknowledgements_wait_for_each_other() {
     let mut receiver = TcpReceiver::new(TcpConfig { compress_sacks: true, ..TcpConfig::default() });
-    let told = [1, 2, 3, 4, 5].map(|number| arrive(&mut receiver, number).is_some());
-    assert_eq!(told, [true, true, true, false, false]);
+    let acknowledged = [1, 2, 3, 4, 5].map(|number| arrive(&mut receiver, number).is_some());
+    assert_eq!(acknowledged, [true, true, true, false, false]);
     assert_eq!(receiver.next_timeout(), Some(at(1)));
     let both = receiver.poll_ack(at(1)).expect("their time has come");
     assert_eq!((both.cumulative, both.sacks[0]), (0, block(1, 6)));
     // The segment that repairs the gap is acknowledged at once, and so are three of the next one.
-    let told = [0, 7, 8, 9, 10].map(|number| arrive(&mut receiver, number).is_some());
-    assert_eq!(told, [true, true, true, true, false]);
+    let acknowledged = [0, 7, 8, 9, 10].map(|number| arrive(&mut receiver, number).is_some());
+    assert_eq!(acknowledged, [true, true, true, true, false]);
 }
 
 #[test]
@@ -143,9 +143,9 @@ fn syn_is_answered_at_once_with_its_timestamp() {
 
 #[test]
 fn timestamps_are_of_one_segment_the_earlier_of_two_or_if_wanted_the_one_out_of_order() {
-    let told = |tells_delays: bool| {
+    let timestamps = |report_delays: bool| {
         let mut receiver = TcpReceiver::new(TcpConfig::default());
-        if tells_delays {
+        if report_delays {
             receiver.tell_delays();
         }
         // Segment n was sent at n ms; 2 is lost, and its retransmission leaves at 60 ms.
@@ -160,8 +160,8 @@ fn timestamps_are_of_one_segment_the_earlier_of_two_or_if_wanted_the_one_out_of_
         });
         acks.collect::<Vec<_>>()
     };
-    assert_eq!(told(false), [(0, 100), (0, 100), (0, 100), (60, 160)]);
-    assert_eq!(told(true), [(0, 100), (3, 116), (4, 120), (60, 160)]);
+    assert_eq!(timestamps(false), [(0, 100), (0, 100), (0, 100), (60, 160)]);
+    assert_eq!(timestamps(true), [(0, 100), (3, 116), (4, 120), (60, 160)]);
 }
 
 #[test]

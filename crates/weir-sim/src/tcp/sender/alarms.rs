@@ -142,18 +142,18 @@ impl TcpSender {
     }
 
     /// Evaluates the probe (RFC 8985 §7.4) at an acknowledgement of all segments below `cumulative`, with a `duplicate`
-    /// or `news`.
-    pub(super) fn hear_of_probe(
+    /// or `delivered` segments.
+    pub(super) fn judge_probe(
         &mut self,
         now: SendTime,
         cumulative: u32,
         duplicate: Option<SackBlock>,
-        news: bool,
+        delivered: bool,
     ) {
         let Some(Probe { end, again }) = self.tail.probe else { return };
         let both = again.is_some() && duplicate.map(|block| block.end) == again;
         let may_be_lost = again.is_some() && !both;
-        if cumulative < end || (may_be_lost && cumulative == end && news) {
+        if cumulative < end || (may_be_lost && cumulative == end && delivered) {
             return;
         }
         self.tail.probe = None;

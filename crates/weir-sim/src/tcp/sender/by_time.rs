@@ -19,7 +19,7 @@ struct AckContent {
     delivered: u32,
     /// Departure of the segment whose timestamp is echoed.
     echo: SendTime,
-    news: RackUpdate,
+    update: RackUpdate,
 }
 
 impl TcpSender {
@@ -27,17 +27,17 @@ impl TcpSender {
         let arrived_before = self.board.arrived();
         let echo = ack.stamps.sent(now);
         let min_rtt = self.rtt.min();
-        let news = self.rack.as_mut().map(|rack| rack.hear(now, &self.board, ack, min_rtt));
-        let news = news.unwrap_or_default();
+        let update = self.rack.as_mut().map(|rack| rack.on_ack(now, &self.board, ack, min_rtt));
+        let update = update.unwrap_or_default();
         let acked = self.board.acknowledge(ack.cumulative);
         let marks = self.ecn.marks(ack);
         let echoed = (acked > 0).then(|| now - echo);
-        let rtt = news.acked.first().or(news.sacked_in.first()).or(echoed);
+        let rtt = update.acked.first().or(update.sacked_in.first()).or(echoed);
         if let Some(sample) = rtt {
             self.rtt.on_sample(sample, ack.cumulative, self.board.next());
         }
         if acked > 0 {
-            self.hear_of_reading(now, acked);
+            self.note_reading(now, acked);
         }
         self.board.take_blocks(&ack.sacks);
         let delivered = self.board.arrived() - arrived_before;
@@ -45,20 +45,25 @@ impl TcpSender {
             self.tail.due = false;
         }
         self.coupled.on_delivery(now, ack.stamps, delivered);
-        self.tell_of_delivery(now, delivered, marks, news.sacked_in.last().or(news.acked.last()).or(echoed));
+        self.report_delivery(
+            now,
+            delivered,
+            marks,
+            update.sacked_in.last().or(update.acked.last()).or(echoed),
+        );
         let duplicate = self.possible_duplicate(ack);
         if let Some(block) = duplicate {
             self.undo.on_duplicate(block);
         }
-        self.hear_of_probe(now, ack.cumulative, duplicate, delivered > 0);
-        let told = AckContent { acked, delivered, echo, news };
-        self.judge(now, &told);
+        self.judge_probe(now, ack.cumulative, duplicate, delivered > 0);
+        let content = AckContent { acked, delivered, echo, update };
+        self.judge(now, &content);
         let found = self.find_lost(now);
         if marks > 0 {
             self.on_marks(now);
         }
-        self.set_window(now, &told, marks, found.lost);
-        self.set_alarm(now, acked > 0 || self.tells_of_old(now, &told), found.recheck);
+        self.set_window(now, &content, marks, found.lost);
+        self.set_alarm(now, acked > 0 || self.reports_earlier_segment(now, &content), found.recheck);
         self.note_completion(now);
         rtt
     }
@@ -66,8 +71,8 @@ impl TcpSender {
     /// The D-SACK block of the acknowledgement, if it is possible: there are no more duplicates than retransmissions
     /// (`tcp_dsack_seen`).
     fn possible_duplicate(&mut self, ack: &Acknowledgement) -> Option<SackBlock> {
-        let told = Scoreboard::tells_of_duplicate(ack.cumulative, &ack.sacks);
-        let block = Some(ack.sacks[0]).filter(|_| told)?;
+        let reported = Scoreboard::has_duplicate(ack.cumulative, &ack.sacks);
+        let block = Some(ack.sacks[0]).filter(|_| reported)?;
         let left = block.end <= self.board.next();
         if left {
             self.counts.duplicates += u64::from(block.end - block.start);
@@ -79,26 +84,26 @@ impl TcpSender {
 
     /// Whether a segment has arrived that left before the first outstanding one did, so that the latter may well be in
     /// flight.
-    fn tells_of_old(&self, now: SendTime, told: &AckContent) -> bool {
+    fn reports_earlier_segment(&self, now: SendTime, content: &AckContent) -> bool {
         let Some(rack) = self.rack.as_ref().filter(|_| self.board.flight() > 0) else { return false };
-        told.news.sacked_in.first().is_some_and(|rtt| now - rtt < rack.left_at(self.board.first()))
+        content.update.sacked_in.first().is_some_and(|rtt| now - rtt < rack.left_at(self.board.first()))
     }
 
     /// Changes the state by the content of the acknowledgement, apart from losses.
-    fn judge(&mut self, now: SendTime, told: &AckContent) {
+    fn judge(&mut self, now: SendTime, content: &AckContent) {
         let first = self.board.first();
         let recovered = self.recover.is_none_or(|recover| first >= recover);
         match self.state {
-            State::Loss => self.judge_timeout(now, told, recovered),
+            State::Loss => self.judge_timeout(now, content, recovered),
             State::Recovery if recovered => {
-                if (self.undo.is_late(told.echo) || self.undo.was_needless()) && self.take_back(now) {
+                if (self.undo.is_late(content.echo) || self.undo.was_needless()) && self.take_back(now) {
                     self.state = State::Open;
                 } else {
                     self.leave_recovery();
                 }
             }
             State::Recovery => {
-                let late = told.acked > 0 && self.undo.is_late(told.echo) && self.board.resent() == 0;
+                let late = content.acked > 0 && self.undo.is_late(content.echo) && self.board.resent() == 0;
                 if late {
                     self.board.keep_all();
                 }
@@ -113,18 +118,18 @@ impl TcpSender {
                 }
             }
         }
-        if told.acked > 0 {
+        if content.acked > 0 {
             self.limited = 0;
         }
     }
 
     /// Evaluates a timeout: it was spurious if a segment that was never retransmitted arrives (RFC 5682 §3.1, the form
     /// with SACK).
-    fn judge_timeout(&mut self, now: SendTime, told: &AckContent, recovered: bool) {
+    fn judge_timeout(&mut self, now: SendTime, content: &AckContent, recovered: bool) {
         let recover = self.recover.unwrap_or(0);
         self.doubt.new_only = false;
-        let late = told.acked > 0 && (self.undo.is_late(told.echo) || self.undo.was_needless());
-        let original = self.doubt.frto && told.news.original.is_some_and(|number| number < recover);
+        let late = content.acked > 0 && (self.undo.is_late(content.echo) || self.undo.was_needless());
+        let original = self.doubt.frto && content.update.original.is_some_and(|number| number < recover);
         if (late || original) && self.take_back(now) {
             self.board.keep_all();
             self.doubt.frto = false;
@@ -133,8 +138,8 @@ impl TcpSender {
         }
         if self.doubt.frto {
             if self.board.next() > recover {
-                self.doubt.frto = told.acked > 0 && !told.news.sacked; // step 3.a: otherwise the loss is real
-            } else if told.acked > 0 && !recovered {
+                self.doubt.frto = content.acked > 0 && !content.update.sacked; // step 3.a: otherwise the loss is real
+            } else if content.acked > 0 && !recovered {
                 self.recover = Some(self.board.next()); // step 2.b
                 if self.has_new() {
                     self.doubt.new_only = true;
@@ -190,21 +195,21 @@ impl TcpSender {
 
     /// Sets the window after an acknowledgement: in proportion to the arriving segments in recovery, else by the
     /// algorithm.
-    fn set_window(&mut self, now: SendTime, told: &AckContent, marks: u16, lost: u32) {
+    fn set_window(&mut self, now: SendTime, content: &AckContent, marks: u16, lost: u32) {
         match self.state {
             State::Recovery | State::Reducing if self.config.prr => {
-                if told.delivered > 0 {
-                    let progress = told.acked > 0 && lost == 0;
+                if content.delivered > 0 {
+                    let progress = content.acked > 0 && lost == 0;
                     self.window.cwnd =
-                        self.prr.window_by_progress(told.delivered, self.board.pipe(), progress);
+                        self.prr.window_by_progress(content.delivered, self.board.pipe(), progress);
                 }
             }
             State::Recovery | State::Reducing => {}
             _ => {
                 let repairing = self.state == State::Loss;
                 let opening =
-                    if repairing { told.delivered } else { self.ecn.opening(told.delivered, marks) };
-                if told.acked > 0 && opening > 0 {
+                    if repairing { content.delivered } else { self.ecn.opening(content.delivered, marks) };
+                if content.acked > 0 && opening > 0 {
                     self.grow(now, opening);
                 }
             }

@@ -32,16 +32,16 @@ struct Delays {
 }
 
 impl Delays {
-    /// Takes an acknowledgement with these timestamps that reports `news` segments for the first time.
-    fn on_delivery(&mut self, now: SendTime, stamps: Timestamps, news: u32) {
+    /// Takes an acknowledgement with these timestamps that reports `segments` segments for the first time.
+    fn on_delivery(&mut self, now: SendTime, stamps: Timestamps, segments: u32) {
         let sent = stamps.sent(now);
-        if news == 0 || sent > now {
+        if segments == 0 || sent > now {
             return; // an echo from the future is none
         }
         let about = self.last.map_or(ArrivalTime::ZERO, |(before, arrived)| arrived + (sent - before));
         let arrived = stamps.arrived(about);
         self.last = Some((sent, arrived));
-        self.statistics.on_acknowledgement(sent, arrived, news);
+        self.statistics.on_acknowledgement(sent, arrived, segments);
     }
 
     /// Takes a retransmission. Its original had left at about the time of the segment reported last.
@@ -59,7 +59,7 @@ impl Coupled {
 
     /// Waits for the coupler's decision whether a timeout reduces the window. Another timeout meanwhile adds no
     /// request.
-    pub(super) fn await_order(&mut self, reduction: Reduction, meanwhile: f64) {
+    pub(super) fn await_decision(&mut self, reduction: Reduction, meanwhile: f64) {
         self.reduction.get_or_insert(reduction);
         self.meanwhile = meanwhile;
     }
@@ -71,9 +71,9 @@ impl Coupled {
     }
 
     #[inline]
-    pub(super) fn on_delivery(&mut self, now: SendTime, stamps: Timestamps, news: u32) {
+    pub(super) fn on_delivery(&mut self, now: SendTime, stamps: Timestamps, segments: u32) {
         if let Some(delays) = &mut self.delays {
-            delays.on_delivery(now, stamps, news);
+            delays.on_delivery(now, stamps, segments);
         }
     }
 
@@ -124,7 +124,7 @@ impl TcpSender {
         let rtt = self.on_ack(now, ack);
         let acked = self.board.first().saturating_sub(first);
         if core::mem::take(&mut self.tail.repaired) && self.state == State::Open {
-            return self.hear_of_repaired_loss(rtt, before, acked);
+            return self.report_repaired_loss(rtt, before, acked);
         }
         let event = match (state, self.state) {
             (State::SynSent, State::Open) => {
@@ -140,19 +140,19 @@ impl TcpSender {
             (_, State::Open | State::Loss) => (acked > 0).then_some(WindowEvent::Acknowledged),
             _ => None,
         };
-        let news = event.map(|event| CouplingMessage::Window(self.news(event, before, acked)));
-        AckResult { rtt, connected: false, loss: None, news }
+        let message = event.map(|event| CouplingMessage::Window(self.cwnd_update(event, before, acked)));
+        AckResult { rtt, connected: false, loss: None, news: message }
     }
 
     /// Reports a loss that is repaired already: recovery is entered and left at once.
-    fn hear_of_repaired_loss(&self, rtt: Option<TimeDelta>, before: Window, acked: u32) -> AckResult {
-        let loss = self.news(WindowEvent::RecoveryEntered, before, 0);
-        let news = self.news(WindowEvent::RecoveryLeft, loss.after, acked);
+    fn report_repaired_loss(&self, rtt: Option<TimeDelta>, before: Window, acked: u32) -> AckResult {
+        let loss = self.cwnd_update(WindowEvent::RecoveryEntered, before, 0);
+        let recovered = self.cwnd_update(WindowEvent::RecoveryLeft, loss.after, acked);
         AckResult {
             rtt,
             connected: false,
             loss: Some(CouplingMessage::Window(loss)),
-            news: Some(CouplingMessage::Window(news)),
+            news: Some(CouplingMessage::Window(recovered)),
         }
     }
 
@@ -171,17 +171,17 @@ impl TcpSender {
             return None;
         }
         if state != State::Recovery && self.state == State::Recovery {
-            return Some(CouplingMessage::Window(self.news(WindowEvent::RecoveryEntered, before, 0)));
+            return Some(CouplingMessage::Window(self.cwnd_update(WindowEvent::RecoveryEntered, before, 0)));
         }
         self.coupled
             .reduction
             .is_some()
-            .then(|| CouplingMessage::Window(self.news(WindowEvent::TimedOut, before, 0)))
+            .then(|| CouplingMessage::Window(self.cwnd_update(WindowEvent::TimedOut, before, 0)))
     }
 
     /// Applies an action of the coupler; poll for segments afterwards. Returns the message that follows, if any.
-    pub fn apply(&mut self, now: SendTime, order: &CouplerAction) -> Option<CouplingMessage> {
-        match *order {
+    pub fn apply(&mut self, now: SendTime, action: &CouplerAction) -> Option<CouplingMessage> {
+        match *action {
             CouplerAction::Window(window) => {
                 let repairing = matches!(self.state, State::Recovery | State::Reducing);
                 let sound = window.cwnd.is_finite() && window.cwnd > 0.0 && window.ssthresh > 0.0;
@@ -199,7 +199,7 @@ impl TcpSender {
                 let reduction = self.coupled.reduction.take()?;
                 let before = self.window;
                 self.reduce_by_timeout(now, reduction, self.coupled.meanwhile);
-                Some(CouplingMessage::Window(self.news(WindowEvent::Reduced, before, 0)))
+                Some(CouplingMessage::Window(self.cwnd_update(WindowEvent::Reduced, before, 0)))
             }
             CouplerAction::Uncoupled => {
                 self.uncouple(now);
@@ -209,7 +209,7 @@ impl TcpSender {
         }
     }
 
-    fn news(&self, event: WindowEvent, before: Window, acked: u32) -> CwndUpdate {
+    fn cwnd_update(&self, event: WindowEvent, before: Window, acked: u32) -> CwndUpdate {
         let Window { cwnd, ssthresh } = self.window;
         // In recovery the window is computed from the data in flight; at its end it is the threshold, which is
         // reported.

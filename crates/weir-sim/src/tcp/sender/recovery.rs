@@ -77,7 +77,7 @@ impl TcpSender {
 
     /// Flight size from which `ssthresh` is computed at a loss outside of recovery.
     fn flight_at_loss(&self) -> u32 {
-        let extra = if self.config.ns3_recovery { self.told_early } else { self.limited };
+        let extra = if self.config.ns3_recovery { self.reported_early } else { self.limited };
         self.board.flight().saturating_sub(extra)
     }
 
@@ -123,7 +123,7 @@ impl TcpSender {
             // Segments declared lost by a timeout, or SACKed, are not in flight any more.
             State::Loss => self.board.pipe(),
             State::Recovery if self.config.sack => self.board.pipe(),
-            State::Recovery => self.board.flight().saturating_sub(self.told_early),
+            State::Recovery => self.board.flight().saturating_sub(self.reported_early),
             _ => self.flight_at_loss(),
         };
         if matches!(self.state, State::Recovery | State::Reducing) {

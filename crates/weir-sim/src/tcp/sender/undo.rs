@@ -46,8 +46,8 @@ impl Undo {
 
     /// Takes a D-SACK block: these segments have arrived twice.
     pub(super) fn on_duplicate(&mut self, block: SackBlock) {
-        let news = block.end.saturating_sub(block.start.max(self.from));
-        self.unproven = self.unproven.map(|count| count.saturating_sub(news));
+        let proven = block.end.saturating_sub(block.start.max(self.from));
+        self.unproven = self.unproven.map(|count| count.saturating_sub(proven));
     }
 
     /// Whether the echo is of a copy that left before the first retransmission, if there was one.
