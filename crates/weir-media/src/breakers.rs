@@ -163,8 +163,9 @@ impl Breakers {
         if let Some(stalled) = self.stall(now, highest) {
             return Some(stalled);
         }
-        let told = f64::from(fraction_lost) / 256.0;
-        self.present.loss_ratio = Some(self.present.loss_ratio.map_or(told, |least| least.min(told)));
+        let loss_ratio = f64::from(fraction_lost) / 256.0;
+        self.present.loss_ratio =
+            Some(self.present.loss_ratio.map_or(loss_ratio, |least| least.min(loss_ratio)));
         let since = self.since.filter(|&since| now - since >= self.interval)?;
         self.since = Some(now);
         if self.intervals.len() == MOST_INTERVALS {
@@ -216,8 +217,8 @@ impl Breakers {
 
     fn congestion(&self) -> Option<Breaker> {
         let first = self.intervals.len().checked_sub(self.judged(self.rtt?))?;
-        let told = self.intervals.range(first..).filter_map(|interval| interval.rtt);
-        let rtt = told.min().filter(|rtt| *rtt > TimeDelta::ZERO)?;
+        let rtts = self.intervals.range(first..).filter_map(|interval| interval.rtt);
+        let rtt = rtts.min().filter(|rtt| *rtt > TimeDelta::ZERO)?;
         let (mut all, mut loss_ratio) = (Interval::default(), 1.0_f64);
         for interval in self.intervals.range(first..) {
             all.packets += interval.packets;

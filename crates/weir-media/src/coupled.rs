@@ -136,7 +136,7 @@ impl CoupledFlow {
                 if sender.heard_at() != core::mem::replace(&mut self.heard_at, sender.heard_at()) {
                     self.membership.on_feedback();
                 }
-                let set_parameters = (self.desired == Desired::Measured).then(|| {
+                let parameters_message = (self.desired == Desired::Measured).then(|| {
                     let most = self.limits.max();
                     let measured = self.demand.desired(now, decision.rate, sender.queued());
                     let desired = Some(measured.map_or(most, |rate| rate.min(most)));
@@ -144,7 +144,7 @@ impl CoupledFlow {
                         .set_parameters(FlowParameters { desired, ..*self.membership.parameters() })
                 });
                 return [
-                    set_parameters.flatten(),
+                    parameters_message.flatten(),
                     self.membership.update(now, decision, sender.target().window),
                 ];
             }
@@ -182,8 +182,13 @@ impl CoupledFlow {
     }
 
     /// Applies an action of the coupler. Returns the rate that the controller took, if there was one to take.
-    pub fn apply(&mut self, now: SendTime, order: &CouplerAction, session: &mut Session) -> Option<DataRate> {
-        let share = self.membership.order(now, order);
+    pub fn apply(
+        &mut self,
+        now: SendTime,
+        action: &CouplerAction,
+        session: &mut Session,
+    ) -> Option<DataRate> {
+        let share = self.membership.order(now, action);
         self.apply_allocation(now, share, session)
     }
 

@@ -34,11 +34,11 @@ impl<C: Coupler> CoupledFlows<C> {
     pub fn add(&mut self, now: SendTime, flow: CoupledFlow, session: &mut Session) -> Result<(), Refusal> {
         let id = flow.id();
         self.flows.push(flow);
-        let told = self.with(now, id, session, |flow, session| flow.begin(now, session));
-        if told.is_err() {
+        let result = self.with(now, id, session, |flow, session| flow.begin(now, session));
+        if result.is_err() {
             self.flows.pop();
         }
-        told
+        result
     }
 
     /// Takes an output of the session.
@@ -98,9 +98,9 @@ impl<C: Coupler> CoupledFlows<C> {
     /// # Errors
     /// As in [`Self::add`].
     pub fn remove(&mut self, now: SendTime, id: FlowId, session: &mut Session) -> Result<(), Refusal> {
-        let told = self.with(now, id, session, |flow, _| flow.leave());
+        let result = self.with(now, id, session, |flow, _| flow.leave());
         self.flows.retain(|flow| flow.id() != id);
-        told
+        result
     }
 
     /// Time of the next call of [`Self::on_timeout`].
@@ -124,21 +124,21 @@ impl<C: Coupler> CoupledFlows<C> {
         now: SendTime,
         id: FlowId,
         session: &mut Session,
-        say: impl FnOnce(&mut CoupledFlow, &Session) -> W,
+        messages: impl FnOnce(&mut CoupledFlow, &Session) -> W,
     ) -> Result<(), Refusal> {
         let Some(flow) = self.flows.iter_mut().find(|flow| flow.id() == id) else { return Ok(()) };
-        let mut told = Ok(());
-        for word in say(flow, session) {
-            told = told.and(self.coupler.on_message(now, id, &word));
+        let mut result = Ok(());
+        for message in messages(flow, session) {
+            result = result.and(self.coupler.on_message(now, id, &message));
         }
         self.apply(now, session);
-        told
+        result
     }
 
     fn apply(&mut self, now: SendTime, session: &mut Session) {
-        while let Some((id, order)) = self.coupler.poll_action() {
+        while let Some((id, action)) = self.coupler.poll_action() {
             if let Some(flow) = self.flows.iter_mut().find(|flow| flow.id() == id) {
-                flow.apply(now, &order, session);
+                flow.apply(now, &action, session);
             }
         }
     }

@@ -84,7 +84,7 @@ impl StatisticsReader {
     /// Reads a report. Returns `None` if its values are impossible.
     pub(crate) fn read(&mut self, now: SendTime, report: &Sbd) -> Option<Statistics> {
         let seconds = |micros: u32| f64::from(micros) / 1e6;
-        let told = Statistics {
+        let statistics = Statistics {
             interval: 0,
             skew: report.skew_ratio(),
             variability: seconds(report.variability),
@@ -95,14 +95,14 @@ impl StatisticsReader {
             queuing: seconds(report.queuing),
             samples: report.samples.into(),
         };
-        if !told.is_possible() {
+        if !statistics.is_possible() {
             self.refused += 1;
             return None;
         }
         if report.anew {
             self.anchor = None;
         }
-        Some(Statistics { interval: self.interval(now, report.interval)?, ..told })
+        Some(Statistics { interval: self.interval(now, report.interval)?, ..statistics })
     }
 
     /// Number of reports with impossible values, including those of future intervals.
@@ -128,23 +128,23 @@ impl StatisticsReader {
     }
 }
 
-/// The report of `told`, made by `ssrc` on `source`.
-pub(crate) fn statistics_report(told: &Statistics, anew: bool, ssrc: u32, source: u32) -> Sbd {
+/// The report of `statistics`, made by `ssrc` on `source`.
+pub(crate) fn statistics_report(statistics: &Statistics, anew: bool, ssrc: u32, source: u32) -> Sbd {
     let micros = |seconds: f64| Sbd::micros_from_nanos(TimeDelta::from_secs_f64(seconds).nanos());
     Sbd {
         ssrc,
         source,
-        interval: told.interval as u16,
+        interval: statistics.interval as u16,
         // Undefined values are 0, which detects no bottleneck; statistics with a bottleneck have all values defined.
-        defined: told.bottleneck || told.samples > 0,
+        defined: statistics.bottleneck || statistics.samples > 0,
         anew,
-        bottleneck: told.bottleneck,
-        skew: Sbd::skew_from(told.skew),
-        frequency: Sbd::ratio_from(told.frequency),
-        variability: micros(told.variability),
-        loss: Sbd::ratio_from(told.loss),
-        samples: u16::try_from(told.samples).unwrap_or(u16::MAX),
-        queuing: micros(told.queuing),
+        bottleneck: statistics.bottleneck,
+        skew: Sbd::skew_from(statistics.skew),
+        frequency: Sbd::ratio_from(statistics.frequency),
+        variability: micros(statistics.variability),
+        loss: Sbd::ratio_from(statistics.loss),
+        samples: u16::try_from(statistics.samples).unwrap_or(u16::MAX),
+        queuing: micros(statistics.queuing),
     }
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn statistics_report(told: &Statistics, anew: bool, ssrc: u32, source
 mod tests {
     use super::*;
 
-    const TOLD: Statistics = Statistics {
+    const STATISTICS: Statistics = Statistics {
         interval: 65_535,
         skew: -0.25,
         variability: 0.0085,
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn report(interval: u64) -> Sbd {
-        statistics_report(&Statistics { interval, ..TOLD }, false, 1, 2)
+        statistics_report(&Statistics { interval, ..STATISTICS }, false, 1, 2)
     }
 
     #[test]
@@ -177,16 +177,16 @@ mod tests {
         let mut reader = reader();
         let at = |interval: i64| SendTime::from_millis(350 * interval + 40);
         // The receiver's interval 65 535 has ended when the sender's 99 has.
-        assert_eq!(reader.read(at(100), &report(65_535)), Some(Statistics { interval: 99, ..TOLD }));
-        assert_eq!(reader.read(at(101), &report(65_536)).map(|told| told.interval), Some(100));
+        assert_eq!(reader.read(at(100), &report(65_535)), Some(Statistics { interval: 99, ..STATISTICS }));
+        assert_eq!(reader.read(at(101), &report(65_536)).map(|statistics| statistics.interval), Some(100));
         // One report is lost, one late.
-        assert_eq!(reader.read(at(104), &report(65_538)).map(|told| told.interval), Some(102));
+        assert_eq!(reader.read(at(104), &report(65_538)).map(|statistics| statistics.interval), Some(102));
         // The receiver's estimate of the clock jumps by 64 s, and back.
         assert_eq!(reader.read(at(105), &report(65_722)), None);
-        assert_eq!(reader.read(at(106), &report(65_723)).map(|told| told.interval), Some(105));
-        assert_eq!(reader.read(at(107), &report(65_541)).map(|told| told.interval), Some(106));
+        assert_eq!(reader.read(at(106), &report(65_723)).map(|statistics| statistics.interval), Some(105));
+        assert_eq!(reader.read(at(107), &report(65_541)).map(|statistics| statistics.interval), Some(106));
         assert_eq!(
-            reader.read(at(108), &Sbd { anew: true, ..report(65_727) }).map(|told| told.interval),
+            reader.read(at(108), &Sbd { anew: true, ..report(65_727) }).map(|statistics| statistics.interval),
             Some(107)
         );
         assert_eq!(reader.refused(), 1);
@@ -203,7 +203,7 @@ mod tests {
         assert!(wrong.iter().all(|wrong| reader.read(SendTime::ZERO, wrong).is_none()));
         assert_eq!(reader.refused(), 3);
         let undefined = reader.read(SendTime::ZERO, &Sbd { defined: false, ..report(1) });
-        assert_eq!(undefined.map(|told| told.bottleneck), Some(false));
+        assert_eq!(undefined.map(|statistics| statistics.bottleneck), Some(false));
     }
 
     #[test]
@@ -211,29 +211,32 @@ mod tests {
         let at = |interval: i64, ms: i64| SendTime::from_millis(350 * interval + ms);
         for ahead in [2, 8, 9, 1000] {
             let mut reader = reader();
-            assert_eq!(reader.read(at(1, 40), &report(0)).map(|told| told.interval), Some(0));
+            assert_eq!(reader.read(at(1, 40), &report(0)).map(|statistics| statistics.interval), Some(0));
             // Each report is of an interval further ahead than time has passed.
             let numbers = (1..20).map(|n| (n, (1 + ahead) * n as u64));
             assert!(
                 numbers
                     .map(|(n, number)| reader.read(at(1 + n, 40), &report(number)))
-                    .all(|told| told.is_none())
+                    .all(|statistics| statistics.is_none())
             );
             assert_eq!(reader.refused(), 19);
             // An honest report after those is taken.
             let honest = reader.read(at(21, 40), &report((1 + ahead) * 19 + 1));
-            assert_eq!(honest.map(|told| told.interval), Some(20));
+            assert_eq!(honest.map(|statistics| statistics.interval), Some(20));
         }
         // The first report comes 300 ms late: the second is ahead by one interval for that, and the others count from it.
         let mut reader = reader();
-        let told: Vec<_> = [(3, 140), (3, 240), (3, 390), (4, 390)]
+        let statistics: Vec<_> = [(3, 140), (3, 240), (3, 390), (4, 390)]
             .into_iter()
             .zip(0..)
             .map(|((interval, ms), number)| {
-                reader.read(at(interval, ms), &report(number)).map(|told| told.interval)
+                reader.read(at(interval, ms), &report(number)).map(|statistics| statistics.interval)
             })
             .collect();
-        assert_eq!((told.as_slice(), reader.refused()), ([Some(2), None, Some(3), Some(4)].as_slice(), 0));
+        assert_eq!(
+            (statistics.as_slice(), reader.refused()),
+            ([Some(2), None, Some(3), Some(4)].as_slice(), 0)
+        );
     }
 
     #[test]

@@ -23,10 +23,10 @@ pub(crate) enum FeedbackTrust {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Refusals {
     /// Number of refused reports at the last alarm, and its time.
-    told: u64,
+    alarmed: u64,
     at: Option<SendTime>,
     /// Whether an alarm is due.
-    pub(crate) to_tell: bool,
+    pub(crate) alarm_due: bool,
 }
 
 /// Minimum time between alarms, so that a flood of refused reports makes no flood of alarms.
@@ -35,8 +35,8 @@ const BETWEEN_ALARMS: TimeDelta = TimeDelta::from_secs(1);
 impl Refusals {
     /// Takes the number of reports refused until now.
     pub(crate) fn on_count(&mut self, now: SendTime, count: u64) {
-        if count > self.told && self.at.is_none_or(|at| now - at >= BETWEEN_ALARMS) {
-            *self = Self { told: count, at: Some(now), to_tell: true };
+        if count > self.alarmed && self.at.is_none_or(|at| now - at >= BETWEEN_ALARMS) {
+            *self = Self { alarmed: count, at: Some(now), alarm_due: true };
         }
     }
 }

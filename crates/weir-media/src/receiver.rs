@@ -55,7 +55,7 @@ pub struct MediaReceiver {
 struct Detected {
     statistics: ArrivalStatistics,
     /// Statistics to be reported.
-    told: Option<Statistics>,
+    unreported: Option<Statistics>,
     /// Whether the next report is the first of a path.
     anew: bool,
 }
@@ -71,7 +71,8 @@ impl MediaReceiver {
         Self {
             receiver,
             witness: witness.map(PacketFeedback::new),
-            detected: detected.map(|statistics| Box::new(Detected { statistics, told: None, anew: true })),
+            detected: detected
+                .map(|statistics| Box::new(Detected { statistics, unreported: None, anew: true })),
             rtcp_interval: RtcpInterval::of(&config),
             sources,
             reports: ReportWriter::new(config.packet_format, ssrc, sources),
@@ -132,7 +133,7 @@ impl MediaReceiver {
         self.witness.iter_mut().for_each(|witness| witness.on_arrival(&arrival));
         if let Some(detected) = &mut self.detected {
             detected.statistics.on_arrival(&arrival);
-            detected.told = detected.statistics.poll().or(detected.told);
+            detected.unreported = detected.statistics.poll().or(detected.unreported);
         }
     }
 
@@ -152,9 +153,9 @@ impl MediaReceiver {
     pub fn on_route_changed(&mut self) {
         self.receiver.on_route_changed();
         self.witness.iter_mut().for_each(Receiver::on_route_changed);
-        if let Some(Detected { statistics, told, anew }) = self.detected.as_deref_mut() {
+        if let Some(Detected { statistics, unreported, anew }) = self.detected.as_deref_mut() {
             statistics.reset();
-            (*told, *anew) = (None, true);
+            (*unreported, *anew) = (None, true);
         }
     }
 
@@ -163,7 +164,7 @@ impl MediaReceiver {
         if self.key_frames.as_ref().is_some_and(KeyFrameRequests::is_due) {
             return self.newest;
         }
-        if self.detected.as_ref().is_some_and(|detected| detected.told.is_some()) {
+        if self.detected.as_ref().is_some_and(|detected| detected.unreported.is_some()) {
             return self.newest;
         }
         let witness = self.witness.as_ref().and_then(Receiver::next_timeout);
@@ -178,10 +179,10 @@ impl MediaReceiver {
         if let Some(written) = self.reports.write_rest(out) {
             return Some(written);
         }
-        if let Some(Detected { told, anew, .. }) = self.detected.as_deref_mut()
-            && let Some(told) = told.take()
+        if let Some(Detected { unreported, anew, .. }) = self.detected.as_deref_mut()
+            && let Some(statistics) = unreported.take()
         {
-            return self.reports.write_statistics(&told, core::mem::take(anew), out);
+            return self.reports.write_statistics(&statistics, core::mem::take(anew), out);
         }
         if self.receiver.next_timeout().is_some_and(|due| due <= now)
             && let Some(law) = self.receiver.poll_report(now)
@@ -190,8 +191,8 @@ impl MediaReceiver {
             return Some(written);
         }
         if let Some(witness) = &mut self.witness
-            && let Some(told) = witness.poll_report(now)
-            && let Some(written) = self.reports.write(&told, out)
+            && let Some(report) = witness.poll_report(now)
+            && let Some(written) = self.reports.write(&report, out)
         {
             return Some(written);
         }

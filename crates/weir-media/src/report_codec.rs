@@ -46,17 +46,17 @@ impl ReportWriter {
         }
     }
 
-    /// Writes a receiver report on the streams with a report in `told`. Returns `None` if there is none, or it does not
+    /// Writes a receiver report on the streams with a report in `reports`. Returns `None` if there is none, or it does not
     /// fit.
     pub(crate) fn write_reception(
         &self,
-        mut told: impl FnMut(Kind) -> Option<ReceptionReport>,
+        mut reports: impl FnMut(Kind) -> Option<ReceptionReport>,
         out: &mut [u8],
     ) -> Option<usize> {
         let mut blocks = [ReportBlock::default(); 2];
         let mut count = 0;
         for (kind, ssrc) in self.sources.iter() {
-            if let Some(report) = told(kind) {
+            if let Some(report) = reports(kind) {
                 blocks[count] = block(&report, ssrc);
                 count += 1;
             }
@@ -65,8 +65,13 @@ impl ReportWriter {
     }
 
     /// Writes statistics for shared bottleneck detection. `anew` marks the first since the receiver began.
-    pub(crate) fn write_statistics(&self, told: &Statistics, anew: bool, out: &mut [u8]) -> Option<usize> {
-        statistics_report(told, anew, self.ssrc, self.sources.video).write(out).ok()
+    pub(crate) fn write_statistics(
+        &self,
+        statistics: &Statistics,
+        anew: bool,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        statistics_report(statistics, anew, self.ssrc, self.sources.video).write(out).ok()
     }
 
     /// Writes a key frame request.
@@ -361,13 +366,13 @@ mod tests {
         let info = SenderInfo { ntp: NtpTime(1), rtp_timestamp: 0, packet_count: 9, octet_count: 900 };
         let (of_us, of_others) = (block(&RECEPTION, 1), block(&RECEPTION, 7));
         let mut bytes = [0; 256];
-        let mut told = |blocks: &[ReportBlock]| {
+        let mut read_blocks = |blocks: &[ReportBlock]| {
             let len = SenderReport::write(2, &info, blocks, &mut bytes).unwrap();
             read(1, &bytes[..len], |read| *read == Report::Reception(RECEPTION))
         };
-        assert_eq!(told(&[of_others, of_us]), [true]);
-        assert!(told(&[of_others]).is_empty());
-        assert!(told(&[]).is_empty());
+        assert_eq!(read_blocks(&[of_others, of_us]), [true]);
+        assert!(read_blocks(&[of_others]).is_empty());
+        assert!(read_blocks(&[]).is_empty());
     }
 
     #[test]
@@ -383,11 +388,11 @@ mod tests {
         let now = ANSWERED;
         let len = crate::streams::write_sender_report(now, Kind::Video, 1, (10, 12_000), &mut bytes).unwrap();
         // 46 853.125 s = 0xb705.2000 in 16.16 bits.
-        let told = rtcp::messages(&bytes[..len]).find_map(|message| match message {
+        let sender_report = rtcp::messages(&bytes[..len]).find_map(|message| match message {
             Ok(Message::SenderReport(report)) => Some((report.ssrc, report.info.ntp.middle())),
             _ => None,
         });
-        assert_eq!(told, Some((1, 0xb705_2000)));
+        assert_eq!(sender_report, Some((1, 0xb705_2000)));
         assert_eq!(weir_cc::history::compact_ntp(now), 0xb705_2000);
     }
 }

@@ -122,9 +122,9 @@ impl RtcpFilter {
             _ => return None,
         };
         let agreed = kind != ReportKind::Ceiling || self.remb || !accepts(ReportKind::Packets);
-        let heard = agreed && accepts(kind);
+        let accepted = agreed && accepts(kind);
         // Receiver reports measure round trips for any controller.
-        let read = heard || kind == ReportKind::Reception || (kind == ReportKind::Packets && self.witness);
+        let read = accepted || kind == ReportKind::Reception || (kind == ReportKind::Packets && self.witness);
         if !read || form.is_some_and(|form| form != self.format) {
             self.unread += 1;
             return None;
@@ -138,7 +138,7 @@ impl RtcpFilter {
             }
             message => report_of(message)?,
         };
-        Some((report, heard))
+        Some((report, accepted))
     }
 
     /// Counts of reports refused here, by `streams` and by `history`.

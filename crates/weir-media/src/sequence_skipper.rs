@@ -31,8 +31,8 @@ impl SequenceSkipper {
         let at_receiver = [Nada, Dccc, Tfrc, NadaDelay, Own].into_iter().any(|kind| controller.accepts(kind));
         let counted =
             config.detection.is_some_and(|detection| detection.at(DetectionSide::Receiver).is_some());
-        let told = controller.accepts(Packets) && config.packet_format == PacketFormat::TransportWide;
-        let mean = config.leave_out.filter(|_| told && !at_receiver && !counted)?.max(2);
+        let per_packet = controller.accepts(Packets) && config.packet_format == PacketFormat::TransportWide;
+        let mean = config.leave_out.filter(|_| per_packet && !at_receiver && !counted)?.max(2);
         let mut leaving_out = Self { mean, left: 0, due: None, rng: Pcg64Mcg::seed_from_u64(seed ^ SALT) };
         leaving_out.draw();
         Some(leaving_out)

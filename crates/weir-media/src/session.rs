@@ -126,7 +126,7 @@ impl Session {
         if self.flows.is_empty() {
             self.flows.reserve_exact(1); // most have one flow
         }
-        self.flows.push(Flow { id, sender, news: PendingOutputs::default(), touched: false });
+        self.flows.push(Flow { id, sender, pending: PendingOutputs::default(), touched: false });
         Ok(id)
     }
 
@@ -196,8 +196,8 @@ impl Session {
     pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) {
         for message in rtcp::messages(bytes).filter_map(Result::ok) {
             for flow in &mut self.flows {
-                if let Some(heard) = flow.sender.on_message(now, &message) {
-                    flow.news.put(heard);
+                if let Some(outcome) = flow.sender.on_message(now, &message) {
+                    flow.pending.put(outcome);
                     flow.touched = true;
                 }
             }
@@ -244,9 +244,9 @@ impl Session {
     fn with(&mut self, flow: FlowId, act: impl FnOnce(&mut MediaSender) -> Option<Decision>) {
         if let Some(place) = self.place(flow) {
             self.ask_again();
-            let Flow { sender, news, .. } = &mut self.flows[place];
+            let Flow { sender, pending, .. } = &mut self.flows[place];
             let decision = act(sender);
-            news.put(RtcpOutcome { decision, ..RtcpOutcome::default() });
+            pending.put(RtcpOutcome { decision, ..RtcpOutcome::default() });
         }
     }
 
@@ -261,21 +261,21 @@ impl Session {
 struct Flow {
     id: FlowId,
     sender: MediaSender,
-    news: PendingOutputs,
+    pending: PendingOutputs,
     /// Whether the present RTCP packet is about the flow.
     touched: bool,
 }
 
 impl Flow {
     fn output(&mut self, step: Step, now: SendTime, out: &mut [u8]) -> Option<Output> {
-        let Self { id, sender, news, .. } = self;
+        let Self { id, sender, pending, .. } = self;
         match step {
             Step::Timers => {
                 let decision = sender.on_timeout(now);
-                news.put(RtcpOutcome { decision, ..RtcpOutcome::default() });
+                pending.put(RtcpOutcome { decision, ..RtcpOutcome::default() });
                 None
             }
-            Step::PendingOutputs => news.take(*id),
+            Step::PendingOutputs => pending.take(*id),
             Step::Frames => sender.poll_frame(now).map(|frame| Output::Frame(*id, frame)),
             Step::Packets => sender.poll_packet(now).map(|packet| Output::Packet(*id, packet)),
             Step::Rtcp => sender.poll_rtcp(now, out).map(|length| Output::Rtcp(*id, length)),
@@ -299,10 +299,10 @@ struct PendingOutputs {
 }
 
 impl PendingOutputs {
-    fn put(&mut self, heard: RtcpOutcome) {
-        self.rtt = heard.rtt.or(self.rtt);
-        self.decision = Decision::merged(self.decision, heard.decision);
-        self.statistics = heard.statistics.or(self.statistics);
+    fn put(&mut self, outcome: RtcpOutcome) {
+        self.rtt = outcome.rtt.or(self.rtt);
+        self.decision = Decision::merged(self.decision, outcome.decision);
+        self.statistics = outcome.statistics.or(self.statistics);
     }
 
     fn take(&mut self, flow: FlowId) -> Option<Output> {

@@ -33,7 +33,7 @@ struct Stream {
     packets: u32,
     octets: u32,
     /// Totals of the reports on the stream.
-    told: LossReports,
+    totals: LossReports,
 }
 
 impl Streams {
@@ -128,16 +128,16 @@ impl Streams {
             }
         }
         let fraction_lost = ((lost + expected / 2).checked_div(expected)?) as u8;
-        let told = self.by_kind.each_ref().map(|stream| stream.told);
-        let highest = told.map(|told| told.highest().unwrap_or(0));
-        let cumulative_lost = told[0].lost().saturating_add(told[1].lost());
+        let totals = self.by_kind.each_ref().map(|stream| stream.totals);
+        let highest = totals.map(|totals| totals.highest().unwrap_or(0));
+        let cumulative_lost = totals[0].lost().saturating_add(totals[1].lost());
         let highest_sequence = highest[0].wrapping_add(highest[1]);
         whole.map(|whole| ReceptionReport { fraction_lost, cumulative_lost, highest_sequence, ..whole })
     }
 
     /// The blocks of a report on the video, whether or not they are newer than those taken. Impossible blocks are left
     /// out.
-    pub(crate) fn told_of_video(
+    pub(crate) fn video_reports(
         &self,
         blocks: impl Iterator<Item = ReportBlock>,
     ) -> impl Iterator<Item = ReceptionReport> {
@@ -158,8 +158,8 @@ impl Streams {
             self.refused += 1;
             return None;
         }
-        let first = stream.told.highest().is_none();
-        let (_, expected) = stream.told.on_report(block.highest_sequence, block.cumulative_lost)?;
+        let first = stream.totals.highest().is_none();
+        let (_, expected) = stream.totals.on_report(block.highest_sequence, block.cumulative_lost)?;
         Some(if first { u64::from(end) } else { expected }.max(1))
     }
 
@@ -171,7 +171,7 @@ impl Streams {
 
     /// Number of blocks with impossible values.
     pub(crate) fn refused(&self) -> u64 {
-        self.refused + self.by_kind.iter().map(|stream| stream.told.refused()).sum::<u64>()
+        self.refused + self.by_kind.iter().map(|stream| stream.totals.refused()).sum::<u64>()
     }
 }
 
@@ -239,7 +239,7 @@ mod tests {
     }
 
     /// Loss ratio in 1/256, cumulative losses, and the highest number.
-    fn told(streams: &mut Streams, blocks: &[ReportBlock]) -> Option<(u8, i32, u32)> {
+    fn received(streams: &mut Streams, blocks: &[ReportBlock]) -> Option<(u8, i32, u32)> {
         let report = streams.reception(blocks.iter().copied())?;
         Some((report.fraction_lost, report.cumulative_lost, report.highest_sequence))
     }
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(numbers, [4464, 4465, 4466].map(Some));
         let mut out = [0; 64];
         let length = streams.write_sender_reports(SendTime::from_millis(1000), &mut out).unwrap();
-        let told: Vec<_> = rtcp::messages(&out[..length])
+        let reports: Vec<_> = rtcp::messages(&out[..length])
             .map(|message| match message.unwrap() {
                 Message::SenderReport(report) => {
                     let info = report.info;
@@ -265,7 +265,7 @@ mod tests {
                 other => panic!("{other:?}"),
             })
             .collect();
-        assert_eq!(told, [(1, 2, 1200, 90_000), (1 | AUDIO_BIT, 1, 50, 48_000)]);
+        assert_eq!(reports, [(1, 2, 1200, 90_000), (1 | AUDIO_BIT, 1, 50, 48_000)]);
     }
 
     #[test]
@@ -282,13 +282,13 @@ mod tests {
         let mut streams = having_sent(400, 211);
         // 300 packets of video of which 10 % are lost (26 / 256), 100 of audio of which half are:
         // (300 · 26 + 100 · 128) / 400 = 51.5, rounded 52.
-        assert_eq!(told(&mut streams, &[audio(128, 50, 99), video(26, 30, 299)]), Some((52, 80, 398)));
+        assert_eq!(received(&mut streams, &[audio(128, 50, 99), video(26, 30, 299)]), Some((52, 80, 398)));
         // 100 more of each: the mean.
-        assert_eq!(told(&mut streams, &[video(0, 30, 399), audio(64, 75, 199)]), Some((32, 105, 598)));
+        assert_eq!(received(&mut streams, &[video(0, 30, 399), audio(64, 75, 199)]), Some((32, 105, 598)));
         // With a block on one stream the ratio is that of the block.
-        assert_eq!(told(&mut streams, &[audio(99, 79, 210)]), Some((99, 109, 609)));
+        assert_eq!(received(&mut streams, &[audio(99, 79, 210)]), Some((99, 109, 609)));
         let other = ReportBlock { ssrc: 9, ..video(99, 0, 210) };
-        assert_eq!(told(&mut streams, &[other]), None);
+        assert_eq!(received(&mut streams, &[other]), None);
         assert_eq!(streams.refused(), 0);
     }
 
@@ -303,24 +303,28 @@ mod tests {
             vec![video(0, 15, 299), audio(0, 4, 119)],
         ];
         let mut losses = LossReports::NONE;
-        let news = reports.map(|blocks| {
-            let (_, lost, highest) = told(&mut streams, &blocks).unwrap();
+        let increments = reports.map(|blocks| {
+            let (_, lost, highest) = received(&mut streams, &blocks).unwrap();
             losses.on_report(highest, lost).unwrap()
         });
-        assert_eq!(news, [(0, 0), (3, 30), (10, 100), (0, 30), (6, 130)]);
+        assert_eq!(increments, [(0, 0), (3, 30), (10, 100), (0, 30), (6, 130)]);
     }
 
     #[test]
     fn what_was_never_sent_is_refused_and_counted() {
         let mut streams = having_sent(100, 0);
-        assert_eq!(told(&mut streams, &[video(0, 0, 100)]), None, "a packet that has not left");
-        assert_eq!(told(&mut streams, &[audio(0, 0, 0)]), None);
-        assert_eq!(told(&mut streams, &[video(0, 51, 49)]), None, "more lost than there were");
+        assert_eq!(received(&mut streams, &[video(0, 0, 100)]), None, "a packet that has not left");
+        assert_eq!(received(&mut streams, &[audio(0, 0, 0)]), None);
+        assert_eq!(received(&mut streams, &[video(0, 51, 49)]), None, "more lost than there were");
         assert_eq!(streams.refused(), 3);
-        assert_eq!(told(&mut streams, &[video(0, 5, 49)]), Some((0, 5, 49)));
-        assert_eq!(told(&mut streams, &[video(0, 30, 59)]), None, "25 of ten");
-        assert_eq!(told(&mut streams, &[video(0, 5, 39)]), None, "an old one, which is nobody's fault");
-        assert_eq!(told(&mut streams, &[video(0, 8, 99)]), Some((0, 8, 99)));
+        assert_eq!(received(&mut streams, &[video(0, 5, 49)]), Some((0, 5, 49)));
+        assert_eq!(received(&mut streams, &[video(0, 30, 59)]), None, "25 of ten");
+        assert_eq!(
+            received(&mut streams, &[video(0, 5, 39)]),
+            None,
+            "an old block is not counted as impossible"
+        );
+        assert_eq!(received(&mut streams, &[video(0, 8, 99)]), Some((0, 8, 99)));
         assert_eq!(streams.refused(), 4);
     }
 
@@ -336,8 +340,8 @@ mod tests {
         for second in 1..=40 {
             streams.write_sender_reports(SendTime::from_millis(1000 * second), &mut [0; 64]).unwrap();
         }
-        let heard = [8, 9, 40, 41].map(|second| echo(&mut streams, 65_536 * second) / 65_536);
-        assert_eq!(heard, [0, 9, 40, 0]);
+        let echoed = [8, 9, 40, 41].map(|second| echo(&mut streams, 65_536 * second) / 65_536);
+        assert_eq!(echoed, [0, 9, 40, 0]);
         assert_eq!((echo(&mut streams, 0), streams.refused()), (0, 3));
     }
 }

@@ -105,15 +105,15 @@ mod tests {
 
     #[test]
     fn what_left_within_a_round_trip_of_the_last_report_waits_for_another() {
-        let heard = |ms: i64| {
+        let after_report = |ms: i64| {
             let mut silence = Silence::new(INTERVAL);
             silence.on_sent(at(1000));
             silence.on_heard(at(ms), TimeDelta::from_millis(100));
             silence
         };
-        assert_eq!(heard(1100).next_timeout(), None);
+        assert_eq!(after_report(1100).next_timeout(), None);
         // A full window lets out a packet each five seconds.
-        let mut silence = heard(1050);
+        let mut silence = after_report(1050);
         for ms in [6000, 11_000, 16_000] {
             assert_eq!((silence.next_timeout(), silence.on_timeout(at(ms))), (Some(at(ms)), None));
             silence.on_sent(at(ms));

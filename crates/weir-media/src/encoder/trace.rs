@@ -233,11 +233,11 @@ impl TalkingHead {
     fn activity(&self) -> Vec<f64> {
         let mut rng = Pcg64Mcg::seed_from_u64(self.seed);
         let memory = libm::exp(-1.0 / (LIVELINESS.0 * self.frame_rate));
-        let news = LIVELINESS.1 * libm::sqrt(1.0 - memory * memory);
+        let innovation = LIVELINESS.1 * libm::sqrt(1.0 - memory * memory);
         let (mut lively, mut gesture) = (clipped_normal(&mut rng, LIVELINESS.1), false);
         let (begins, ends) = (GESTURES.0 / self.frame_rate, 1.0 / GESTURES.1);
         let frame = |_| {
-            lively = memory * lively + clipped_normal(&mut rng, news);
+            lively = memory * lively + clipped_normal(&mut rng, innovation);
             gesture = if gesture { unit(&mut rng) >= ends } else { unit(&mut rng) < begins };
             lively + if gesture { GESTURES.2 } else { 0.0 } + clipped_normal(&mut rng, OWN)
         };

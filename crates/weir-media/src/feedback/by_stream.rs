@@ -23,9 +23,9 @@ pub(super) struct ByStream {
 struct Stream {
     source: u32,
     /// The number after the highest that was reported.
-    told: Option<u16>,
+    reported: Option<u16>,
     /// The same before the message that is being written.
-    told_before: Option<u16>,
+    reported_before: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ struct StreamSlot {
 
 impl ByStream {
     pub(super) fn new(sources: &[u32]) -> Self {
-        let stream = |&source: &u32| Stream { source, told: None, told_before: None };
+        let stream = |&source: &u32| Stream { source, reported: None, reported_before: None };
         Self {
             streams: sources.iter().map(stream).collect(),
             places: vec![None; REMEMBERED],
@@ -60,13 +60,13 @@ impl ByStream {
         metric: impl Fn(&Record) -> Option<Metric>,
         out: &mut [u8],
     ) -> Option<(usize, usize)> {
-        self.streams.iter_mut().for_each(|stream| stream.told_before = stream.told);
+        self.streams.iter_mut().for_each(|stream| stream.reported_before = stream.reported);
         let mut count = Ccfb::most_packets(out.len()).min(records.len());
         while count > 0 {
             if let Some(length) = self.try_write(ssrc, timestamp, &records[..count], &metric, out) {
                 return Some((length, count));
             }
-            self.streams.iter_mut().for_each(|stream| stream.told = stream.told_before);
+            self.streams.iter_mut().for_each(|stream| stream.reported = stream.reported_before);
             count /= 2;
         }
         None
@@ -94,9 +94,9 @@ impl ByStream {
                     *place = metric(record);
                 }
             }
-            let Stream { source, told, .. } = &mut self.streams[stream];
+            let Stream { source, reported, .. } = &mut self.streams[stream];
             writer.stream(*source, begin, self.metrics.iter().copied()).ok()?;
-            *told = told.filter(|&told| newer(told, end)).or(Some(end));
+            *reported = reported.filter(|&reported| newer(reported, end)).or(Some(end));
         }
         writer.finish(ssrc, timestamp).ok()
     }
@@ -115,9 +115,9 @@ impl ByStream {
         let mut arrived = records.iter().filter_map(|record| self.sequence(stream, record));
         let first = arrived.next()?;
         let end = arrived.next_back().unwrap_or(first).wrapping_add(1);
-        let told = self.streams[stream].told.unwrap_or(first);
+        let reported = self.streams[stream].reported.unwrap_or(first);
         let back = |from: u16| end.wrapping_sub(from);
-        let begin = if back(told) <= most && back(told) > back(first) { told } else { first };
+        let begin = if back(reported) <= most && back(reported) > back(first) { reported } else { first };
         Some((if back(begin) <= most { begin } else { end.wrapping_sub(most) }, end))
     }
 }
@@ -164,14 +164,17 @@ mod tests {
         fn through(&mut self, records: &[Record], room: usize) -> (Vec<(u16, bool)>, usize) {
             let mut out = vec![0; room];
             let metric = |record: &Record| record.reception.time().map(|_| Metric { ecn: 1, offset: 0 });
-            let (length, told) = self.streams.write(2, 0, records, metric, &mut out).unwrap();
+            let (length, reported) = self.streams.write(2, 0, records, metric, &mut out).unwrap();
             let message = rtcp::messages(&out[..length]).next().unwrap().unwrap();
             let mut reader = FeedbackReader::new();
             let report = reader
                 .read(SendTime::ZERO, &message, &self.numbers, &SendHistory::new(TimeDelta::ZERO))
                 .unwrap();
             let Report::Packets { records, .. } = report else { panic!("{report:?}") };
-            (records.iter().map(|record| (record.sequence, record.reception.is_arrival())).collect(), told)
+            (
+                records.iter().map(|record| (record.sequence, record.reception.is_arrival())).collect(),
+                reported,
+            )
         }
     }
 
@@ -181,9 +184,9 @@ mod tests {
         // Around the end of the 16 bits: 65 530 to 65 549, of which each third is lost; the last one arrives.
         path.packets(0..65_530, |_| true);
         let records = path.packets(65_530..65_550, |id| id % 3 != 0);
-        let (told, count) = path.through(&records, 1400);
+        let (reported, count) = path.through(&records, 1400);
         let expected: Vec<_> = (65_530..65_550_u64).map(|id| (id as u16, id % 3 != 0)).collect();
-        assert_eq!((told, count), (expected, 20));
+        assert_eq!((reported, count), (expected, 20));
     }
 
     #[test]
@@ -217,8 +220,8 @@ mod tests {
         // 700 of video are more than a message of 1200 bytes can hold: they stay unreported.
         path.packets(10..885, |_| false);
         let after = path.packets(885..890, |_| true);
-        let (told, count) = path.through(&after, 1200);
-        let arrived: Vec<_> = told.iter().filter(|(_, arrived)| *arrived).map(|&(id, _)| id).collect();
+        let (reported, count) = path.through(&after, 1200);
+        let arrived: Vec<_> = reported.iter().filter(|(_, arrived)| *arrived).map(|&(id, _)| id).collect();
         assert_eq!((arrived, count), ((885..890).collect(), 5));
     }
 }

@@ -15,7 +15,7 @@ use super::by_stream::ByStream;
 pub struct FeedbackWriter {
     form: Form,
     ssrc: u32,
-    told: ReportedArrivals,
+    reported: ReportedArrivals,
     /// Number of RTCP packets written beyond the first of each report, modulo 256: each has a number of its own.
     extra: u8,
     /// Records of the last report; those from `begin` on are not written yet.
@@ -57,7 +57,7 @@ impl FeedbackWriter {
         Self {
             form,
             ssrc,
-            told: ReportedArrivals::default(),
+            reported: ReportedArrivals::default(),
             extra: 0,
             rest: Vec::new(),
             begin: 0,
@@ -121,14 +121,14 @@ impl FeedbackWriter {
     ) -> Option<(usize, usize)> {
         let (ssrc, number) = (self.ssrc, self.number);
         let header = TwccHeader { ssrc, source, base_sequence: first, number };
-        let told = &self.told;
-        let news = |record: &Record| {
-            record.reception.time().filter(|_| !told.contains(record.sequence)).map(ArrivalTime::nanos)
+        let reported = &self.reported;
+        let unreported = |record: &Record| {
+            record.reception.time().filter(|_| !reported.contains(record.sequence)).map(ArrivalTime::nanos)
         };
-        let written = Twcc::write(&header, records.iter().map(news), out).ok()?;
+        let written = Twcc::write(&header, records.iter().map(unreported), out).ok()?;
         for record in &records[..written.packets] {
             if record.reception.time().is_some() {
-                self.told.insert(record.sequence);
+                self.reported.insert(record.sequence);
             }
         }
         Some((written.length, written.packets))

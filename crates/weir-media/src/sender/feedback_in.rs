@@ -14,15 +14,15 @@ use crate::rtcp_outcome::RtcpOutcome;
 impl MediaSender {
     /// Takes an RTCP compound packet; malformed parts are skipped.
     pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> RtcpOutcome {
-        let mut heard = RtcpOutcome::default();
+        let mut outcome = RtcpOutcome::default();
         for message in rtcp::messages(bytes).filter_map(Result::ok) {
-            let Some(news) = self.on_message(now, &message) else { continue };
-            heard.rtt = news.rtt.or(heard.rtt);
-            heard.decision = Decision::merged(heard.decision, news.decision);
-            heard.statistics = news.statistics.or(heard.statistics);
+            let Some(part) = self.on_message(now, &message) else { continue };
+            outcome.rtt = part.rtt.or(outcome.rtt);
+            outcome.decision = Decision::merged(outcome.decision, part.decision);
+            outcome.statistics = part.statistics.or(outcome.statistics);
         }
         self.on_messages_read(now);
-        heard
+        outcome
     }
 
     /// Takes an RTCP packet; returns `None` if it is not about this flow. The caller calls [`Self::on_messages_read`]
@@ -57,35 +57,35 @@ impl MediaSender {
     ) -> RtcpOutcome {
         let read = self.on_report(now, message);
         let is_read = read.is_some();
-        let mut heard = read.unwrap_or_default();
+        let mut outcome = read.unwrap_or_default();
         let breaker = self.breakers.as_mut().and_then(|breakers| {
-            let mut told = self.streams.told_of_video(blocks);
-            told.find_map(|told| {
+            let mut reports = self.streams.video_reports(blocks);
+            reports.find_map(|report| {
                 // Totals older than those of other reports, such as forged ones, are refused as feedback, but their
                 // round-trip time counts.
                 if !is_read
                     && let Some(Feedback::Reception { rtt, .. }) =
-                        self.history.join(now, &Report::Reception(told))
+                        self.history.join(now, &Report::Reception(report))
                 {
                     breakers.on_heard(now, rtt);
                 }
-                breakers.on_block(now, told.highest_sequence, told.fraction_lost)
+                breakers.on_block(now, report.highest_sequence, report.fraction_lost)
             })
         });
         if let Some(breaker) = breaker {
-            heard.decision = Decision::merged(heard.decision, self.trip(now, breaker));
+            outcome.decision = Decision::merged(outcome.decision, self.trip(now, breaker));
         }
-        heard
+        outcome
     }
 
     /// Takes a report on this flow. Returns `None` if it is not used, or has no new content.
     fn on_report(&mut self, now: SendTime, message: &Message<'_>) -> Option<RtcpOutcome> {
         let (state, controller) = (self.state(), &mut self.controller);
         let accepts = |kind| controller.accepts(kind);
-        let (report, heard) = self.inbox.read(now, &mut self.streams, &self.history, message, accepts)?;
+        let (report, accepted) = self.inbox.read(now, &mut self.streams, &self.history, message, accepts)?;
         let feedback = self.history.join(now, &report);
         let rtt = feedback.as_ref().and_then(Feedback::rtt);
-        let decision = feedback.as_ref().filter(|_| heard).and_then(|feedback| {
+        let decision = feedback.as_ref().filter(|_| accepted).and_then(|feedback| {
             self.heard_at = Some(now);
             controller.on_feedback(now, feedback, &state)
         });
@@ -102,7 +102,7 @@ impl MediaSender {
             self.controller.on_event(now, PathEvent::DelayRefuted);
         }
         // Additional per-packet reports do not reach the controller, so they do not limit its rate either.
-        let distrust = if heard { self.weigh_reports(now) } else { None };
+        let distrust = if accepted { self.weigh_reports(now) } else { None };
         let decision = Decision::merged(decision, distrust);
         Some(RtcpOutcome { rtt, decision, statistics })
     }
@@ -174,7 +174,7 @@ impl MediaSender {
 
     /// The next alarm to the embedder, each returned once; call until `None`.
     pub fn take_alarm(&mut self) -> Option<Alarm> {
-        let refusals = || core::mem::take(&mut self.refusals.to_tell).then_some(Alarm::ReportsRefused);
+        let refusals = || core::mem::take(&mut self.refusals.alarm_due).then_some(Alarm::ReportsRefused);
         self.stopped_by.take().map(Alarm::Stopped).or_else(|| self.doubt.take()).or_else(refusals)
     }
 
