@@ -42,7 +42,7 @@ BENCHES = net/link cc/coupling cc/ctrl cc/sbd wire/feedback oracle/w60 lab/scena
 bench: ## the benchmarks of docs/performance.md
 	cargo bench --locked --no-run
 	@missed=; for bench in $(BENCHES); do \
-		taskset -c 0 cargo bench --locked --package weir-$${bench%/*} --bench $${bench#*/} || missed="$$missed $$bench"; \
+		$(shell command -v taskset > /dev/null && echo taskset -c 0) cargo bench --locked --package weir-$${bench%/*} --bench $${bench#*/} || missed="$$missed $$bench"; \
 	done; [ -z "$$missed" ] || { echo "over their bars:$$missed" >&2; exit 1; }
 
 # The tables between "printed by" and "end of print" in README.md and docs/ (needs bash and jq). The rows of docs/reproduction.md take longer

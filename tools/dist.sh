@@ -14,11 +14,12 @@ if [ "$target" != "$host" ]; then
     exit 2
 fi
 
-root=${CARGO_TARGET_DIR:-$PWD/target}/dist-profile
+root=${CARGO_TARGET_DIR:-target}/dist-profile
 rm -rf "$root"
 mkdir -p "$root/counts"
+root=$(cd "$root" && pwd)
 build=(cargo build --profile dist --locked --quiet --package weir-cli --target "$target")
-CARGO_TARGET_DIR=$root/counting RUSTFLAGS="-Cprofile-generate=$root/counts" "${build[@]}"
+CARGO_TARGET_DIR=$root/counting CARGO_ENCODED_RUSTFLAGS="-Cprofile-generate=$root/counts" "${build[@]}"
 weir=$root/counting/$target/dist/weir
 
 # Suites and single scenarios: code that the training does not reach is optimised for size.
@@ -28,10 +29,10 @@ cd "$root"
 "$weir" run bench/tcp --duration 10s --runs 1 --quiet --json > /dev/null
 "$weir" run gcc-2016/variable-capacity --runs 5 --quiet --json > /dev/null
 "$weir" run --runs 1 --duration 30s --quiet --json > /dev/null
-"$weir" suite rfc8867 --runs 1 --controllers gcc,nada,scream,scream-v2,dccc --json > /dev/null || true
-"$weir" suite sharing --runs 1 --controllers gcc,nada --json > /dev/null || true
+"$weir" suite rfc8867 --runs 1 --controller gcc,nada,scream,scream-v2,dccc --quiet --json > /dev/null
+"$weir" suite sharing --runs 1 --controller gcc,nada --quiet --json > /dev/null
 cd - > /dev/null
 
 "$profdata" merge -o "$root/merged.profdata" "$root/counts"
-CARGO_TARGET_DIR=$root/built RUSTFLAGS="-Cprofile-use=$root/merged.profdata" "${build[@]}"
+CARGO_TARGET_DIR=$root/built CARGO_ENCODED_RUSTFLAGS="-Cprofile-use=$root/merged.profdata" "${build[@]}"
 echo "$root/built/$target/dist/weir"

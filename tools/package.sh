@@ -14,7 +14,7 @@ how=()
 if [ "${1:-}" = --check ]; then
     how=(--no-verify --allow-dirty)
 fi
-cargo package --workspace --exclude weir-oracle --exclude weir-fuzz --locked --quiet "${how[@]}"
+cargo package --workspace --exclude weir-oracle --exclude weir-fuzz --locked --quiet ${how[@]+"${how[@]}"}
 
 failed=0
 fail() {
@@ -45,12 +45,12 @@ for manifest in crates/*/Cargo.toml; do
         grep -qxF "$path" <<<"$inside" || fail "$name lacks $path"
     done
     for licence in LICENSE-MIT LICENSE-APACHE; do
-        tar -xzOf "$file" --wildcards "*/$licence" | cmp -s - "$licence" || fail "$name has another $licence than the project"
+        tar -xzOf "$file" "$(basename "$file" .crate)/$licence" | cmp -s - "$licence" || fail "$name has another $licence than the project"
     done
     for path in $(find data -type f | sed 's,.*/,,' | grep -v -e '^README.md$' -e '^LICENSE$'); do
         ! grep -q "\(^\|/\)$path\$" <<<"$inside" || fail "$name holds $path of data/"
     done
     ! grep -q '^\(tests\|benches\|data\)/' <<<"$inside" || fail "$name holds tests, benchmarks or data"
-    printf '%-14s %4d files, %5d KiB\n' "$name" "$(wc -l <<<"$inside")" "$(($(stat -c %s "$file") / 1024))"
+    printf '%-14s %4d files, %5d KiB\n' "$name" "$(wc -l <<<"$inside")" "$(($(wc -c < "$file") / 1024))"
 done
 exit $failed

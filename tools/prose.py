@@ -6,6 +6,7 @@
 Tables, code, headings, printed blocks and generated files are left out. Exit code 1 if a document of ten sentences
 or more exceeds a median of 16 or a 95th percentile of 32.
 """
+import math
 import pathlib
 import re
 import subprocess
@@ -14,7 +15,8 @@ import sys
 MEDIAN, HIGH = 16, 32
 # Documents with fewer sentences are not judged.
 FEW = 10
-GENERATED = {"CHANGELOG.md"}
+# Lists of short entries.
+LEFT_OUT = {"CHANGELOG.md"}
 
 
 def sentences(text):
@@ -49,16 +51,16 @@ def main(arguments):
         limit, arguments = int(arguments[1]), arguments[2:]
     root = pathlib.Path(__file__).resolve().parent.parent
     listed = subprocess.run(["git", "-C", root, "ls-files", "*.md"], capture_output=True, text=True, check=True)
-    documents = arguments or [name for name in listed.stdout.split() if name not in GENERATED]
+    documents = arguments or [name for name in listed.stdout.split() if name not in LEFT_OUT and not (root / name).is_symlink()]
     missed, total = False, 0
     for name in documents:
-        text = (root / name).read_text()
+        text = (pathlib.Path(name) if arguments else root / name).read_text(encoding="utf-8")
         total += len(text.split())
         found = list(sentences(text))
         if not found:
             continue
         lengths = sorted(map(len, found))
-        median, high = lengths[len(lengths) // 2], lengths[int(0.95 * (len(lengths) - 1))]
+        median, high = lengths[len(lengths) // 2], lengths[math.ceil(0.95 * len(lengths)) - 1]
         over = len(lengths) >= FEW and (median > MEDIAN or high > HIGH)
         missed |= over
         print(f"{name:40} {len(lengths):5} sentences, median {median:3}, 95th percentile {high:3}{'  too long' if over else ''}")

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Whether weir-units, weir-wire and weir-cc build for a target without an operating system, on which there is no std, and whether what is
-# embedded builds with the oldest compiler that Cargo.toml admits. Takes the first toolchain that has such a target, the default one
+# embedded builds with the oldest compiler that Cargo.toml admits, and whether the engine builds for a web page. Takes the first toolchain that has such a target, the default one
 # before others, and says so where none has, or where that compiler is missing: only what is installed is checked.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 bare_crates=(-p weir-units -p weir-wire -p weir-cc)
-embedded_crates=("${bare_crates[@]}" -p weir-net -p weir-media)
+embedded_crates=("${bare_crates[@]}" -p weir-net -p weir-media -p weir-registry)
 
 # Here std is there, and only what a crate says of itself keeps it out.
 for crate in weir-units weir-wire weir-cc; do
@@ -16,7 +16,7 @@ for crate in weir-units weir-wire weir-cc; do
     fi
 done
 
-toolchains=$(rustup toolchain list --quiet 2> /dev/null || true)
+toolchains=$(rustup toolchain list 2> /dev/null | cut -d " " -f 1 || true)
 active=$(rustup show active-toolchain 2> /dev/null | cut -d ' ' -f 1 || true)
 
 target=

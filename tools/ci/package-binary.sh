@@ -7,10 +7,10 @@ target=${1:?a target, such as x86_64-unknown-linux-gnu}
 version=${2:?a version, such as v0.2.0}
 case $version in *[!A-Za-z0-9._+-]*) echo "package-binary: $version is no version" >&2; exit 2 ;; esac
 
-cargo build --release --locked --package weir-cli --target "$target"
+weir=$(tools/dist.sh "$target")
 name=weir-$version-$target
 mkdir -p "dist/$name"
-cp "${CARGO_TARGET_DIR:-target}/$target/release/weir" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "dist/$name"
+cp "$weir" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "dist/$name"
 tar -C dist -czf "dist/$name.tar.gz" "$name"
 rm -r "dist/${name:?}"
 # macOS has no sha256sum.

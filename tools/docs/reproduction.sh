@@ -6,8 +6,13 @@
 #   reproduction.sh pages DIR    a page for each paper, DIR/PAPER.md, with every claim
 set -euo pipefail
 # All parts are of the same runs: KEPT names a directory that keeps them between calls.
-printed=${KEPT:-$(mktemp -d)}/reproduction.md
-[ -f "$printed" ] || weir reproduce --all --markdown --quiet > "$printed"
+kept=${KEPT:-$(mktemp -d)}
+[ -n "${KEPT:-}" ] || trap 'rm -rf "$kept"' EXIT
+printed=$kept/reproduction.md
+if [ ! -f "$printed" ]; then
+    weir reproduce --all --markdown --quiet > "$printed.new"
+    mv "$printed.new" "$printed"
+fi
 case ${1:-} in
     rows)
         # The last cell is the verdict; claims "beside" a row do not count for it.

@@ -223,7 +223,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
         return Err(refuse("this controller ships; give yours another name".to_owned()));
     }
     if window_algorithms().iter().any(|law| law.name == name) {
-        return Err(refuse("this is a window law of TCP; give yours another name".to_owned()));
+        return Err(refuse("this is a TCP algorithm; give yours another name".to_owned()));
     }
     if CRATES.contains(&name) || name == "weir" {
         return Err(refuse("this is a crate of Weir; give yours another name".to_owned()));

@@ -21,13 +21,13 @@ pub enum RegistryError {
         /// The name.
         name: String,
     },
-    /// A controller has the name of a window algorithm: where both are valid it would be TCP.
-    #[error("`{name}` is a window law of TCP; give the controller another name")]
+    /// A controller has the name of a TCP algorithm, which would be taken where both are valid.
+    #[error("`{name}` is a TCP algorithm; give the controller another name")]
     WindowAlgorithm {
         /// The name.
         name: String,
     },
-    /// The rates are out of order.
+    /// The rates are out of order: for callers that make the limits.
     #[error(transparent)]
     Limits(#[from] LimitsOutOfOrder),
     /// The controller or coupler does not take these options.

@@ -29,7 +29,7 @@ pub trait ControllerFactory: Send + Sync {
     /// As for [`Self::sender`], but for constants of the sender half alone.
     fn receiver(&self, options: Option<&Options>, limits: RateLimits, priority: f64) -> Half<dyn Receiver>;
 
-    /// The JSON Schema of the options, or `None` where any options may be given.
+    /// The JSON Schema of the options. `None` where any options may be given, and without the feature `schemas`.
     fn schema(&self) -> Option<&Value> {
         None
     }

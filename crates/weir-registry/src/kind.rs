@@ -31,7 +31,7 @@ impl<C> Described for C {}
 
 /// A controller that has a name, as a type.
 pub trait ControllerKind {
-    /// Its constants.
+    /// Its constants. Where any crate of the build enables the feature `schemas`, they implement `schemars::JsonSchema`.
     type Config: DeserializeOwned + Serialize + Described + Default;
 
     /// Its description, without the presets.

@@ -207,8 +207,11 @@ struct Choice {
 }
 
 impl Choice {
-    fn value(self) -> Result<Node, Error> {
-        self.value.map(Node).ok_or_else(|| Error::custom(format!("`{}` needs a value", self.name)))
+    /// Reads the value of the variant by `read`, and puts the variant's name into the path of an error.
+    fn read<T>(self, read: impl FnOnce(Node) -> Result<T, Error>) -> Result<T, Error> {
+        let Self { name, value } = self;
+        let value = value.ok_or_else(|| Error::custom(format!("`{name}` needs a value")))?;
+        read(Node(value)).map_err(|error| error.within(name))
     }
 }
 
@@ -230,11 +233,11 @@ impl<'de> VariantAccess<'de> for Choice {
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
-        seed.deserialize(self.value()?)
+        self.read(|value| seed.deserialize(value))
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value, Error> {
-        self.value()?.deserialize_seq(visitor)
+        self.read(|value| value.deserialize_seq(visitor))
     }
 
     fn struct_variant<V: Visitor<'de>>(
@@ -242,7 +245,7 @@ impl<'de> VariantAccess<'de> for Choice {
         _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.value()?.deserialize_map(visitor)
+        self.read(|value| value.deserialize_map(visitor))
     }
 }
 
@@ -284,6 +287,23 @@ mod tests {
         assert_eq!(error, "`inner.0.count`: invalid type: string \"1\", expected u8");
         let error = outer(json!({ "inner": [], "other": 1 })).unwrap_err();
         assert_eq!(error, "unknown field `other`, expected `inner` or `limit`");
+    }
+
+    #[test]
+    fn the_path_of_an_option_within_a_variant_has_the_variant() {
+        #[derive(Debug, PartialEq, Deserialize)]
+        enum Either {
+            Factor(f64),
+        }
+        #[derive(Debug, PartialEq, Deserialize)]
+        struct With {
+            pacing: Either,
+        }
+        let options = |value: Value| read::<With>(json!({ "pacing": value }).as_object().unwrap().clone());
+        assert_eq!(options(json!({ "Factor": 2 })), Ok(With { pacing: Either::Factor(2.0) }));
+        let error = options(json!({ "Factor": "x" })).unwrap_err();
+        assert_eq!(error, "`pacing.Factor`: invalid type: string \"x\", expected f64");
+        assert_eq!(options(json!("Factor")).unwrap_err(), "`pacing`: `Factor` needs a value");
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Default for Registry {
     }
 }
 
-/// Registries are equal if they have the same controller names, in order. Reference senders are not compared.
+/// Registries are equal if their controllers have the same names. Reference senders do not count.
 impl PartialEq for Registry {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.controllers, &other.controllers)
@@ -218,8 +218,8 @@ impl Registry {
         self.build_receiver(name, None, any_limits()?, 1.0).ok().map(|half| half.signals())
     }
 
-    /// JSON Schema of the options of the controller `name`, or `None` for an unknown name, and where any options
-    /// may be given.
+    /// JSON Schema of the options of the controller `name`. `None` for an unknown name, where any options may be
+    /// given, and without the feature `schemas`.
     pub fn options_schema(&self, name: &str) -> Option<&Value> {
         self.factory(name).ok().and_then(ControllerFactory::schema)
     }

@@ -32,7 +32,7 @@ pub enum TcpProfile {
 
 impl TcpProfile {
     /// The window algorithm, if the flow names none and the stack has none of its own.
-    pub fn law(self) -> &'static str {
+    pub fn algorithm(self) -> &'static str {
         match self {
             Self::Rfc | Self::Ns326 | Self::Chromium2015 => "newreno",
             Self::Plain | Self::Linux316 | Self::Linux6 => "cubic",

@@ -181,7 +181,7 @@ fn an_unknown_name_brings_up_the_nearest() {
     let error = window_algorithm("bbr", TcpProfile::Plain, false).unwrap_err().to_string();
     assert_eq!(
         error,
-        "there is no window law `bbr`; known here are `newreno`, `cubic`, \
+        "there is no TCP algorithm `bbr`; known here are `newreno`, `cubic`, \
          `cubic-hystart`, `highspeed`, `westwood-plus`, `westwood`, `westwood-per-ack` and `dctcp`"
     );
 }

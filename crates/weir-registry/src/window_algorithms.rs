@@ -143,7 +143,7 @@ pub fn window_algorithm(
 fn find(name: &str) -> Result<&'static WindowAlgorithmInfo, RegistryError> {
     window_algorithms().iter().find(|law| law.name == name).ok_or_else(|| {
         let advice = advice(name, window_algorithms().iter().map(|law| law.name));
-        RegistryError::Unknown { what: "window law", name: name.to_owned(), advice }
+        RegistryError::Unknown { what: "TCP algorithm", name: name.to_owned(), advice }
     })
 }
 

@@ -151,7 +151,7 @@ fn scenario(scenario: &Scenario) -> Known {
     let flow = |(name, flow): (&str, &weir_lab::scenario::Flow)| {
         let words = |value: &Value, key: &str| value[key].as_str().unwrap_or("–").to_owned();
         let value = serde_json::to_value(flow).unwrap_or_default();
-        let law = if value["controller"].is_string() { "controller" } else { "law" };
+        let law = if value["controller"].is_string() { "controller" } else { "algorithm" };
         let ends = format!("{} → {}", words(&value, "from"), words(&value, "to"));
         vec![name.to_owned(), words(&value, "kind"), words(&value, law), ends]
     };

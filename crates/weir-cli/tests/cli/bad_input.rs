@@ -398,7 +398,7 @@ fn a_crate_goes_only_where_a_folder_can_be() {
 
 #[test]
 fn a_crate_that_could_not_be_built_is_not_written() {
-    refused("new law cubic", &["error: new law cubic: this is a window law of TCP; give yours another name"]);
+    refused("new law cubic", &["error: new law cubic: this is a TCP algorithm; give yours another name"]);
     for address in ["https://", "git@", "https://a\"b"] {
         let said =
             format!("error: --weir {address}: this is no address of a repository; write https://HOST/PATH");

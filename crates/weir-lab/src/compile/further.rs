@@ -11,8 +11,8 @@ use crate::scenario::{Scenario, scenario_shape};
 /// Default values of required keys, so that the scenario can be read.
 const STAND_INS: [(&str, &str); 2] = [("title", ""), ("duration", "60s")];
 /// Keys that refer to something by name; an unknown name is a problem regardless of other keys.
-const NAMES: [&str; 9] =
-    ["controller", "controllers", "algorithm", "law", "cell", "from", "to", "route", "reverse_route"];
+const NAMES: [&str; 8] =
+    ["controller", "controllers", "algorithm", "cell", "from", "to", "route", "reverse_route"];
 /// Keys of flows that determine their paths.
 const TO_WAYS: [&str; 4] = ["from", "to", "route", "reverse_route"];
 /// Keys of links that determine paths.

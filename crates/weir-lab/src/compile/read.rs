@@ -43,7 +43,8 @@ fn options<'r>(registry: &'r Registry, key: &str, name: &str) -> Option<Shape<'r
 /// A path that no scenario has, a name that this scenario does not have, a value that is not accepted there.
 pub fn set(registry: &Registry, table: &mut Table, assignment: &str) -> Result<(), ScenarioError> {
     let options: OptionsOf<'_, '_> = &|key, name| options(registry, key, name);
-    form::set(table, scenario_shape(), options, assignment, &Origin::default()).map(drop)
+    let assignment = form::with_present_key(assignment);
+    form::set(table, scenario_shape(), options, &assignment, &Origin::default()).map(drop)
 }
 
 impl Scenario {
@@ -71,8 +72,10 @@ impl Scenario {
         let mut origin = Origin::of(name, text);
         let mut table: Table =
             toml::from_str(text).map_err(|error| origin.plain_error(error.span(), error.message()))?;
+        form::rename_former_keys(&mut table);
         for assignment in overrides {
-            let laid = form::set(&mut table, scenario_shape(), options, assignment, &origin)?;
+            let assignment = form::with_present_key(assignment);
+            let laid = form::set(&mut table, scenario_shape(), options, &assignment, &origin)?;
             origin = origin.with(laid);
         }
         let mut problems = form::check(&table, scenario_shape(), options);

@@ -16,7 +16,7 @@ pub(super) fn traffic(scenario: &Scenario, flow: &Flow, weight: f64) -> Result<T
         Carried::Tcp(tcp) => tcp_traffic(tcp),
         Carried::Web(web) => {
             let config = web.config();
-            let laws = registry::window_algorithms_of(&web.law, web.profile, config.pacing)?;
+            let laws = registry::window_algorithms_of(&web.algorithm, web.profile, config.pacing)?;
             Ok(Traffic::Web { laws, config, web: web.traffic() })
         }
     }
@@ -65,7 +65,7 @@ fn tcp_traffic(tcp: &Tcp) -> Result<Traffic, RegistryError> {
         return Ok(Traffic::ChromiumTcp { config, size });
     }
     let Some(downloads) = &tcp.downloads else {
-        let law = registry::window_algorithm(tcp.law(), tcp.profile, config.pacing)?;
+        let law = registry::window_algorithm(tcp.algorithm(), tcp.profile, config.pacing)?;
         return Ok(Traffic::Tcp { law, config, size });
     };
     let downloads = weir_world::Downloads {
@@ -74,6 +74,6 @@ fn tcp_traffic(tcp: &Tcp) -> Result<Traffic, RegistryError> {
         idle: downloads.idle,
         begins_idle: downloads.begin == OnOrOff::Off,
     };
-    let laws = registry::window_algorithms_of(tcp.law(), tcp.profile, config.pacing)?;
+    let laws = registry::window_algorithms_of(tcp.algorithm(), tcp.profile, config.pacing)?;
     Ok(Traffic::Downloads { laws, config, downloads })
 }

@@ -137,7 +137,10 @@ pub(super) fn child<'s>(
     key: &str,
     options: OptionsOf<'_, 's>,
 ) -> Child<'s> {
+    // The schema leaves these options open: they are those of the named controller or coupler.
+    let is_open = || form.get(key).is_some_and(|shape| shape.forms().iter().any(Form::is_any_table));
     if key == "options"
+        && is_open()
         && let Some(names) = ["controller", "algorithm"].into_iter().find(|key| form.get(key).is_some())
     {
         let name = table.get(names).and_then(Value::as_str);

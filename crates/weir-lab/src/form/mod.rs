@@ -6,6 +6,7 @@
 mod check;
 mod describe;
 mod error;
+mod former;
 mod origin;
 mod set;
 mod shape;
@@ -17,6 +18,7 @@ pub(crate) use check::{OptionsOf, check};
 pub use describe::{ChoiceInfo, KeyInfo, keys};
 pub use error::ScenarioError;
 pub(crate) use error::{KeyPath, Problem, SET};
+pub(crate) use former::{rename_former_keys, with_present_key};
 pub(crate) use origin::Origin;
 pub(crate) use set::set;
 pub(crate) use shape::{Form, Others, Shape, TableForm};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{KeyPath, Problem, SET, ScenarioError};
+use super::former::former_key;
 
 /// A span of bytes in a text: begin and end.
 type Span = (usize, usize);
@@ -128,11 +129,16 @@ impl Texts {
     }
 }
 
-fn collect_table(table: &DeTable<'_>, path: &KeyPath, spans: &mut BTreeMap<KeyPath, KeyAndValue>) {
+fn collect_table(table: &DeTable<'_>, table_path: &KeyPath, spans: &mut BTreeMap<KeyPath, KeyAndValue>) {
     for (key, value) in table {
-        let path = path.with(key.get_ref());
+        let path = table_path.with(key.get_ref());
         let (k, v) = (key.span(), value.span());
-        spans.insert(path.clone(), KeyAndValue { key: (k.start, k.end), value: (v.start, v.end) });
+        let span = KeyAndValue { key: (k.start, k.end), value: (v.start, v.end) };
+        // A problem with the value is found under the present name of the key.
+        if let Some(present) = former_key(key.get_ref()) {
+            spans.entry(table_path.with(present)).or_insert(span);
+        }
+        spans.insert(path.clone(), span);
         collect_value(value.get_ref(), &path, spans);
     }
 }

@@ -208,6 +208,11 @@ impl Unit {
 }
 
 impl<'s> Form<'s> {
+    /// Whether it is a table of any keys.
+    pub(crate) fn is_any_table(&self) -> bool {
+        matches!(self, Self::Table(table) if table.keys.is_empty() && matches!(table.others, Some(Others::Any)))
+    }
+
     fn table(self) -> Option<TableForm<'s>> {
         if let Self::Table(table) = self { Some(table) } else { None }
     }

@@ -116,7 +116,7 @@ impl PairsRequest<'_> {
 fn scenario(registry: &Registry, laws: [&str; 2], algorithm: &str) -> Result<Scenario, ScenarioError> {
     let set = |(flow, law): (&str, &str)| {
         if WINDOW_ALGORITHMS.contains(&law) {
-            format!("flows.{flow}={{ kind = \"tcp\", law = \"{law}\", start_spread = \"1s\" }}")
+            format!("flows.{flow}={{ kind = \"tcp\", algorithm = \"{law}\", start_spread = \"1s\" }}")
         } else {
             format!("flows.{flow}.controller={law}")
         }

@@ -21,20 +21,23 @@ use omniscient::OmniscientSender;
 
 static REFERENCES: LazyLock<Registry> = LazyLock::new(|| with_references(Registry::standard()));
 
-/// `registry` with the reference senders of Weir, in the order in which tables show them.
-pub fn with_references(registry: Registry) -> Registry {
-    if registry.references().next().is_some() {
-        return registry;
+/// `registry` with the reference senders of Weir that it lacks, in the order in which tables show them.
+pub fn with_references(mut registry: Registry) -> Registry {
+    if !registry.references().any(|info| info.name == Fixed::info().name) {
+        registry = registry.with_reference::<Fixed>();
     }
-    registry.with_reference::<Fixed>().with_reference::<OmniscientSender>()
+    if !registry.references().any(|info| info.name == OmniscientSender::info().name) {
+        registry = registry.with_reference::<OmniscientSender>();
+    }
+    registry
 }
 
-/// Descriptions of the reference senders. Scenarios can name them as controllers; they are not in the list of all controllers.
+/// Descriptions of Weir's reference senders. Scenarios can name them as controllers; they are not in the list of all controllers.
 pub fn references() -> impl Iterator<Item = &'static ControllerInfo> {
     REFERENCES.references()
 }
 
-/// Whether the controller `name` is a reference sender. A variant counts by the name of its controller, which need not be part of
+/// Whether the controller `name` is one of Weir's reference senders. A variant counts by the name of its controller, which need not be part of
 /// the variant's name.
 pub fn is_reference(name: &str) -> bool {
     references().any(|info| info.name == name)

@@ -17,7 +17,7 @@ pub struct Tcp {
     pub profile: TcpProfile,
     /// Name of the congestion control algorithm; that of the profile, or `cubic`, unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub law: Option<String>,
+    pub algorithm: Option<String>,
     /// Size of the transfer; without end unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<DataSize>,
@@ -72,18 +72,18 @@ fn default_idle() -> TimeDelta {
     TimeDelta::from_secs(10)
 }
 
-pub(super) fn default_law() -> String {
+pub(super) fn default_algorithm() -> String {
     "cubic".to_owned()
 }
 
 impl Tcp {
     /// Name of the congestion control algorithm.
-    pub fn law(&self) -> &str {
-        self.law.as_deref().unwrap_or_else(|| self.profile.law())
+    pub fn algorithm(&self) -> &str {
+        self.algorithm.as_deref().unwrap_or_else(|| self.profile.algorithm())
     }
 
     /// The configuration of the endpoints.
     pub fn config(&self) -> TcpConfig {
-        self.options.unwrap_or_default().config(self.profile, self.law())
+        self.options.unwrap_or_default().config(self.profile, self.algorithm())
     }
 }

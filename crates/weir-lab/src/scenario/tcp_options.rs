@@ -121,8 +121,8 @@ pub(crate) const NEEDS_COUNTS: &str = "dctcp";
 
 impl TcpOptions {
     /// The configuration of the endpoints with these options laid over `profile`, for connections under the congestion control
-    /// `law`.
-    pub fn config(&self, profile: TcpProfile, law: &str) -> TcpConfig {
+    /// `algorithm`.
+    pub fn config(&self, profile: TcpProfile, algorithm: &str) -> TcpConfig {
         let mss = self.mss.and_then(|mss| u16::try_from(mss.bytes()).ok());
         let usual = registry::tcp_config(profile, mss);
         TcpConfig {
@@ -140,7 +140,7 @@ impl TcpOptions {
             limited_transmit: self.limited_transmit.unwrap_or(usual.limited_transmit),
             ecn: match self.ecn {
                 // The algorithm has no input without exact counts of marks.
-                None if law == NEEDS_COUNTS => EcnMode::Accurate,
+                None if algorithm == NEEDS_COUNTS => EcnMode::Accurate,
                 ecn => ecn.map_or(usual.ecn, EcnMode::from),
             },
             prr: self.prr.unwrap_or(usual.prr),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_world::tcp::TcpConfig;
 
-use super::tcp::default_law;
+use super::tcp::default_algorithm;
 use super::tcp_options::TcpOptions;
 use crate::registry::TcpProfile;
 
@@ -18,8 +18,8 @@ pub struct Web {
     #[serde(default)]
     pub profile: TcpProfile,
     /// Name of the congestion control algorithm of the connections.
-    #[serde(default = "default_law")]
-    pub law: String,
+    #[serde(default = "default_algorithm")]
+    pub algorithm: String,
     /// Mean number of requests in a session.
     #[serde(default = "default_requests")]
     #[schemars(range(min = 1.0, max = 10_000.0))]
@@ -95,7 +95,7 @@ impl Default for WebSizes {
 impl Web {
     /// The configuration of the endpoints.
     pub fn config(&self) -> TcpConfig {
-        self.options.unwrap_or_default().config(self.profile, &self.law)
+        self.options.unwrap_or_default().config(self.profile, &self.algorithm)
     }
 
     /// The traffic for the simulator.

@@ -295,7 +295,7 @@ impl Drawn {
                 writeln!(out, "competitor = true")?;
                 self.write_media(out, controller)
             }
-            Beside::Tcp(algorithm) => writeln!(out, "law = \"{algorithm}\""),
+            Beside::Tcp(algorithm) => writeln!(out, "algorithm = \"{algorithm}\""),
             Beside::Web(kbps) => writeln!(out, "load = \"{kbps}kbps\""),
             Beside::Constant(kbps) => writeln!(out, "rate = \"{kbps}kbps\""),
         }

@@ -79,7 +79,7 @@ fn a_lone_flow_under_a_flow_state_exchange_goes_as_if_it_were_not_coupled() {
     });
     let tcps = window_algorithms().iter().map(|law| {
         // That of a present Linux gives nothing back while it is coupled.
-        format!("{{ kind = \"tcp\", profile = \"plain\", law = \"{}\" }}", law.name)
+        format!("{{ kind = \"tcp\", profile = \"plain\", algorithm = \"{}\" }}", law.name)
     });
     let exchanges: Vec<_> = couplers()
         .filter(|info| info.name.starts_with("rfc8699") || info.name.starts_with("fse-") || info.testbed_only)

@@ -116,7 +116,7 @@ fn is_ordered(series: &Series, flow: &str) -> bool {
 #[test]
 fn tcp_flows_of_one_bottleneck_end_coupled_and_those_of_two_do_not() {
     for law in ["newreno", "cubic"] {
-        let flow = format!("kind = \"tcp\"\nlaw = \"{law}\"");
+        let flow = format!("kind = \"tcp\"\nalgorithm = \"{law}\"");
         for (apart, coupled) in [(false, true), (true, false)] {
             let series = series(&scenario(&flow, apart, 5.0, MEASURED, QUEUE));
             let ordered = ["first", "second"].map(|flow| is_ordered(&series, flow));
@@ -129,7 +129,7 @@ fn tcp_flows_of_one_bottleneck_end_coupled_and_those_of_two_do_not() {
 /// completes and that messages are understood.
 #[test]
 fn calls_and_tcp_flows_behind_codel_run_and_are_never_coupled_across_two_bottlenecks() {
-    let flows = [call("gcc"), call("nada"), "kind = \"tcp\"\nlaw = \"cubic\"".to_owned()];
+    let flows = [call("gcc"), call("nada"), "kind = \"tcp\"\nalgorithm = \"cubic\"".to_owned()];
     for flow in flows {
         let codel = "{ discipline = \"codel\" }";
         let shared = series(&scenario(&flow, false, 8.0, MEASURED, codel));

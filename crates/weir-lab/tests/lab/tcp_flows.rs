@@ -155,15 +155,15 @@ fn chromium_profile_stands_alone() {
         let text = scenario(&format!("{flow}\n{more}"));
         Scenario::parse("test.toml", &text, &[]).unwrap_err().to_string()
     };
-    assert!(errors("law = \"cubic\"").contains("has a window law of its own"));
+    assert!(errors("algorithm = \"cubic\"").contains("has an algorithm of its own"));
     assert!(errors("options = { sack = true }").contains("has no such options"));
 }
 
 #[test]
 fn dctcp_hears_exact_counts_of_marks_and_nothing_less() {
-    assert_eq!(config("law = \"dctcp\"").ecn, EcnMode::Accurate);
+    assert_eq!(config("algorithm = \"dctcp\"").ecn, EcnMode::Accurate);
     assert_eq!(config("options = { ecn = \"classic\" }").ecn, EcnMode::Classic);
-    let text = scenario("law = \"dctcp\"\noptions = { ecn = \"classic\" }");
+    let text = scenario("algorithm = \"dctcp\"\noptions = { ecn = \"classic\" }");
     let error = Scenario::parse("test.toml", &text, &[]).unwrap_err();
     assert!(error.to_string().contains("`dctcp` goes by exact counts of marks"), "{error}");
 }
@@ -175,13 +175,14 @@ fn web_traffic_under_dctcp_hears_exact_counts_of_marks_too() {
             scenario("").replace("kind = \"tcp\"", &format!("kind = \"web\"\nload = \"1Mbps\"\n{words}"));
         Scenario::parse("test.toml", &text, &[])
     };
-    let run = web("law = \"dctcp\"").unwrap().build(&RunOptions::default(), &TraceStore::at(None)).unwrap();
+    let run =
+        web("algorithm = \"dctcp\"").unwrap().build(&RunOptions::default(), &TraceStore::at(None)).unwrap();
     let ecn = run.spec.flows.iter().find_map(|flow| match &flow.traffic {
         Traffic::Web { config, .. } => Some(config.ecn),
         _ => None,
     });
     assert_eq!(ecn, Some(EcnMode::Accurate));
-    let error = web("law = \"dctcp\"\noptions = { ecn = \"off\" }").unwrap_err().to_string();
+    let error = web("algorithm = \"dctcp\"\noptions = { ecn = \"off\" }").unwrap_err().to_string();
     assert!(error.contains("`dctcp` goes by exact counts of marks"), "{error}");
 }
 

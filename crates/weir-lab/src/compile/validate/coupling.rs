@@ -173,7 +173,7 @@ fn uncoupled_kind(flow: &Flow) -> Option<&'static str> {
             Some("each of its downloads has a connection of its own")
         }
         Carried::Tcp(tcp) if tcp.profile == TcpProfile::Chromium2015 => {
-            Some("the stack `chromium-2015` has a window law of its own")
+            Some("the stack `chromium-2015` has an algorithm of its own")
         }
         Carried::Media(_) | Carried::Tcp(_) => None,
     }

@@ -12,7 +12,7 @@ use crate::scenario::{
 
 impl Problems<'_> {
     pub(super) fn tcp(&mut self, tcp: &Tcp, path: &KeyPath) {
-        self.window_algorithm(tcp.law(), path);
+        self.window_algorithm(tcp.algorithm(), path);
         if tcp.size.is_some_and(|size| size == DataSize::ZERO) {
             self.value(&path.with("size"), format!("`{}` is nothing", path.with("size")))
                 .push_str("write a size above 0B, or leave it out for a flow without end");
@@ -21,14 +21,14 @@ impl Problems<'_> {
             self.downloads(downloads, tcp, &path.with("downloads"));
         }
         let options = tcp.options.unwrap_or_default();
-        self.tcp_options(options, tcp.profile, tcp.law(), path);
+        self.tcp_options(options, tcp.profile, tcp.algorithm(), path);
         if tcp.profile == TcpProfile::Chromium2015 {
             self.chromium(tcp, options, path);
         }
     }
 
     pub(super) fn web(&mut self, web: &Web, path: &KeyPath) {
-        self.window_algorithm(&web.law, path);
+        self.window_algorithm(&web.algorithm, path);
         self.some_rate(&path.with("load"), web.load);
         self.not_negative(&path.with("think"), Some(web.think));
         if let Some(DelayRange { min, max }) = web.extra_delay {
@@ -53,14 +53,15 @@ impl Problems<'_> {
             self.value(&sizes, format!("a tail from {tail_from} to {largest} is none"))
                 .push_str("let `tail_from` ≤ `largest`, or `tail` be 0");
         }
-        self.tcp_options(web.options.unwrap_or_default(), web.profile, &web.law, path);
+        self.tcp_options(web.options.unwrap_or_default(), web.profile, &web.algorithm, path);
     }
 
     fn window_algorithm(&mut self, name: &str, path: &KeyPath) {
         let laws = || registry::window_algorithms().iter().map(|law| law.name);
         if !laws().any(|known| known == name) {
             let advice = advice(name, laws());
-            self.value(&path.with("law"), format!("there is no window law `{name}`")).push_str(&advice);
+            self.value(&path.with("algorithm"), format!("there is no TCP algorithm `{name}`"))
+                .push_str(&advice);
         }
     }
 
@@ -90,9 +91,12 @@ impl Problems<'_> {
     }
 
     fn chromium(&mut self, tcp: &Tcp, options: TcpOptions, path: &KeyPath) {
-        if tcp.law.is_some() {
-            self.value(&path.with("law"), "the stack `chromium-2015` has a window law of its own".to_owned())
-                .push_str("leave `law` out");
+        if tcp.algorithm.is_some() {
+            self.value(
+                &path.with("algorithm"),
+                "the stack `chromium-2015` has an algorithm of its own".to_owned(),
+            )
+            .push_str("leave `law` out");
         }
         if tcp.downloads.is_some() {
             let message = "the stack `chromium-2015` makes no downloads".to_owned();

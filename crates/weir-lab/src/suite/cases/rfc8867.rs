@@ -65,7 +65,7 @@ pub(super) const CASES: &[ShippedCase] = &[
         "5.6 cubic",
         "beside a long CUBIC flow, queue of 300 ms",
         "rfc8867/long-tcp",
-        &["flows.tcp.law=cubic"],
+        &["flows.tcp.algorithm=cubic"],
         LONG_TCP,
     ),
     case("5.7", "beside ten short TCP flows", "rfc8867/short-tcp", &[], SHORT_TCP),

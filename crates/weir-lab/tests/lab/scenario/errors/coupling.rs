@@ -50,7 +50,7 @@ fn what_does_not_adapt_or_has_many_connections_is_not_coupled() {
     check(
         "law = \"cubic\"",
         "profile = \"chromium-2015\"\n[coupling.calls]\nflows = [\"bulk\"]\nalgorithm = \"none\"",
-        "36:10: the flow `bulk` cannot be coupled: the stack `chromium-2015` has a window law of its own",
+        "36:10: the flow `bulk` cannot be coupled: the stack `chromium-2015` has an algorithm of its own",
         "couple media flows and TCP flows of one transfer",
     );
 }

@@ -37,7 +37,7 @@ fn controllers_laws_and_their_options_are_known() {
     check(
         "law = \"cubic\"",
         "law = \"cubik\"",
-        "34:7: there is no window law `cubik`",
+        "34:7: there is no TCP algorithm `cubik`",
         "did you mean `cubic`?",
     );
     check(
