@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# package-binary.sh TARGET VERSION: builds `weir` for a target of rustc and packs it with its licences into
+# package-binary.sh TARGET VERSION [PROGRAM]: builds `weir` for a target of rustc by tools/dist.sh, or takes PROGRAM, and packs it with its licences into
 # dist/weir-VERSION-TARGET.tar.gz, beside its checksum. What .github/workflows/release.yml does for each target.
 set -euo pipefail
 
@@ -7,7 +7,7 @@ target=${1:?a target, such as x86_64-unknown-linux-gnu}
 version=${2:?a version, such as v0.2.0}
 case $version in *[!A-Za-z0-9._+-]*) echo "package-binary: $version is no version" >&2; exit 2 ;; esac
 
-weir=$(tools/dist.sh "$target")
+weir=${3:-$("$(dirname "$0")/../dist.sh" "$target")}
 name=weir-$version-$target
 mkdir -p "dist/$name"
 cp "$weir" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "dist/$name"

@@ -156,7 +156,7 @@ impl<R: Rule> Coupler for Ensemble<R> {
         };
         match message {
             CouplingMessage::Window(cwnd_update) if is_sound(cwnd_update) => {
-                self.on_cwnd_update(place, cwnd_update)
+                self.on_cwnd_update(place, cwnd_update);
             }
             CouplingMessage::Window(cwnd_update) => {
                 if cwnd_update.event == WindowEvent::TimedOut {

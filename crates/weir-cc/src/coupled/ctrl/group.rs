@@ -184,7 +184,7 @@ impl Coupler for CtrlTcp {
         };
         match message {
             CouplingMessage::Window(cwnd_update) if is_sound(cwnd_update) => {
-                self.on_cwnd_update(now, place, cwnd_update)
+                self.on_cwnd_update(now, place, cwnd_update);
             }
             CouplingMessage::Window(cwnd_update) => {
                 if cwnd_update.event == WindowEvent::TimedOut {

@@ -31,7 +31,7 @@ fn a_key_of_another_kind_of_flow_is_unknown() {
         "law = \"cubic\"\nencoder = \"papers\"",
         "35:1: `flows.bulk.encoder` is not a key that is known here where `kind = \"tcp\"`",
         "known here are `from`, `to`, `route`, `reverse_route`, `access_delay`, `five_tuple`, `start`, `stop`, `count`, \
-         `first`, `every`, `start_spread`, `stop_spread`, `priorities`, `tenant`, `pauses`, `receiver_clock`, `profile`, `law`, `size`, `downloads`, `priority`, `options` and `kind`",
+         `first`, `every`, `start_spread`, `stop_spread`, `priorities`, `tenant`, `pauses`, `receiver_clock`, `profile`, `algorithm`, `size`, `downloads`, `priority`, `options` and `kind`",
     );
 }
 
