@@ -20,10 +20,11 @@ test-long: ## the properties of every controller over two hours; some two minute
 	cargo build --locked --quiet -p weir-cli --profile test
 	WEIR_LONG=1 tests/newcomer/run.sh
 
-lint: ## format, clippy, links of documents, packages, builds without std, licences
+lint: ## format, clippy, links and sentences of documents, packages, builds without std, licences
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	tools/ci/links.sh
+	tools/prose.py > /dev/null || { tools/prose.py; exit 1; }
 	tools/package.sh --check
 	tools/ci/no-std.sh
 	@if cargo deny --version > /dev/null 2>&1; \

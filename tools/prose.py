@@ -15,8 +15,9 @@ import sys
 MEDIAN, HIGH = 16, 32
 # Documents with fewer sentences are not judged.
 FEW = 10
-# Lists of short entries.
-LEFT_OUT = {"CHANGELOG.md"}
+# The changelog is a list of short entries. Most of engineering/gcc.md is a list that a test compares with the module docs
+# of crates/weir-cc/src/gcc/goog_cc/mod.rs, word for word.
+LEFT_OUT = {"CHANGELOG.md", "docs/engineering/gcc.md"}
 
 
 def sentences(text):
