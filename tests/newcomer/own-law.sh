@@ -7,9 +7,10 @@ sed -n '/^\[profile.test\]/,/^\[profile.bench\]/p' "$CLONE/Cargo.toml" | sed '$d
     awk '/^\[/ { weir = /profile.dev\]|weir-/ } weir && /^opt-level/ { $0 = "opt-level = 0" } { print }' > profile
 sed -i '/^# Some of the tests/,$d' Cargo.toml
 cat profile >> Cargo.toml
-# Checking takes a fraction of the time of building; `make test-long` also builds and runs it.
+# `make test-long` builds and runs it, which compiles every crate of Weir once more. tests/lab/own_law.rs compiles and runs the same
+# controller in `make test`; here its manifest is resolved.
 if [ -z "${WEIR_LONG:-}" ]; then
-    cargo check --offline --quiet --all-targets
+    cargo metadata --offline --format-version 1 > /dev/null
     exit
 fi
 cargo build --offline --quiet
