@@ -150,7 +150,7 @@ pub struct Target {
     pub sending_rate: DataRate,
     /// How packets leave the pacer.
     pub pacing: Pacing,
-    /// How far packets may leave ahead of that pace.
+    /// Lead of packets over that pace.
     pub burst: Burst,
     /// Congestion window in bytes, for controllers with a window.
     pub window: Option<DataSize>,
@@ -184,8 +184,8 @@ impl Target {
     }
 }
 
-/// How far packets may leave ahead of the pace: at once until their bytes have used up `time` of it, but no more
-/// than `size` together. Then no packet leaves before all bytes are paid for.
+/// Lead of packets over the pace. Packets leave at once until their bytes take `time` at the pacing rate, or `size`
+/// together. Then none leaves until the pace has caught up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
     /// Time at the pacing rate.

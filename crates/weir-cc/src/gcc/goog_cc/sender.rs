@@ -27,8 +27,7 @@ use crate::rate_law::{Decided, RateInForce};
 use crate::report::{Feedback, ReceptionReport, ReportKind};
 use crate::time::SendTime;
 
-/// The target as published to encoder, pacer and the dependent parts. Receiver reports, and feedback without a new
-/// delay-based estimate, change the target; that change is published with the next packet, tick or other feedback.
+/// The target as published to encoder, pacer and the dependent parts. The next packet, tick or feedback publishes a change.
 #[derive(Clone, Copy, Debug)]
 struct PublishedTarget {
     /// In bit/s.
@@ -57,15 +56,15 @@ pub struct GoogCc {
     alr: AlrDetector,
     probing: ProbeController,
     probe_results: ProbeEstimator,
-    told: PublishedTarget,
-    /// Whether the target has changed since it was published.
-    untold: bool,
+    published: PublishedTarget,
+    /// Whether a changed target is not yet published.
+    pending: bool,
     /// Departure of the packet that publishes the changed target.
-    tell_at: Option<SendTime>,
+    publish_at: Option<SendTime>,
     /// Time of the next tick. Unset while paused, and until the streams are known or the first packet leaves.
     tick: Option<SendTime>,
     paused: bool,
-    words: AllocationHistory,
+    allocations: AllocationHistory,
     arrivals: Arrivals,
 }
 
@@ -95,18 +94,18 @@ impl GoogCc {
             alr: AlrDetector::new(config.alr, limits.start()),
             probing: ProbeController::new(config.probing, limits),
             probe_results: ProbeEstimator::new(config.probe_result),
-            told: PublishedTarget { rate: limits.start().bps_f64(), pads: false },
-            untold: false,
-            tell_at: None,
+            published: PublishedTarget { rate: limits.start().bps_f64(), pads: false },
+            pending: false,
+            publish_at: None,
             tick: None,
             paused: false,
-            words: AllocationHistory::NONE,
+            allocations: AllocationHistory::NONE,
             arrivals: Arrivals::new(),
         })
     }
 
     fn rate(&self) -> DataRate {
-        self.standing.limits.round(self.told.rate)
+        self.standing.limits.round(self.published.rate)
     }
 
     /// Makes a decision of a computed rate; `why` is the reason if it is lower now.
@@ -135,7 +134,7 @@ impl GoogCc {
         if !self.push_back.holds_back() {
             return 0.0;
         }
-        let rate = self.told.rate;
+        let rate = self.published.rate;
         let allowed = self.push_back.allowed(rate, self.standing.limits.min().bps_f64());
         if allowed == rate { 0.0 } else { 1.0 - allowed / rate }
     }
@@ -169,9 +168,9 @@ impl GoogCc {
         let computed = outcome.rate.is_some();
         if computed {
             self.push_back.update();
-            self.tell(now);
+            self.publish(now);
         } else {
-            self.untold = true;
+            self.pending = true;
         }
         self.set_window();
         if outcome.recovered {
@@ -185,7 +184,7 @@ impl GoogCc {
     fn acknowledged_rate(&mut self, now: SendTime) -> Option<DataRate> {
         let rate = self.throughput.rate()?;
         let (first, last) = self.throughput.departures()?;
-        let rescaled = self.words.over(first, last, now);
+        let rescaled = self.allocations.over(first, last, now);
         Some(if rescaled == 1.0 { rate } else { rate.scale(rescaled) })
     }
 
@@ -206,13 +205,13 @@ impl GoogCc {
         if let Some(losses) = self.reports.on_report(report, now) {
             self.target.on_losses(losses, now);
         }
-        self.untold = true;
+        self.pending = true;
     }
 
     /// Sets push-back's window from the target.
     fn set_window(&mut self) {
         if let Some(rtt) = self.reports.least() {
-            self.push_back.set_window(self.told.rate, rtt);
+            self.push_back.set_window(self.published.rate, rtt);
         }
     }
 
@@ -246,11 +245,11 @@ impl GoogCc {
     }
 
     /// Publishes the target to all parts that depend on it.
-    fn tell(&mut self, now: SendTime) {
+    fn publish(&mut self, now: SendTime) {
         let rate = self.target.rate();
         let pads = self.target.loss_state() == LossState::IncreasingWithPadding;
-        self.told = PublishedTarget { rate, pads };
-        (self.untold, self.tell_at) = (false, None);
+        self.published = PublishedTarget { rate, pads };
+        (self.pending, self.publish_at) = (false, None);
         let rate = self.rate();
         self.alr.set_estimate(rate);
         self.probing.on_estimate(now, rate, self.limited());
@@ -285,8 +284,8 @@ impl GoogCc {
         self.push_back.restart();
         self.alr.restart(start);
         self.probe_results.restart();
-        self.words = AllocationHistory::NONE;
-        self.told.rate = self.target.rate();
+        self.allocations = AllocationHistory::NONE;
+        self.published.rate = self.target.rate();
         self.probing.restart(now, limits);
         if self.tick.is_some() {
             self.probing.start(now);
@@ -331,8 +330,8 @@ impl Controller for GoogCc {
         self.target.on_sent(departure);
         self.push_back.set_outstanding(state.in_flight);
         self.push_back.update();
-        if self.untold {
-            self.tell_at = Some(packet.at);
+        if self.pending {
+            self.publish_at = Some(packet.at);
         }
         self.start_ticking(packet.at);
         self.keep_ticking(packet.at);
@@ -352,7 +351,7 @@ impl Controller for GoogCc {
                 // A ceiling of zero means none.
                 let ceiling = if ceiling.is_zero() { f64::INFINITY } else { ceiling.bps_f64() };
                 self.target.set_ceiling(ceiling);
-                self.tell(now);
+                self.publish(now);
                 ChangeReason::Ceiling
             }
             Feedback::Reception { report, rtt } => {
@@ -370,7 +369,7 @@ impl Controller for GoogCc {
         if self.tick.is_some_and(|tick| tick <= now) {
             self.on_tick(now);
         }
-        self.tell(now);
+        self.publish(now);
         Some(self.decide(now, self.target.why()))
     }
 
@@ -381,11 +380,11 @@ impl Controller for GoogCc {
                 self.delay.aimd_mut().set_limits(limits);
                 self.target.set_limits(limits);
                 self.probing.set_limits(now, limits);
-                self.tell(now);
+                self.publish(now);
                 Some(self.decide(now, ChangeReason::Limits))
             }
             PathEvent::Paused => {
-                (self.tick, self.tell_at) = (None, None);
+                (self.tick, self.publish_at) = (None, None);
                 self.paused = true;
                 None
             }
@@ -404,7 +403,7 @@ impl Controller for GoogCc {
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
-        match (self.tick, self.tell_at) {
+        match (self.tick, self.publish_at) {
             (Some(tick), Some(tell)) => Some(tick.min(tell)),
             (tick, tell) => tick.or(tell),
         }
@@ -416,7 +415,7 @@ impl Controller for GoogCc {
         Target {
             burst: self.burst,
             // A rate beyond 2⁵³ bit/s may be rounded up.
-            padding: if self.told.pads { rate.scale(1.0 - held_back).min(rate) } else { DataRate::ZERO },
+            padding: if self.published.pads { rate.scale(1.0 - held_back).min(rate) } else { DataRate::ZERO },
             frame_drop: held_back,
             ..Target::at(rate, self.pacing, self.standing.limiting_factor(false))
         }
@@ -442,13 +441,13 @@ impl Controller for GoogCc {
             // While the round-trip time holds the rate down, the allocation does not scale the estimates.
             let of_estimates = if self.target.backoff().is_above_limit() { 1.0 } else { factor };
             self.delay.aimd_mut().scale(of_estimates, taken.bps_f64());
-            let untold = self.target.rate() / self.told.rate;
-            self.target.scale(taken.bps_f64() * untold, of_estimates);
-            self.told.rate = taken.bps_f64();
+            let pending = self.target.rate() / self.published.rate;
+            self.target.scale(taken.bps_f64() * pending, of_estimates);
+            self.published.rate = taken.bps_f64();
             self.alr.scale(factor);
             self.probing.scale(factor);
             self.push_back.scale(factor);
-            self.words.on_allocation(now, factor);
+            self.allocations.on_allocation(now, factor);
             self.acknowledged = self.acknowledged.map(|rate| rate.scale(factor));
         }
         self.standing.decided()
