@@ -1,6 +1,7 @@
 //! The arguments of the command line.
 
 mod attack;
+mod new;
 mod reproduce;
 mod suite;
 mod trace;
@@ -23,6 +24,7 @@ pub(crate) use trace::{
 };
 
 pub(crate) use attack::AttackArgs;
+pub(crate) use new::{NewCommand, NewControllerArgs};
 pub(crate) use reproduce::{ReproduceArgs, ReproduceExtent};
 pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
 
@@ -93,25 +95,6 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page; with --out, write one for each command.
     Man(ManArgs),
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum NewCommand {
-    /// A crate with a controller of your own, and every command with it.
-    #[command(alias = "law")]
-    Controller(NewControllerArgs),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct NewControllerArgs {
-    /// Name of the controller and of the crate, such as `my-controller`.
-    pub(crate) name: String,
-    /// A clone of Weir, or the address of its repository [default: the clone that this command was built from].
-    #[arg(long, value_name = "PATH|URL")]
-    pub(crate) weir: Option<String>,
-    /// Folder of the crate, which must not exist [default: NAME].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
 }
 
 /// Places of recorded traces.
