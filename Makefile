@@ -2,7 +2,7 @@
 .PHONY: test help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
 	mutants fuzz soak
 
-test: ## all tests; a few minutes on two cores
+test: ## all tests; some minutes on two cores
 	cargo test --workspace --locked --quiet
 	tools/named-tests.sh
 	tests/newcomer/run.sh

@@ -56,8 +56,7 @@ impl Recorder {
         Self::with_storage(plan, in_memory)
     }
 
-    /// A recorder for one run, with a storage for the series of a long one: a call of a day under GCC makes 300
-    /// MB.
+    /// A recorder for one run, with a storage for the earlier blocks of a long one.
     pub fn with_storage(plan: MeasurePlan, new_storage: NewBlockStorage) -> Self {
         let main = WindowRecorder::new(&plan, &[plan.window], false);
         let other = |window: &Window| WindowRecorder::new(&plan, &window.spans, window.delays_only);
