@@ -16,7 +16,7 @@ quick: ## format check, clippy and tests of the crates that changed
 # Properties of every controller over a whole path, at full length: two hours alone, an hour of clock skew, every encoder at every short round
 # trip; ten parking lots; the bound of the omniscient sender. Each controller's figures are printed.
 test-long: ## the properties of every controller over two hours; some two minutes
-	WEIR_LONG=1 cargo test --locked --quiet -p weir-lab --test lab -- --nocapture --test-threads 1 every_law:: parking_lots:: omniscient:: attack::
+	WEIR_LONG=1 cargo test --locked --quiet -p weir-study --test study -- --nocapture --test-threads 1 every_law:: parking_lots:: omniscient:: attack::
 	cargo build --locked --quiet -p weir-cli --profile test
 	WEIR_LONG=1 tests/newcomer/run.sh
 
@@ -41,7 +41,7 @@ fmt: ## formats the code
 	cargo fmt --all
 
 # On one core, so that the two of a small machine do not disturb each other. Benchmarks that miss their bars are named at the end.
-BENCHES = net/link cc/coupling cc/ctrl cc/sbd wire/feedback oracle/w60 lab/scenarios lab/coupled
+BENCHES = net/link cc/coupling cc/ctrl cc/sbd wire/feedback oracle/w60 study/scenarios study/coupled
 bench: ## the benchmarks of docs/performance.md
 	cargo bench --locked --no-run
 	@missed=; for bench in $(BENCHES); do \

@@ -4,7 +4,7 @@
 # it: some minutes. Tests and benchmarks are in no package: they read documents and data that stand outside of the crates.
 #
 # What is looked for: both licences, a README, and what must not be there: recorded traces and other files of data/, which have licences of
-# their own. In weir-lab every scenario and every row and template of the experiments; in weir-cc and weir-media their examples.
+# their own. In weir-scenario every scenario, in weir-study every row and template of the experiments; in weir-cc and weir-media their examples.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -39,7 +39,8 @@ for manifest in crates/*/Cargo.toml; do
     case $name in
         weir-cc) wanted+=" examples/sans_io.rs" ;;
         weir-media) wanted+=" examples/feedback.rs examples/two_flows.rs" ;;
-        weir-lab) wanted+=" $(find scenarios experiments -name '*.toml' | tr '\n' ' ')" ;;
+        weir-scenario) wanted+=" $(find scenarios -name '*.toml' | tr '\n' ' ')" ;;
+        weir-study) wanted+=" $(find experiments -name '*.toml' | tr '\n' ' ')" ;;
     esac
     for path in $wanted; do
         grep -qxF "$path" <<<"$inside" || fail "$name lacks $path"

@@ -7,7 +7,7 @@ sed -n '/^\[profile.test\]/,/^\[profile.bench\]/p' "$CLONE/Cargo.toml" | sed '$d
     awk '/^\[/ { weir = /profile.dev\]|weir-/ } weir && /^opt-level/ { $0 = "opt-level = 0" } { print }' > profile
 sed -i '/^# Some of the tests/,$d' Cargo.toml
 cat profile >> Cargo.toml
-# `make test-long` builds and runs it, which compiles every crate of Weir once more. tests/lab/own_law.rs compiles and runs the same
+# `make test-long` builds and runs it, which compiles every crate of Weir once more. crates/weir-study/tests/study/own_law.rs compiles and runs the same
 # controller in `make test`; here its manifest is resolved.
 if [ -z "${WEIR_LONG:-}" ]; then
     cargo metadata --offline --format-version 1 > /dev/null

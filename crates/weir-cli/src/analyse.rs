@@ -4,7 +4,7 @@ use std::io::Write;
 
 use comfy_table::Cell;
 use serde_json::{Map, Value, json};
-use weir_lab::analysis::{self, Entry};
+use weir_theory::analysis::{self, Entry};
 
 use crate::args::AnalyseArgs;
 use crate::failure::Failure;

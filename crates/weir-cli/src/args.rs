@@ -12,11 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::builder::PossibleValuesParser;
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
-use weir_lab::form::Varied;
-use weir_lab::registry::{self, Registry};
-use weir_lab::runs::Shard;
-use weir_lab::traces::TraceStore;
-use weir_lab::{analysis, pairs};
+use weir_form::Varied;
+use weir_import::traces::TraceStore;
+use weir_scenario::registry::{self, Registry};
+use weir_study::pairs;
+use weir_study::runs::Shard;
+use weir_theory::analysis;
 use weir_units::TimeDelta;
 
 pub(crate) use trace::{

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use comfy_table::{Cell, Color};
-use weir_lab::attack::{ATTACKS, Aim, Attack, AttackError, AttackRequest, Outcome};
-use weir_lab::registry::Registry;
+use weir_scenario::registry::Registry;
+use weir_study::attack::{ATTACKS, Aim, Attack, AttackError, AttackRequest, Outcome};
 
 use crate::args::{AttackArgs, Format};
 use crate::effective::{each_once, say_repeated, threads};

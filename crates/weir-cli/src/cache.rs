@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use weir_lab::runs::{BUILT_FROM, Log};
+use weir_study::runs::{BUILT_FROM, Log};
 
 /// The variable that names the folder; if it is empty, nothing is cached.
 const VARIABLE: &str = "WEIR_CACHE";

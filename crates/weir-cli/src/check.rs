@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
-use weir_lab::compile::{Run, RunOptions};
-use weir_lab::form::ScenarioError;
-use weir_lab::registry::Registry;
-use weir_lab::scenario::Scenario;
+use weir_form::ScenarioError;
+use weir_scenario::compile::{Run, RunOptions};
+use weir_scenario::registry::Registry;
+use weir_scenario::scenario::Scenario;
 
 use crate::args::CheckArgs;
 use crate::effective::try_to_build;

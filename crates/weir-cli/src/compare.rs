@@ -4,15 +4,15 @@ use std::io::Write;
 use std::time::Instant;
 
 use serde_json::json;
-use weir_lab::comparison::cost::{self, ReplayedCall};
-use weir_lab::comparison::portrait;
-use weir_lab::comparison::{Comparison, ComparisonRequest};
-use weir_lab::page::{Best, Cell, Column, Differences, SummaryTable};
-use weir_lab::paired::mark_best;
-use weir_lab::registry::{self, Registry};
-use weir_lab::results::Value;
-use weir_lab::results::ranking::Ranking;
-use weir_lab::scenario::{Scenario, skip_rule};
+use weir_measure::results::Value;
+use weir_measure::results::ranking::Ranking;
+use weir_report::page::{Best, Cell, Column, Differences, SummaryTable};
+use weir_scenario::registry::{self, Registry};
+use weir_scenario::scenario::{Scenario, skip_rule};
+use weir_study::comparison::cost::{self, ReplayedCall};
+use weir_study::comparison::portrait;
+use weir_study::comparison::{Comparison, ComparisonRequest};
+use weir_study::paired::mark_best;
 
 use crate::args::{CompareArgs, Format};
 use crate::differences::{self, less, measured};
@@ -135,7 +135,7 @@ fn definitions(summary: &SummaryTable) -> String {
 fn rows(summary: &SummaryTable, differences: &[Differences], ranking: Option<&Ranking>) -> serde_json::Value {
     let ranking = ranking.filter(|ranking| ranking.can_tell());
     let within = |of: fn(&Ranking) -> &Vec<String>, name: &String| ranking.map(|own| of(own).contains(name));
-    let object = |row: &weir_lab::page::Row| {
+    let object = |row: &weir_report::page::Row| {
         let own = [
             ("controller".to_owned(), json!(row.name)),
             ("leading".to_owned(), json!(within(|own| &own.leading, &row.name))),

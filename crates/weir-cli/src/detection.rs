@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use comfy_table::Cell;
-use weir_lab::detection::{DetectionRequest, Judged, LAWS, Management, Row, parameters};
-use weir_lab::registry::Registry;
+use weir_scenario::registry::Registry;
+use weir_study::detection::{DetectionRequest, Judged, LAWS, Management, Row, parameters};
 
 use crate::args::{DetectionArgs, Format};
 use crate::effective::{each_once, say_repeated, threads};

@@ -4,12 +4,12 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
-use weir_lab::comparison::demo;
-use weir_lab::compile::RunOptions;
-use weir_lab::form::{ScenarioError, Varied};
-use weir_lab::registry::Registry;
-use weir_lab::scenario::{Candidate, Carried, Scenario};
-use weir_lab::traces::TraceStore;
+use weir_form::{ScenarioError, Varied};
+use weir_import::traces::TraceStore;
+use weir_scenario::compile::RunOptions;
+use weir_scenario::registry::Registry;
+use weir_scenario::scenario::{Candidate, Carried, Scenario};
+use weir_study::comparison::demo;
 
 use crate::args::Changes;
 use crate::failure::{Failure, warn};

@@ -4,12 +4,13 @@ use std::io::Write;
 
 use serde::Serialize;
 use weir_cc::LimitingFactor;
-use weir_lab::comparison::glossary;
-use weir_lab::form::{KeyInfo, advice_of_many, keys};
-use weir_lab::metrics::{DECISION_COLUMNS, SERIES_COLUMNS};
-use weir_lab::page::Column;
-use weir_lab::registry::Registry;
-use weir_lab::{results, suite};
+use weir_form::{KeyInfo, advice_of_many, keys};
+use weir_measure::metrics::{DECISION_COLUMNS, SERIES_COLUMNS};
+use weir_measure::results;
+use weir_report::page::Column;
+use weir_scenario::registry::Registry;
+use weir_study::comparison::glossary;
+use weir_study::suite;
 
 use crate::args::ExplainArgs;
 use crate::compare::cost_column;

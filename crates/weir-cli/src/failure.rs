@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use weir_lab::comparison::ComparisonError;
-use weir_lab::experiments::VerdictBaselineError;
-use weir_lab::form::ScenarioError;
-use weir_lab::registry::RegistryError;
-use weir_lab::results::UnevenRuns;
-use weir_lab::runs::RunError;
-use weir_lab::scenario::Scenario;
-use weir_lab::suite::BaselineError;
-use weir_lab::traces::{FormError, TraceStoreError};
+use weir_form::ScenarioError;
+use weir_import::traces::{FormError, TraceStoreError};
+use weir_measure::results::UnevenRuns;
+use weir_scenario::registry::RegistryError;
+use weir_scenario::scenario::Scenario;
+use weir_study::comparison::ComparisonError;
+use weir_study::experiments::VerdictBaselineError;
+use weir_study::runs::RunError;
+use weir_study::suite::BaselineError;
 
 use crate::table;
 use crate::terminal;

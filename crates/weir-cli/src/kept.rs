@@ -4,8 +4,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use weir_lab::runs::{Log, NoStore, RunError, Shardable};
-use weir_lab::traces::TraceStore;
+use weir_import::traces::TraceStore;
+use weir_study::runs::{Log, NoStore, RunError, Shardable};
 
 use crate::args::Parts;
 use crate::effective::threads;

@@ -44,7 +44,7 @@ use std::process::ExitCode;
 use args::{Args, Command};
 use clap::FromArgMatches as _;
 use failure::Failure;
-use weir_lab::registry::{Registry, with_references};
+use weir_scenario::registry::{Registry, with_references};
 
 /// The whole command: reads the arguments of the process, runs them, and reports errors.
 pub fn main() -> ExitCode {

@@ -6,11 +6,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use weir_lab::experiments::row_schema;
-use weir_lab::registry::Registry;
-use weir_lab::scenario::{Scenario, scenario_schema};
-use weir_lab::traces::Listed;
-use weir_lab::{registry, results, shipped, suite};
+use weir_import::traces::Listed;
+use weir_measure::results;
+use weir_scenario::registry::Registry;
+use weir_scenario::scenario::{Scenario, scenario_schema};
+use weir_scenario::{registry, shipped};
+use weir_study::experiments::row_schema;
+use weir_study::suite;
 
 use crate::args::{ListArgs, Listing, SchemaArgs, SchemaOf};
 use crate::failure::Failure;

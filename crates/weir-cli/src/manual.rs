@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap_mangen::Man;
-use weir_lab::registry::Registry;
+use weir_scenario::registry::Registry;
 
 use crate::args::{Args, CompletionsArgs, ManArgs};
 use crate::failure::Failure;

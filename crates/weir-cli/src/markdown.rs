@@ -1,6 +1,6 @@
 //! Tables of Markdown.
 
-use weir_lab::page::{SummaryTable, markdown_cell};
+use weir_report::page::{SummaryTable, markdown_cell};
 
 use crate::numbers::Number;
 use crate::terminal::printable;
@@ -53,7 +53,7 @@ pub(crate) fn text(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use weir_lab::page::{Best, Cell, Column, Row};
+    use weir_report::page::{Best, Cell, Column, Row};
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use weir_lab::registry::{Registry, window_algorithms};
+use weir_scenario::registry::{Registry, window_algorithms};
 
 use crate::args::{NewCommand, NewControllerArgs};
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ const FILES: [(&str, &str); 4] = [
     ("src/law.rs", include_str!("../templates/law/src/law.rs")),
 ];
 /// The crates of Weir that it depends on.
-const CRATES: [&str; 3] = ["weir-cc", "weir-cli", "weir-lab"];
+const CRATES: [&str; 3] = ["weir-cc", "weir-cli", "weir-registry"];
 
 /// Names with another meaning in the crate: keywords and prelude of Rust, names that Cargo refuses, dependencies,
 /// types in its file.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use weir_lab::page::Row;
+use weir_report::page::Row;
 
 /// A mean and the half width of its 95 % interval, as displayed.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ fn parts(text: &str) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
-    use weir_lab::page::Cell;
+    use weir_report::page::Cell;
 
     use super::*;
 

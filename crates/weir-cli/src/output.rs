@@ -8,9 +8,9 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek as _, Write as _};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
-use weir_lab::experiments::{self, ShippedRow};
-use weir_lab::registry::Registry;
-use weir_lab::runs::CaptureFile;
+use weir_scenario::registry::Registry;
+use weir_study::experiments::{self, ShippedRow};
+use weir_study::runs::CaptureFile;
 
 use crate::failure::Failure;
 use part::{Exchange, Part, remove_left};

@@ -5,7 +5,7 @@ use std::fs;
 
 use clap::FromArgMatches as _;
 use weir_cc::{Controller, RateLimits, Receiver};
-use weir_lab::registry::{ControllerInfo, ControllerKind, Half, Registry, RegistryError};
+use weir_scenario::registry::{ControllerInfo, ControllerKind, Half, Registry, RegistryError};
 
 use crate::args::{Args, Command};
 use crate::output::OutputDirectory;

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use comfy_table::{Cell, Color};
-use weir_lab::pairs::{self, Outcome, Pair, PairsRequest};
-use weir_lab::registry::Registry;
-use weir_lab::results::Statistic;
-use weir_lab::traces::TraceStore;
+use weir_import::traces::TraceStore;
+use weir_measure::results::Statistic;
+use weir_scenario::registry::Registry;
+use weir_study::pairs::{self, Outcome, Pair, PairsRequest};
 
 use crate::args::{Format, PairsArgs};
 use crate::effective::{each_once, say_repeated, threads};

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use weir_lab::comparison::changes::{Change, Gap};
-use weir_lab::comparison::versus::{self, Loaded, Versus};
-use weir_lab::page::{self, Row, SummaryTable};
-use weir_lab::registry::Registry;
-use weir_lab::results::ranking::{Criterion, LEAST_SEEDS};
+use weir_measure::results::ranking::{Criterion, LEAST_SEEDS};
+use weir_report::page::{self, Row, SummaryTable};
+use weir_scenario::registry::Registry;
+use weir_study::comparison::changes::{Change, Gap};
+use weir_study::comparison::versus::{self, Loaded, Versus};
 
 use crate::args::ReportArgs;
 use crate::differences::measured;

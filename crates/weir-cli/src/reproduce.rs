@@ -6,11 +6,11 @@ mod tried;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use weir_lab::experiments::{
+use weir_scenario::registry::Registry;
+use weir_study::experiments::{
     self, ClaimResult, Experiment, Extent, Lost, PaperSummary, PlotResult, Provenance, Reproduced,
     Reproduction, RowForm, Verdict, VerdictBaseline,
 };
-use weir_lab::registry::Registry;
 
 use crate::args::{ReproduceArgs, ReproduceExtent};
 use crate::failure::Failure;

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use weir_lab::comparison::saved::{Saved, Tables};
-use weir_lab::comparison::versus::Loaded;
-use weir_lab::form::{MOST_PRINTED, text_of};
-use weir_lab::page::ControllerPanel;
-use weir_lab::registry::Registry;
-use weir_lab::scenario::{Named, Scenario};
-use weir_lab::traces::TraceStore;
+use weir_form::{MOST_PRINTED, text_of};
+use weir_import::traces::TraceStore;
+use weir_report::page::ControllerPanel;
+use weir_scenario::registry::Registry;
+use weir_scenario::scenario::{Named, Scenario};
+use weir_study::comparison::saved::{Saved, Tables};
+use weir_study::comparison::versus::Loaded;
 
 use crate::failure::Failure;
 use crate::output::TABLE;

@@ -9,11 +9,11 @@ mod output;
 
 use std::io::Write;
 
-use weir_lab::form::{MOST_WRITTEN, places, text_of};
-use weir_lab::registry::Registry;
-use weir_lab::scenario::Candidate;
-use weir_lab::suite::{self, Case, Suite, SuiteRequest, SuiteResult, Untimely};
-use weir_lab::traces::TraceStore;
+use weir_form::{MOST_WRITTEN, places, text_of};
+use weir_import::traces::TraceStore;
+use weir_scenario::registry::Registry;
+use weir_scenario::scenario::Candidate;
+use weir_study::suite::{self, Case, Suite, SuiteRequest, SuiteResult, Untimely};
 
 use crate::args::{SuiteArgs, SuiteCommand, SuiteSource};
 use crate::browser;

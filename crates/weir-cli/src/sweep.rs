@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use comfy_table::{Attribute, Cell};
 use serde_json::{Map, Value, json};
-use weir_lab::compile::{RunOptions, stand_ins, titled};
-use weir_lab::experiments::{self, Extent, Reproduction, SweepRequest, Swept};
-use weir_lab::form::Varied;
-use weir_lab::page::{PlacedTable, Row};
-use weir_lab::paired::RunRow;
-use weir_lab::registry::Registry;
-use weir_lab::scenario::{Candidate, Scenario};
+use weir_form::Varied;
+use weir_report::page::{PlacedTable, Row};
+use weir_scenario::compile::{RunOptions, stand_ins, titled};
+use weir_scenario::registry::Registry;
+use weir_scenario::scenario::{Candidate, Scenario};
+use weir_study::experiments::{self, Extent, Reproduction, SweepRequest, Swept};
+use weir_study::paired::RunRow;
 
 use crate::args::RunArgs;
 use crate::effective::{self, named};

@@ -6,7 +6,7 @@ use std::ops::Range;
 use anstream::{AutoStream, ColorChoice};
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table};
-use weir_lab::page::{MARKED, Row, RowKind, SummaryTable};
+use weir_report::page::{MARKED, Row, RowKind, SummaryTable};
 
 use crate::numbers::{Number, aligned};
 use crate::terminal;

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
-use weir_lab::chart::tick_step;
-use weir_lab::traces::forms::rates_over_time;
-use weir_lab::traces::{BinError, Listed, TraceForm, TraceStatistics, edit};
+use weir_import::traces::forms::rates_over_time;
+use weir_import::traces::{BinError, Listed, TraceForm, TraceStatistics, edit};
 use weir_net::{Time, Trace};
+use weir_report::chart::tick_step;
 use weir_units::{DataRate, TimeDelta};
 
 use crate::args::{TraceCommand, TraceConvertArgs, TraceCutArgs, TraceShowArgs, TraceSource};

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use weir_lab::traces::{
+use weir_import::traces::{
     Asked, Finding, ImportForm, Imported, TraceForm, TraceStore, TraceStoreError, import as read, is_path,
 };
 use weir_units::TimeDelta;
@@ -97,7 +97,7 @@ fn asked(args: &TraceImportArgs) -> Asked {
 
 /// The length over which means are taken.
 fn bin(imported: &Imported) -> TimeDelta {
-    weir_lab::traces::forms::bin_from(&imported.trace, BIN)
+    weir_import::traces::forms::bin_from(&imported.trace, BIN)
 }
 
 /// Least and greatest rate in bit/s: of the rates as they are, of opportunities over a bin.
@@ -113,7 +113,7 @@ fn extremes(imported: &Imported) -> (f64, f64) {
             least_and_most(&rates[..rates.len() - 1])
         }
         None => least_and_most(
-            &weir_lab::traces::forms::rates_over_time(&imported.trace, bin(imported)).unwrap_or_default(),
+            &weir_import::traces::forms::rates_over_time(&imported.trace, bin(imported)).unwrap_or_default(),
         ),
     }
 }

@@ -5,10 +5,10 @@ use std::io::Write;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
-use weir_lab::comparison::{Comparison, ComparisonRequest, tables};
-use weir_lab::registry::Registry;
-use weir_lab::scenario::Scenario;
-use weir_lab::shipped;
+use weir_scenario::registry::Registry;
+use weir_scenario::scenario::Scenario;
+use weir_scenario::shipped;
+use weir_study::comparison::{Comparison, ComparisonRequest, tables};
 
 use crate::args::WatchArgs;
 use crate::failure::Failure;

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use weir_lab::comparison::saved::RecordedRun;
-use weir_lab::comparison::why::{Fall, Moment, NoSubject, Subject};
-use weir_lab::form::advice;
-use weir_lab::metrics::RecordedDecision;
-use weir_lab::registry::Registry;
-use weir_lab::scenario::Scenario;
-use weir_lab::traces::TraceStore;
+use weir_form::advice;
+use weir_import::traces::TraceStore;
+use weir_measure::metrics::RecordedDecision;
+use weir_scenario::registry::Registry;
+use weir_scenario::scenario::Scenario;
+use weir_study::comparison::saved::RecordedRun;
+use weir_study::comparison::why::{Fall, Moment, NoSubject, Subject};
 
 use crate::args::WhyArgs;
 use crate::failure::Failure;

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use weir_cc::testing::{Life, arrive};
 use weir_cc::{ArrivalTime, RateLimits, Receiver, Report};
-use weir_lab::registry::{Halves, Registry};
+use weir_scenario::registry::{Halves, Registry};
 
 use crate::input::Input;
 use arrivals::Arrivals;

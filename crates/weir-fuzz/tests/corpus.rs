@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weir_fuzz::TARGETS;
-use weir_lab::comparison::saved::Saved;
+use weir_study::comparison::saved::Saved;
 
 fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")

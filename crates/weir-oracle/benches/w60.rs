@@ -1,7 +1,7 @@
 //! Cost of a controller's sender half per packet with its send history, beside independent implementations, and
 //! its memory: the figures of `docs/performance.md`.
 //!
-//! `weir_lab::comparison::cost` defines the minute. Rounds run all in turn. The output has the minimum and the
+//! `weir_study::comparison::cost` defines the minute. Rounds run all in turn. The output has the minimum and the
 //! median of 15 in nanoseconds per packet, and the heap allocations per packet of the second half of a round. The
 //! limits are for Weir's.
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
@@ -24,8 +24,8 @@ use rtc_rtcp::transport_feedbacks::cc_feedback_report::Ecn;
 use weir_cc::history::SendHistory;
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{ArrivalTime, DataRate, DataSize, RateLimits, Report, SendState, SendTime, TimeDelta};
-use weir_lab::comparison::cost::{Event, PACKETS, ReplayedCall, Script};
-use weir_lab::registry::Registry;
+use weir_scenario::registry::Registry;
+use weir_study::comparison::cost::{Event, PACKETS, ReplayedCall, Script};
 
 const ROUNDS: usize = 15;
 const HALF: u32 = PACKETS / 2;

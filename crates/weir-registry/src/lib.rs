@@ -46,3 +46,8 @@ pub use weir_cc::PacketFormat;
 pub use window_algorithms::{
     WindowAlgorithmInfo, window_algorithm, window_algorithm_factory, window_algorithms,
 };
+
+// Re-exports for crates with controllers of their own, in the versions that this crate uses.
+#[cfg(feature = "schemas")]
+pub use schemars;
+pub use {serde, weir_cc};

@@ -1,7 +1,7 @@
 //! Arguments of `weir attack`.
 
 use clap::builder::PossibleValuesParser;
-use weir_lab::attack::Role;
+use weir_study::attack::Role;
 use weir_units::TimeDelta;
 
 use super::TableArgs;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::{DataArgs, Parts};
 use crate::failure::Failure;
 use clap::{Subcommand, value_parser};
-use weir_lab::form::Varied;
-use weir_lab::suite::{self, Suite};
+use weir_form::Varied;
+use weir_study::suite::{self, Suite};
 
 /// Source of a suite.
 #[derive(Clone, Debug)]

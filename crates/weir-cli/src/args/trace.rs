@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use weir_lab::traces::{RateUnit, TimeUnit};
+use weir_import::traces::{RateUnit, TimeUnit};
 use weir_units::TimeDelta;
 
 use super::{DataArgs, directory};

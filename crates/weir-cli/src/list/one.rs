@@ -4,10 +4,10 @@ use std::io::Write;
 
 use comfy_table::Cell;
 use serde_json::{Value, json};
-use weir_lab::form::{KeyInfo, advice, keys};
-use weir_lab::registry::{self, ControllerInfo, CouplerInfo, Registry, RegistryError};
-use weir_lab::scenario::Scenario;
-use weir_lab::suite::{self, Check, Limit, Suite};
+use weir_form::{KeyInfo, advice, keys};
+use weir_scenario::registry::{self, ControllerInfo, CouplerInfo, Registry, RegistryError};
+use weir_scenario::scenario::Scenario;
+use weir_study::suite::{self, Check, Limit, Suite};
 
 use crate::args::{ListArgs, Listing};
 use crate::failure::Failure;
@@ -148,7 +148,7 @@ fn of_options(schema: &Value) -> List {
 }
 
 fn scenario(scenario: &Scenario) -> Known {
-    let flow = |(name, flow): (&str, &weir_lab::scenario::Flow)| {
+    let flow = |(name, flow): (&str, &weir_scenario::scenario::Flow)| {
         let words = |value: &Value, key: &str| value[key].as_str().unwrap_or("–").to_owned();
         let value = serde_json::to_value(flow).unwrap_or_default();
         let law = if value["controller"].is_string() { "controller" } else { "algorithm" };

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use comfy_table::{Cell, Color};
-use weir_lab::experiments::{
+use weir_study::experiments::{
     ClaimResult, Count, Verdict, WordTable, classes_in_words, counts, numbers_in_words, summary,
 };
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::Cell;
 use serde::Serialize;
-use weir_lab::experiments::{Experiment, Provenance, TrialResult, Trials};
+use weir_study::experiments::{Experiment, Provenance, TrialResult, Trials};
 
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;

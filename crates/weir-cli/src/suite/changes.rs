@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use comfy_table::{Cell, Color};
-use weir_lab::suite::{self, Change, Changes, Direction, SuiteResult, Unlike, Verdict, figure};
+use weir_study::suite::{self, Change, Changes, Direction, SuiteResult, Unlike, Verdict, figure};
 
 use crate::failure::Failure;
 use crate::table;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use weir_lab::suite::{SuiteResult, compare_saved};
+use weir_study::suite::{SuiteResult, compare_saved};
 
 use super::{changes, markdown};
 use crate::args::SuiteDiffArgs;

@@ -1,6 +1,6 @@
 //! Requirements on a suite's run: cases that have to pass, and their number.
 
-use weir_lab::suite::{CaseResult, ControllerResult, Suite, SuiteResult, Verdict, Void};
+use weir_study::suite::{CaseResult, ControllerResult, Suite, SuiteResult, Verdict, Void};
 
 use crate::args::GateArgs;
 use crate::effective::each_once;

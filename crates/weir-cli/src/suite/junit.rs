@@ -4,7 +4,7 @@ use std::io;
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
-use weir_lab::suite::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict};
+use weir_study::suite::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict};
 
 use crate::terminal::printable;
 

@@ -1,6 +1,6 @@
 //! The matrix of a suite, and its changes, as tables of Markdown.
 
-use weir_lab::suite::{Changes, SuiteResult};
+use weir_study::suite::{Changes, SuiteResult};
 
 use super::changes as words;
 

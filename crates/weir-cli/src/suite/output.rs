@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use weir_lab::registry::Registry;
-use weir_lab::suite::{self, Changes, ControllerResult, Suite, SuiteResult, SuiteRun, Verdict};
+use weir_scenario::registry::Registry;
+use weir_study::suite::{self, Changes, ControllerResult, Suite, SuiteResult, SuiteRun, Verdict};
 
 use super::{LEADERS, LEADERS_HEAD, LEGEND, changes, junit, markdown};
 use crate::args::SuiteArgs;

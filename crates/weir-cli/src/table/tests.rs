@@ -1,4 +1,4 @@
-use weir_lab::page::{Best, Cell, Column, Row};
+use weir_report::page::{Best, Cell, Column, Row};
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! The demo: the run without a scenario.
 
 use serde_json::Value;
-use weir_lab::registry::{Registry, with_references};
+use weir_scenario::registry::{Registry, with_references};
 
 use crate::support::{Outcome, Place};
 
@@ -20,7 +20,7 @@ fn it_ends_with_the_table_the_report_and_the_sentence() {
     let names: Vec<&str> = rows(&outcome.stdout).iter().filter_map(|row| row.first().copied()).collect();
     let listed = place.weir("list controllers");
     let mut expected = crate::listings::names(&listed);
-    expected.extend(weir_lab::registry::references().map(|reference| &*reference.name));
+    expected.extend(weir_scenario::registry::references().map(|reference| &*reference.name));
     assert_eq!(names, expected, "{}", outcome.stdout);
     let last: Vec<&str> = outcome.stdout.lines().rev().take(2).collect();
     assert_eq!(last[1], "Report: weir-out/demo/report.html");
@@ -94,7 +94,8 @@ fn the_sentence_is_computed_from_the_runs() {
     let results: Value = serde_json::from_str(&place.read("weir-out/demo/results.json")).unwrap();
     let useful = |controller: &&Value| controller["flows"][0]["useful_rate_bps"]["mean"].as_f64().unwrap();
     let controllers = results["controllers"].as_array().unwrap().iter();
-    let laws = controllers.filter(|law| !weir_lab::registry::is_reference(law["name"].as_str().unwrap()));
+    let laws =
+        controllers.filter(|law| !weir_scenario::registry::is_reference(law["name"].as_str().unwrap()));
     let best = laws.max_by(|a, b| useful(a).total_cmp(&useful(b))).unwrap();
     assert_eq!(names("leading")[0], best["name"].as_str().unwrap(), "the highest mean leads");
     assert!(names("recommended").iter().all(|name| names("leading").contains(name)));

@@ -2,15 +2,15 @@
 
 use std::sync::LazyLock;
 
-use weir_lab::comparison::saved::RecordedRun;
-use weir_lab::comparison::why::Subject;
-use weir_lab::compile::RunOptions;
-use weir_lab::metrics::{Decisions, MeasurePlan, Series};
-use weir_lab::registry::Registry;
-use weir_lab::scenario::Scenario;
-use weir_lab::shipped;
-use weir_lab::traces::TraceStore;
+use weir_import::traces::TraceStore;
+use weir_measure::metrics::{Decisions, MeasurePlan, Series};
 use weir_net::Time;
+use weir_scenario::compile::RunOptions;
+use weir_scenario::registry::Registry;
+use weir_scenario::scenario::Scenario;
+use weir_scenario::shipped;
+use weir_study::comparison::saved::RecordedRun;
+use weir_study::comparison::why::Subject;
 
 use super::{refused, text};
 
@@ -39,7 +39,7 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-type Read<T> = Result<T, weir_lab::metrics::ReadSeriesError>;
+type Read<T> = Result<T, weir_measure::metrics::ReadSeriesError>;
 
 fn read(text: &str) -> (Read<Decisions>, Read<Series>) {
     let (decisions, series) = text.split_once("\n\n").unwrap_or((text, text));

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use weir_lab::comparison::saved::Saved;
-use weir_lab::experiments::VerdictBaseline;
-use weir_lab::suite::{SuiteResult, compare_saved};
+use weir_study::comparison::saved::Saved;
+use weir_study::experiments::VerdictBaseline;
+use weir_study::suite::{SuiteResult, compare_saved};
 
 use super::{refused, text};
 use crate::file;

@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use weir_lab::compile::RunOptions;
-use weir_lab::form::{Varied, places};
-use weir_lab::registry::Registry;
-use weir_lab::scenario::{Candidate, Scenario};
-use weir_lab::shipped::{self, SCENARIOS};
-use weir_lab::traces::TraceStore;
+use weir_form::{Varied, places};
+use weir_import::traces::TraceStore;
 use weir_net::Time;
+use weir_scenario::compile::RunOptions;
+use weir_scenario::registry::Registry;
+use weir_scenario::scenario::{Candidate, Scenario};
+use weir_scenario::shipped::{self, SCENARIOS};
 use weir_sim::Simulation;
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_world::Unwatched;

@@ -1,8 +1,8 @@
 //! Suites of one's own, and rows of papers.
 
-use weir_lab::experiments::Experiment;
-use weir_lab::registry::Registry;
-use weir_lab::suite::Suite;
+use weir_scenario::registry::Registry;
+use weir_study::experiments::Experiment;
+use weir_study::suite::Suite;
 
 use super::{refused, text};
 use crate::file;

@@ -1,8 +1,8 @@
 //! Traces of links in every form, and frame sizes.
 
-use weir_lab::traces::edit::{cut, scale};
-use weir_lab::traces::forms::{bin_from, rates_over_time};
-use weir_lab::traces::{Asked, Imported, RateUnit, TimeUnit, TraceForm, import};
+use weir_import::traces::edit::{cut, scale};
+use weir_import::traces::forms::{bin_from, rates_over_time};
+use weir_import::traces::{Asked, Imported, RateUnit, TimeUnit, TraceForm, import};
 use weir_media::FrameTraces;
 use weir_net::Time;
 use weir_units::TimeDelta;

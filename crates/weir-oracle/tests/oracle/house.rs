@@ -15,14 +15,15 @@ use circles::circles;
 use modules::Modules;
 
 /// The layers (floors in `ARCHITECTURE.md`) from below; crates of one layer do not depend on each other.
-const FLOORS: [&[&str]; 9] = [
+const FLOORS: [&[&str]; 10] = [
     &["weir-units"],
     &["weir-cc", "weir-wire", "weir-net"],
     &["weir-media", "weir-registry"],
-    &["weir-world"],
-    &["weir-sim"],
+    &["weir-world", "weir-form"],
+    &["weir-sim", "weir-import"],
     &["weir-measure"],
-    &["weir-lab"],
+    &["weir-scenario", "weir-report", "weir-theory"],
+    &["weir-study"],
     &["weir-cli", "weir-fuzz"],
     &["weir-oracle"],
 ];
@@ -77,7 +78,7 @@ fn a_crate_sees_only_floors_below_its_own() {
 
 #[test]
 fn a_manifest_is_read_without_what_tests_alone_need() {
-    let manifest = "[dependencies]\nweir-cc.workspace = true\nserde = \"1\"\n[dev-dependencies]\nweir-lab.workspace = true\n\
+    let manifest = "[dependencies]\nweir-cc.workspace = true\nserde = \"1\"\n[dev-dependencies]\nweir-study.workspace = true\n\
                     [target.'cfg(unix)'.dependencies]\nweir-net = { path = \"..\" }\n";
     assert_eq!(seen(manifest), ["weir-cc", "weir-net"]);
 }

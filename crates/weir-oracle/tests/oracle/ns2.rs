@@ -4,10 +4,10 @@
 //! cargo test -p weir-oracle --test oracle ns2 -- --nocapture --test-threads=1
 //! ```
 
-use weir_lab::compile::RunOptions;
-use weir_lab::runs::Task;
-use weir_lab::scenario::Scenario;
-use weir_lab::traces::TraceStore;
+use weir_import::traces::TraceStore;
+use weir_scenario::compile::RunOptions;
+use weir_scenario::scenario::Scenario;
+use weir_study::runs::Task;
 
 use crate::recorded::records::{rows, table};
 

@@ -5,21 +5,21 @@
 //! rate is multiplied. The factor is `decrease` if the round-trip time is `threshold` above its least or more than
 //! 2 % of the packets are missing. Otherwise it is the part of `growth` for the time since.
 
-use weir_lab::registry::{ControllerInfo, ControllerKind, Half};
-use weir_lab::schemars::JsonSchema;
-use weir_lab::serde::{Deserialize, Serialize};
-use weir_lab::weir_cc::packet_feedback::PacketFeedback;
-use weir_lab::weir_cc::parts::filters::WindowedMin;
-use weir_lab::weir_cc::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
-use weir_lab::weir_cc::{
+use weir_registry::schemars::JsonSchema;
+use weir_registry::serde::{Deserialize, Serialize};
+use weir_registry::weir_cc::packet_feedback::PacketFeedback;
+use weir_registry::weir_cc::parts::filters::WindowedMin;
+use weir_registry::weir_cc::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
+use weir_registry::weir_cc::{
     ChangeReason, Controller, Fate, Feedback, LimitingFactor, Pacing, RateLimits, Receiver, SendState,
     SendTime, Signal, TimeDelta,
 };
+use weir_registry::{ControllerInfo, ControllerKind, Half};
 
 /// Its constants: options of the same names in scenarios and behind `--controller`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, crate = "weir_lab::serde")]
-#[schemars(crate = "weir_lab::schemars")]
+#[serde(default, deny_unknown_fields, crate = "weir_registry::serde")]
+#[schemars(crate = "weir_registry::schemars")]
 pub struct Config {
     /// Factor of a decrease, in (0, 1).
     pub decrease: f64,

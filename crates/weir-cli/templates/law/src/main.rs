@@ -4,7 +4,7 @@ mod law;
 
 use std::process::ExitCode;
 
-use weir_lab::registry::Registry;
+use weir_registry::Registry;
 
 fn main() -> ExitCode {
     weir_cli::main_with(Registry::standard().with::<law::Mine>())

@@ -4,10 +4,10 @@
 use weir_cc::testing::check_target;
 use weir_cc::{RateLimits, Target};
 use weir_fuzz::laws::names;
-use weir_lab::compile::RunOptions;
-use weir_lab::scenario::Scenario;
-use weir_lab::traces::TraceStore;
+use weir_import::traces::TraceStore;
 use weir_net::Time;
+use weir_scenario::compile::RunOptions;
+use weir_scenario::scenario::Scenario;
 use weir_sim::Simulation;
 use weir_units::{DataRate, TimeDelta};
 use weir_world::{Monitor, PacketMeta};

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use weir_cc::{DataRate, DataSize, RateLimits, SendTime, TimeDelta};
-use weir_lab::traces::TraceStore;
+use weir_import::traces::TraceStore;
 
 use super::closed_loop::{Loop, Observed, Path};
 use super::link::Cell;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use weir_lab::compile::RunOptions;
-use weir_lab::runs::Task;
-use weir_lab::scenario::Scenario;
-use weir_lab::traces::TraceStore;
+use weir_import::traces::TraceStore;
+use weir_scenario::compile::RunOptions;
+use weir_scenario::scenario::Scenario;
+use weir_study::runs::Task;
 
 use super::records::{rows, table};
 

@@ -1,0 +1,3 @@
+//! Recordings of other tools as inputs of a run: [`traces`] of links.
+
+pub mod traces;

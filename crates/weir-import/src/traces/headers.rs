@@ -1,0 +1,208 @@
+//! The flow, the length and the identity of a captured packet, by its headers.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem;
+use std::net::IpAddr;
+
+use etherparse::{
+    IpNumber, Ipv6ExtensionSlice, Ipv6FragmentHeaderSlice, LaxNetSlice, LaxSlicedPacket, TcpSlice,
+    TransportSlice, UdpSlice,
+};
+use pcap_parser::Linktype;
+
+use super::packet::{FlowKey, Identity, Part};
+
+/// The type of links with Ethernet headers.
+const ETHERNET: i32 = 1;
+/// Bytes of a payload that distinguish packets: sequence numbers are among them.
+const HASHED: usize = 128;
+/// Number of fragmented packets whose first fragment is remembered, in each of two generations.
+const MOST_DATAGRAMS: usize = 50_000;
+
+/// The contents of a packet's headers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HeaderContents {
+    pub(super) flow: FlowKey,
+    pub(super) bytes: u32,
+    pub(super) part: Part,
+    pub(super) identity: Identity,
+}
+
+/// Reads the headers of packets, in the order of the file.
+#[derive(Debug, Default)]
+pub(super) struct Headers {
+    firsts: Firsts,
+    /// Fragments behind the first of a packet whose first was not there before them.
+    pub(super) orphans: u64,
+}
+
+/// The ports of packets by their first fragments: of the latest ones, and of those before them.
+#[derive(Debug, Default)]
+struct Firsts {
+    late: HashMap<Datagram, Ports>,
+    before: HashMap<Datagram, Ports>,
+}
+
+/// The interface, and the fields that the fragments of a packet share (RFC 791 §3.2, RFC 8200 §4.5).
+type Datagram = (usize, IpAddr, IpAddr, IpNumber, u32);
+
+/// The ports of the sender and of the receiver.
+type Ports = (u16, u16);
+
+/// The IP header of a packet, and its payload.
+struct Ip<'a> {
+    from: IpAddr,
+    to: IpAddr,
+    protocol: IpNumber,
+    /// Length of the whole packet.
+    bytes: u32,
+    /// Identification of the packet, 0 without one.
+    identification: u32,
+    /// For a fragment: number of bytes of the packet's payload before it.
+    offset: Option<u32>,
+    payload: &'a [u8],
+}
+
+/// The position of the IP header in packets of a link of this type, or `None` where it is not known. Ethernet has its own.
+pub(super) fn ip_header(link: Linktype) -> Option<usize> {
+    match link.0 {
+        ETHERNET | 12 | 14 | 101 | 228 | 229 => Some(0),
+        0 | 108 => Some(4),
+        113 => Some(16),
+        276 => Some(20),
+        _ => None,
+    }
+}
+
+impl Headers {
+    /// The headers of a packet of `whole` bytes, of which `data` was captured, whose IP header is `header` bytes behind its
+    /// begin. The result is `None` for packets other than TCP or UDP over IP.
+    pub(crate) fn read(
+        &mut self,
+        interface: usize,
+        link: Linktype,
+        header: usize,
+        data: &[u8],
+        whole: u32,
+    ) -> Option<HeaderContents> {
+        let packet = if link.0 == ETHERNET {
+            LaxSlicedPacket::from_ethernet(data).ok()?
+        } else {
+            LaxSlicedPacket::from_ip(data.get(header..)?).ok()?
+        };
+        let ip = Ip::of(&packet, whole)?;
+        let (ports, part) = match ip.offset {
+            None => (ports(&packet.transport?)?, Part::Whole),
+            Some(0) => {
+                let ports = ports(&ip.first_transport()?)?;
+                self.firsts.add(ip.datagram(interface), ports);
+                (ports, Part::First)
+            }
+            Some(_) => {
+                if !matches!(ip.protocol, IpNumber::TCP | IpNumber::UDP) {
+                    return None;
+                }
+                let Some(ports) = self.firsts.of(&ip.datagram(interface)) else {
+                    self.orphans += 1;
+                    return None;
+                };
+                (ports, Part::Later)
+            }
+        };
+        let tcp = ip.protocol == IpNumber::TCP;
+        let flow = FlowKey { from: (ip.from, ports.0), to: (ip.to, ports.1), tcp, interface };
+        Some(HeaderContents { flow, bytes: ip.bytes, part, identity: ip.identity() })
+    }
+}
+
+impl Firsts {
+    fn add(&mut self, datagram: Datagram, ports: Ports) {
+        if self.late.len() >= MOST_DATAGRAMS {
+            self.before = mem::take(&mut self.late);
+        }
+        self.late.insert(datagram, ports);
+    }
+
+    fn of(&self, datagram: &Datagram) -> Option<Ports> {
+        self.late.get(datagram).or_else(|| self.before.get(datagram)).copied()
+    }
+}
+
+impl<'a> Ip<'a> {
+    fn of(packet: &LaxSlicedPacket<'a>, whole: u32) -> Option<Self> {
+        // A network card that segments by itself gets packets without a length.
+        let bytes = |length: u32| if length == 0 { whole } else { length };
+        match packet.net.as_ref()? {
+            LaxNetSlice::Ipv4(ip) => {
+                let (header, payload) = (ip.header(), ip.payload());
+                Some(Self {
+                    from: IpAddr::V4(header.source_addr()),
+                    to: IpAddr::V4(header.destination_addr()),
+                    protocol: payload.ip_number,
+                    bytes: bytes(u32::from(header.total_len())),
+                    identification: u32::from(header.identification()),
+                    offset: payload.fragmented.then(|| u32::from(header.fragments_offset().value()) * 8),
+                    payload: payload.payload,
+                })
+            }
+            LaxNetSlice::Ipv6(ip) => {
+                let (header, payload) = (ip.header(), ip.payload());
+                let fragment = ip.extensions().clone().into_iter().find_map(|extension| match extension {
+                    Ipv6ExtensionSlice::Fragment(fragment) => Some(fragment),
+                    _ => None,
+                });
+                let length = u32::from(header.payload_length());
+                Some(Self {
+                    from: IpAddr::V6(header.source_addr()),
+                    to: IpAddr::V6(header.destination_addr()),
+                    protocol: payload.ip_number,
+                    bytes: bytes(if length == 0 { 0 } else { length + 40 }),
+                    identification: fragment.as_ref().map_or(0, Ipv6FragmentHeaderSlice::identification),
+                    offset: fragment
+                        .filter(|_| payload.fragmented)
+                        .map(|fragment| u32::from(fragment.fragment_offset().value()) * 8),
+                    payload: payload.payload,
+                })
+            }
+            LaxNetSlice::Arp(_) => None,
+        }
+    }
+
+    fn datagram(&self, interface: usize) -> Datagram {
+        (interface, self.from, self.to, self.protocol, self.identification)
+    }
+
+    /// The header of TCP or UDP in a first fragment.
+    fn first_transport(&self) -> Option<TransportSlice<'a>> {
+        match self.protocol {
+            IpNumber::TCP => TcpSlice::from_slice(self.payload).ok().map(TransportSlice::Tcp),
+            IpNumber::UDP => UdpSlice::from_slice_lax(self.payload).ok().map(TransportSlice::Udp),
+            _ => None,
+        }
+    }
+
+    fn identity(&self) -> Identity {
+        let mut hasher = DefaultHasher::new();
+        (self.identification, self.offset, self.bytes).hash(&mut hasher);
+        let payload = &self.payload[..self.payload.len().min(HASHED)];
+        // Network cards fill in checksums after the first place of a capture.
+        let checksum = match (self.protocol, self.offset) {
+            (IpNumber::TCP, None | Some(0)) => 16..18,
+            (IpNumber::UDP, None | Some(0)) => 6..8,
+            _ => 0..0,
+        };
+        let (before, after) = payload.split_at(checksum.start.min(payload.len()));
+        before.hash(&mut hasher);
+        after.get(checksum.len()..).hash(&mut hasher);
+        Identity { hash: hasher.finish(), numbered: self.identification != 0 }
+    }
+}
+
+fn ports(transport: &TransportSlice<'_>) -> Option<Ports> {
+    match transport {
+        TransportSlice::Tcp(tcp) => Some((tcp.source_port(), tcp.destination_port())),
+        TransportSlice::Udp(udp) => Some((udp.source_port(), udp.destination_port())),
+        _ => None,
+    }
+}

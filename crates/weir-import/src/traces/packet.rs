@@ -1,0 +1,48 @@
+//! A packet of a capture.
+
+use std::net::IpAddr;
+
+/// A packet of TCP or UDP.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packet {
+    /// Its number in the file, from 1.
+    pub(super) number: u64,
+    /// Time at which it was captured, in ns since any fixed time.
+    pub(super) nanos: i64,
+    pub(super) flow: FlowKey,
+    /// Length of the IP packet, headers included.
+    pub(super) bytes: u32,
+    /// The part of an IP packet that it carries.
+    pub(super) part: Part,
+    /// A value that all copies of the packet share, and other packets of its flow do not.
+    pub(super) identity: Identity,
+}
+
+/// A direction between two ports, and the interface that saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct FlowKey {
+    pub from: (IpAddr, u16),
+    pub to: (IpAddr, u16),
+    pub(super) tcp: bool,
+    /// The number of the interface in the file, from 0.
+    pub(super) interface: usize,
+}
+
+/// The part of an IP packet that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Whole,
+    /// The fragment with the ports.
+    First,
+    /// A fragment behind the first.
+    Later,
+}
+
+/// A value that copies of a packet share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    /// A hash of identification, fragment offset, length and the captured bytes behind the IP header, without checksums.
+    pub(super) hash: u64,
+    /// Whether the IP header has an identification, which is not 0.
+    pub(super) numbered: bool,
+}

@@ -1,0 +1,60 @@
+//! A comparison of controllers as one self-contained HTML page: without network access and without other files.
+//!
+//! The page holds the numbers as a table, and each controller over time with its limiting factors. The distributions of the
+//! queuing delay, the controllers' signals and the scenario follow. Its figures and the plotting library (uPlot, in `vendor/`)
+//! are embedded compressed; the browser inflates them. The same input gives the same bytes.
+
+mod chip;
+mod decimate;
+mod embed;
+mod figure;
+mod html;
+mod input;
+mod markdown;
+mod names;
+mod palette;
+mod scatter;
+mod table;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+pub use decimate::extremes;
+pub use input::{
+    Best, CdfStep, Cell, Column, ControllerPanel, CoupledCurves, CouplingCurves, DecisionTick, Differences,
+    FlowCurves, FlowRole, Move, PageInput, PlacedTable, Row, RowKind, Scatter, ScatterPoint, SignalBand,
+    Standing, SummaryTable, kinds_below,
+};
+pub use markdown::markdown_cell;
+pub use palette::{COMPETITOR, IDEAL, css as palette_css, law as colour_of};
+pub use table::MARKED;
+pub use table::{PLACED_CSS, placed};
+
+/// The page.
+pub fn render(input: &PageInput) -> String {
+    let names = names::Names::of(input);
+    let mut page = html::page(input, &names, &figure::Figures::of(input, &names)).into_string();
+    page.push('\n');
+    page
+}
+
+/// Writes the page to `path`, whole or not at all: into a file beside it that then takes its place.
+///
+/// # Errors
+/// Errors of the file system.
+pub fn write(path: &Path, input: &PageInput) -> io::Result<()> {
+    let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = fs::write(&part, render(input)).and_then(|()| fs::rename(&part, path));
+    if written.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&part);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests;

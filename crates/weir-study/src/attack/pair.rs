@@ -1,0 +1,143 @@
+//! Two flows of one session on one path, coupled or not, and forged reports on one of them.
+
+use weir_cc::coupled::fse::{Config, Fse, Grouping};
+use weir_cc::{DataRate, Ecn, SendTime, TimeDelta};
+use weir_media::{
+    CoupledFlow, CoupledFlows, Desired, EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender,
+    Output, PacketFormat, SenderSeeds, Session,
+};
+use weir_wire::rtcp::Nada;
+
+use super::path::{ROOM, Wires, due, limits, wire_bytes};
+use super::seen::{ObservedCall, number_before};
+use super::setting::{ONE_WAY, RECEIVER, SENDER, Span, clock};
+use weir_scenario::registry::{Registry, RegistryError};
+
+/// Capacity of the pair, twice that of one flow.
+const CAPACITY: DataRate = DataRate::from_kbps(2000);
+/// Controller of the flow on which reports are forged.
+const SLANDERED: &str = "nada";
+/// Age of the packet that a forged report names; the round trip of the path takes 50 ms.
+const NAMED: TimeDelta = TimeDelta::from_millis(40);
+/// Time after the beginning of the attack until rates count; they count to its end.
+const SETTLING: TimeDelta = TimeDelta::from_secs(5);
+
+/// Two flows on one path; forged reports claim congestion of the second.
+pub(super) struct Pair<'a> {
+    pub(super) registry: &'a Registry,
+    pub(super) law: &'a str,
+    /// Whether the flows are coupled by RFC 8699's conservative algorithm.
+    pub(super) coupled: bool,
+    /// Interval between forged reports.
+    pub(super) every: TimeDelta,
+    pub(super) span: Span,
+}
+
+impl Pair<'_> {
+    /// Rate of both flows in kbit/s during the attack. Circuit breakers are off, and no sequence number is left out.
+    ///
+    /// # Errors
+    /// An unknown controller.
+    pub(super) fn run(&self) -> Result<f64, RegistryError> {
+        let (mut session, mut now) = (Session::new(), SendTime::ZERO);
+        let fse = Fse::new(Config::rfc8699_conservative(), Grouping::Together).expect("it is a preset");
+        let mut coupled = CoupledFlows::new(fse);
+        let mut receivers = Vec::new();
+        for (place, law) in (0..).zip([self.law, SLANDERED]) {
+            let halves = self.registry.build(law, None, limits(), 1.0)?;
+            let config = MediaConfig {
+                packet_format: halves.packet_format,
+                breakers: false,
+                leave_out: None,
+                ..MediaConfig::new(limits(), EncoderConfig::papers())
+            };
+            let [source, reporter] = sources(place);
+            let seeds = SenderSeeds { encoder: 1 + u64::from(place), rtcp: 12 + u64::from(place) };
+            let mut sender = MediaSender::new(halves.controller, config, source, seeds);
+            sender.believe_only(&[reporter]);
+            receivers.push(MediaReceiver::new(halves.receiver, config, reporter, source, 23));
+            let id = session.add(sender).expect("the source identifiers differ");
+            session.start(now, id);
+            if self.coupled {
+                let flow = CoupledFlow::new(id, 1.0, Desired::Limits, &config);
+                coupled.add(now, flow, &mut session).expect("its priority is 1");
+            }
+        }
+        let mut seen = ObservedCall::new(PacketFormat::default());
+        let mut path = Wires::<(usize, MediaPacket)>::default();
+        let (mut bytes, mut forged, mut room) = (0, self.span.from, [0; ROOM]);
+        while now < self.span.to {
+            while let Some((_, (place, packet))) = due(&mut path.there, now) {
+                let receiver = &mut receivers[place];
+                receiver.on_packet(clock(now), &packet.header, packet.payload, Ecn::NotEct);
+            }
+            while let Some((_, report)) = due(&mut path.reports, now) {
+                for receiver in &mut receivers {
+                    receiver.on_rtcp(clock(now), &report);
+                }
+            }
+            for receiver in &mut receivers {
+                while let Some(length) = receiver.poll_rtcp(clock(now), &mut room) {
+                    path.back.push_back((now + ONE_WAY, room[..length].to_vec()));
+                }
+            }
+            while let Some((_, report)) = due(&mut path.back, now) {
+                session.on_rtcp(now, &report);
+            }
+            if forged <= now {
+                session.on_rtcp(now, &slander(number_before(&seen, now - NAMED)));
+                forged = now + self.every;
+            }
+            coupled.on_timeout(now, &mut session);
+            let wake = loop {
+                let output = session.poll(now, &mut room);
+                coupled.on_output(now, &mut session, &output).expect("the flow has joined");
+                match output {
+                    Output::Packet(id, packet) => {
+                        if now >= self.span.from + SETTLING {
+                            bytes += u64::from(packet.payload);
+                        }
+                        if id.number() == 1 {
+                            seen.on_packet(now, &packet);
+                        }
+                        path.send(now, CAPACITY, wire_bytes(&packet), (id.number(), packet));
+                    }
+                    Output::Rtcp(_, length) => {
+                        path.reports.push_back((now + ONE_WAY, room[..length].to_vec()));
+                    }
+                    Output::Wake(wake) => break wake.map(|wake| wake.at),
+                    _ => {}
+                }
+            };
+            let reports = receivers.iter().filter_map(MediaReceiver::next_timeout);
+            let reports = reports.map(|at| now + (at - clock(now)));
+            let waits = [wake, coupled.next_timeout(), path.next(), Some(forged)];
+            let next = waits.into_iter().flatten().chain(reports).min().unwrap_or(self.span.to);
+            // The clock always advances, even if a timer is already due.
+            now = next.max(now + TimeDelta::from_micros(10));
+        }
+        Ok(bytes as f64 * 8e-3 / (self.span.to - self.span.from - SETTLING).secs_f64())
+    }
+}
+
+/// Source identifiers of the flow at `place` and of its receiver.
+const fn sources(place: u32) -> [u32; 2] {
+    [SENDER + 16 * place, RECEIVER + 16 * place]
+}
+
+/// Report that gives the second flow the greatest congestion.
+fn slander(number: u16) -> Vec<u8> {
+    let [source, ssrc] = sources(1);
+    let report = Nada {
+        ssrc,
+        source,
+        ramp_up: false,
+        congestion: (1 << 15) - 1,
+        transport_sequence: number,
+        receive_rate: 0,
+        held: 0,
+    };
+    let mut out = [0; ROOM];
+    let length = report.write(&mut out).expect("there is room");
+    out[..length].to_vec()
+}

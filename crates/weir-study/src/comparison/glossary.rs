@@ -1,0 +1,54 @@
+//! Definitions of the columns of the tables.
+
+use super::tables::{Metric, breaker_metrics, flow_metrics, media_metrics, network_metrics};
+use super::{demo, portrait};
+use weir_report::page::Column;
+
+/// Every column of the tables of `weir run` and `weir compare`, with a description of where it stands. A column of several tables
+/// is listed once for each of its definitions.
+pub fn columns() -> Vec<(Column, String)> {
+    let run = media_metrics().into_iter().chain(network_metrics()).chain(breaker_metrics());
+    let demo = demo::columns().into_iter().map(|(_, metric)| metric);
+    let tables: [(&str, Vec<Metric<'static>>); 4] = [
+        ("`weir run SCENARIO`", run.collect()),
+        ("`weir run SCENARIO`, for each flow", flow_metrics("")),
+        ("`weir run`, the demo", demo.collect()),
+        ("`weir compare`", portrait::metrics()),
+    ];
+    let mut columns: Vec<(Column, String)> = Vec::new();
+    for (table, metrics) in tables {
+        for Metric { column, .. } in metrics {
+            let same = |(known, _): &&mut (Column, String)| {
+                (&known.label, &known.definition) == (&column.label, &column.definition)
+            };
+            match columns.iter_mut().find(same) {
+                Some((_, tables)) => tables.extend(["; ", table]),
+                None => columns.push((column, table.to_owned())),
+            }
+        }
+    }
+    columns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_is_defined_and_comes_once() {
+        let columns = columns();
+        for (index, (column, tables)) in columns.iter().enumerate() {
+            assert!(!column.definition.is_empty() && tables.starts_with("`weir "), "{column:?}");
+            let again = columns[..index]
+                .iter()
+                .find(|(other, _)| (&other.label, &other.definition) == (&column.label, &column.definition));
+            assert!(again.is_none(), "{column:?}");
+        }
+        let of = |label: &str| -> Vec<&str> {
+            let named = columns.iter().filter(|(column, _)| column.label == label);
+            named.map(|(_, tables)| tables.as_str()).collect()
+        };
+        assert_eq!(of("useful rate"), ["`weir run SCENARIO`; `weir run`, the demo; `weir compare`"]);
+        assert_eq!(of("start-up"), ["`weir compare`"]);
+    }
+}

@@ -1,0 +1,80 @@
+//! The results of a comparison.
+
+use weir_measure::metrics::{FlowDelays, Histogram, MeasurePlan, Recording};
+use weir_measure::results::{FlowKind, RunMetrics, Summary};
+use weir_scenario::compile::{TraceUse, names_of_stand_ins, stand_ins, titled};
+
+/// The runs of all controllers.
+#[derive(Debug)]
+pub struct Comparison {
+    /// Statistics over the runs.
+    pub summary: Summary,
+    /// The runs of each controller.
+    pub controllers: Vec<ControllerRuns>,
+    /// The traces in use.
+    pub traces: Vec<TraceUse>,
+}
+
+/// The runs of one controller.
+#[derive(Debug)]
+pub struct ControllerRuns {
+    /// The name under which it was compared.
+    pub name: String,
+    /// The controller that this name stands for.
+    pub law: String,
+    /// Metrics of each run, in the order of the seeds.
+    pub runs: Vec<RunMetrics>,
+    /// The run of the first seed in detail.
+    pub sample: Sample,
+}
+
+/// The details of one run.
+#[derive(Debug)]
+pub struct Sample {
+    /// The flows, links and queues that were measured.
+    pub plan: MeasurePlan,
+    /// Distributions of delays per flow.
+    pub delays: Vec<FlowDelays>,
+    /// Time series, if they were asked for.
+    pub series: Option<Recording>,
+}
+
+impl Comparison {
+    /// The runs of `controllers`, which `summary` is of, over `traces`; its ranking is that of these runs.
+    pub fn new(summary: Summary, controllers: Vec<ControllerRuns>, traces: Vec<TraceUse>) -> Self {
+        let mut comparison = Self { summary, controllers, traces };
+        comparison.summary.ranking = comparison.ranking_beside(&comparison);
+        comparison
+    }
+
+    /// Whether there is media to judge.
+    pub fn has_media(&self) -> bool {
+        self.controllers.iter().flat_map(|c| &c.sample.plan.flows).any(|flow| flow.kind == FlowKind::Media)
+    }
+
+    /// A sentence for each trace that was replaced by a stand-in.
+    pub fn stand_ins(&self) -> Vec<String> {
+        stand_ins(&self.traces)
+    }
+
+    /// The names of the traces that replaced others, or `None` if no trace was replaced.
+    pub(super) fn names_of_stand_ins(&self) -> Option<String> {
+        names_of_stand_ins(&self.traces)
+    }
+
+    /// `title`, with a remark where a trace was replaced by another.
+    pub fn titled(&self, title: &str) -> String {
+        titled(title, &self.traces)
+    }
+}
+
+impl Sample {
+    /// The queuing delay (one-way delay less propagation) of each flow, with its name.
+    pub fn queuing_delays(&self) -> impl Iterator<Item = (&str, &Histogram)> {
+        self.plan
+            .flows
+            .iter()
+            .zip(&self.delays)
+            .map(|(flow, delays)| (flow.name.as_str(), &delays.owd_excess))
+    }
+}

@@ -1,0 +1,171 @@
+//! A scenario run under several controllers and seeds.
+
+use super::outcome::{Comparison, ControllerRuns, Sample};
+use crate::runs::{Capture, CaptureFile, NoStore, Ran, RunError, Runner, Task, check_links};
+use weir_form::ScenarioError;
+use weir_import::traces::TraceStore;
+use weir_measure::metrics::Measured;
+use weir_measure::results::{RunMetrics, Summary, UnevenRuns};
+use weir_scenario::compile::{RunOptions, TraceUse};
+use weir_scenario::scenario::Scenario;
+
+/// A comparison to run.
+#[derive(Clone, Copy, Debug)]
+pub struct ComparisonRequest<'a> {
+    /// The scenario, which names its results and lists the controllers to compare.
+    pub scenario: &'a Scenario,
+    /// Seeds, at least one; each controller runs once per seed.
+    pub seeds: &'a [u64],
+    /// Threads; the results do not depend on them.
+    pub jobs: usize,
+    /// Whether to keep time series of the first seed.
+    pub series: bool,
+}
+
+/// The packets of a comparison to capture, and the files to write them to.
+#[derive(Clone, Copy, Debug)]
+pub struct Captures<'a> {
+    /// The names of the links, in the order of the interfaces in the files.
+    pub links: &'a [String],
+    /// A file for each controller, in their order: the run of its first seed.
+    pub files: &'a [CaptureFile],
+}
+
+/// Why a comparison cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ComparisonError {
+    /// A run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The request has no seeds.
+    #[error(transparent)]
+    Runs(#[from] UnevenRuns),
+}
+
+impl From<ScenarioError> for ComparisonError {
+    fn from(error: ScenarioError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+impl ComparisonRequest<'_> {
+    /// Number of runs of this request.
+    pub fn runs(&self) -> usize {
+        self.scenario.controllers.len().max(1) * self.seeds.len()
+    }
+
+    /// Runs everything; `done` is called after each run, from any thread.
+    ///
+    /// # Errors
+    /// The scenario names something that does not exist, or the simulator refuses it.
+    pub fn run(&self, store: &TraceStore, done: &(dyn Fn() + Sync)) -> Result<Comparison, ComparisonError> {
+        self.run_capturing(store, done, None)
+    }
+
+    /// [`Self::run`] with a capture of packets. A capture that fails leaves the packets written so far in its file.
+    ///
+    /// # Errors
+    /// As [`Self::run`]. Also: a named link does not exist, found before any run, or a file cannot be written.
+    pub fn run_capturing(
+        &self,
+        store: &TraceStore,
+        done: &(dyn Fn() + Sync),
+        captures: Option<Captures<'_>>,
+    ) -> Result<Comparison, ComparisonError> {
+        let trials = self.trials()?;
+        if let (Some(captures), Some(first), Some(&seed)) = (captures, trials.first(), self.seeds.first()) {
+            let options = RunOptions { seed, ..RunOptions::default() };
+            check_links(captures.links, &first.scenario.build(&options, store)?.spec)?;
+        }
+        let tasks: Vec<Task<'_>> = trials
+            .iter()
+            .enumerate()
+            .flat_map(|(index, trial)| {
+                let capture = captures.and_then(|captures| captures.of(index));
+                self.seeds.iter().enumerate().map(move |(run, &seed)| self.task(trial, seed, run, capture))
+            })
+            .collect();
+        let fold = |index, ran| Outcome::of(ran, self.is_first(index));
+        let outcomes = Runner { jobs: self.jobs, done }.run(&tasks, store, &NoStore, fold)?;
+        self.collect(&trials, outcomes)
+    }
+
+    /// The scenario under each controller.
+    fn trials(&self) -> Result<Vec<Trial>, ScenarioError> {
+        let scenario = self.scenario;
+        if scenario.controllers.is_empty() {
+            let (name, scenario) = (scenario.controllers_in_use(), scenario.clone());
+            return Ok(vec![Trial { law: name.clone(), name, scenario }]);
+        }
+        let under = |name: &String| {
+            let mut scenario = scenario.clone();
+            scenario.use_controller(name)?;
+            let law = scenario.controller_of(name).to_owned();
+            Ok(Trial { name: name.clone(), law, scenario })
+        };
+        scenario.controllers.iter().map(under).collect()
+    }
+
+    fn task<'a>(&self, trial: &'a Trial, seed: u64, run: usize, capture: Option<Capture<'a>>) -> Task<'a> {
+        let Trial { name, scenario, .. } = trial;
+        let options = RunOptions { seed, controller: None, series: self.series && run == 0 };
+        let task = Task::new(format!("{}/{name}/{seed}", scenario.name), scenario, options);
+        let folding = if run == 0 { KEPT_WHOLE } else { "" }.to_owned();
+        Task { folding, capture: capture.filter(|_| run == 0), ..task }
+    }
+
+    /// Whether the run at `index` of all is the first of its controller.
+    fn is_first(&self, index: usize) -> bool {
+        index.is_multiple_of(self.seeds.len())
+    }
+
+    fn collect(&self, trials: &[Trial], outcomes: Vec<Outcome>) -> Result<Comparison, ComparisonError> {
+        let traces = outcomes.first().map(|first| first.traces.clone()).unwrap_or_default();
+        let mut outcomes = outcomes.into_iter();
+        let mut controllers = Vec::with_capacity(trials.len());
+        for Trial { name, law, .. } in trials {
+            let (name, law) = (name.clone(), law.clone());
+            let mut own = outcomes.by_ref().take(self.seeds.len());
+            let Some(Outcome { metrics, sample: Some(sample), .. }) = own.next() else {
+                return Err(UnevenRuns { controller: name, runs: 0, seeds: self.seeds.len() }.into());
+            };
+            let runs = std::iter::once(metrics).chain(own.map(|outcome| outcome.metrics)).collect();
+            controllers.push(ControllerRuns { name, law, runs, sample });
+        }
+        let runs = controllers.iter().map(|c| (c.name.as_str(), c.runs.as_slice()));
+        let summary = Summary::from_runs(&self.scenario.name, self.seeds, runs)?;
+        Ok(Comparison::new(summary, controllers, traces))
+    }
+}
+
+impl<'a> Captures<'a> {
+    /// The capture for the controller at `index`.
+    fn of(self, index: usize) -> Option<Capture<'a>> {
+        self.files.get(index).map(|file| Capture { links: self.links, file })
+    }
+}
+
+/// The folding key of the first run of a controller.
+const KEPT_WHOLE: &str = "with sample";
+
+/// A scenario under one controller.
+struct Trial {
+    name: String,
+    /// The controller that the name stands for.
+    law: String,
+    scenario: Scenario,
+}
+
+struct Outcome {
+    metrics: RunMetrics,
+    sample: Option<Sample>,
+    traces: Vec<TraceUse>,
+}
+
+impl Outcome {
+    /// The results that are kept of a run; of a controller's first run everything is kept.
+    fn of(ran: Ran, first: bool) -> Self {
+        let Ran { plan, measured: Measured { metrics, delays, series, .. }, traces } = ran;
+        Self { metrics, sample: first.then_some(Sample { plan, delays, series }), traces }
+    }
+}

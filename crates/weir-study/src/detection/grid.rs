@@ -1,0 +1,307 @@
+//! Grid of cases, and how often pairs are grouped.
+
+use rayon::prelude::*;
+use serde::Serialize;
+use weir_cc::coupled::FlowId;
+use weir_cc::coupled::sbd::{Config, Detector, StabilityConfig};
+use weir_units::TimeDelta;
+
+use super::course::{Case, CaseSeries, IntervalStatistics, Kind, Management, run};
+use weir_scenario::registry::{Registry, RegistryError};
+
+/// Algorithms of the grid unless others are given: controllers and TCP algorithms.
+pub const LAWS: [&str; 3] = ["gcc", "nada", "cubic"];
+const LAGS_MS: [i64; 3] = [0, 50, 100];
+const LOADS: [f64; 3] = [0.7, 0.9, 1.1];
+const QUEUES: [Management; 2] = [Management::DropTail, Management::Codel];
+/// Time from which on pairs are judged.
+const BEGIN: TimeDelta = TimeDelta::from_secs(35);
+/// First seed. Resolutions 10 and 11 of [`weir_cc::coupled::sbd`] were chosen with seeds 1 to 5, so that the grid uses
+/// others.
+const FIRST_SEED: u64 = 101;
+
+/// Cases of the grid of `laws` with `seeds` seeds each.
+fn cases<'l>(laws: &'l [&'l str], seeds: u64) -> Vec<Case<'l>> {
+    let mut cases = Vec::new();
+    for (queue, law, load) in cells(laws) {
+        for kind in [Kind::Shared, Kind::Separate] {
+            for lag in LAGS_MS.map(TimeDelta::from_millis) {
+                let seeds = FIRST_SEED..FIRST_SEED + seeds;
+                cases.extend(seeds.map(|seed| Case { law, kind, lag, load, queue, seed }));
+            }
+        }
+    }
+    cases
+}
+
+/// Rows of the table.
+fn cells<'l>(laws: &'l [&'l str]) -> impl Iterator<Item = (Management, &'l str, f64)> {
+    let of_law = move |queue| laws.iter().flat_map(move |&law| LOADS.map(move |load| (queue, law, load)));
+    QUEUES.into_iter().flat_map(of_law)
+}
+
+/// Counts of intervals in which a pair was in one group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Judged {
+    /// Number of intervals that count.
+    pub intervals: u32,
+    /// Packets of both flows that arrived in these intervals.
+    pub packets: u64,
+    /// Intervals in which the pair was in one group, after the stability filter.
+    pub together: u32,
+    /// Intervals in which the pair was in one group with the guard as well, though there is no coupling whose harm the
+    /// guard could find.
+    pub guarded: u32,
+    /// Intervals in which the pair was in one group by the statistics of that interval alone.
+    pub grouped: u32,
+    /// Intervals in which neither flow passed a bottleneck.
+    pub neither: u32,
+}
+
+impl Judged {
+    /// Sum of both counts.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            intervals: self.intervals + other.intervals,
+            packets: self.packets + other.packets,
+            together: self.together + other.together,
+            guarded: self.guarded + other.guarded,
+            grouped: self.grouped + other.grouped,
+            neither: self.neither + other.neither,
+        }
+    }
+
+    /// Mean number of packets of a flow that arrive in an interval.
+    pub fn packets_per_interval(&self) -> f64 {
+        self.packets as f64 / 2.0 / f64::from(self.intervals.max(1))
+    }
+
+    /// Share of the intervals in one group after the filter, in [0, 1], or `None` if no interval counts.
+    pub fn ratio(&self) -> Option<f64> {
+        self.part(self.together)
+    }
+
+    /// Share of the intervals in one group after filter and guard, in [0, 1].
+    pub fn guarded_ratio(&self) -> Option<f64> {
+        self.part(self.guarded)
+    }
+
+    /// Share of the intervals in which neither flow passes a bottleneck by step 1, in [0, 1].
+    pub fn neither_ratio(&self) -> Option<f64> {
+        self.part(self.neither)
+    }
+
+    /// Share of the intervals in one group by their own statistics, in [0, 1].
+    pub fn grouped_ratio(&self) -> Option<f64> {
+        self.part(self.grouped)
+    }
+
+    fn part(&self, intervals: u32) -> Option<f64> {
+        (self.intervals > 0).then(|| f64::from(intervals) / f64::from(self.intervals))
+    }
+}
+
+/// Counts for the pair of a run.
+fn judge(config: &Config, course: &CaseSeries<'_>) -> Judged {
+    judge_pair(config, [&course.told[0], &course.told[1]])
+}
+
+/// Counts for the first flow of one run and the second of another, as a measure of chance.
+fn chance(config: &Config, a: &CaseSeries<'_>, b: &CaseSeries<'_>) -> Judged {
+    judge_pair(config, [&a.told[0], &b.told[1]])
+}
+
+fn judge_pair(config: &Config, told: [&[IntervalStatistics]; 2]) -> Judged {
+    let begins = BEGIN.nanos().div_euclid(config.interval.nanos()) as u64;
+    let interval_seconds = config.interval.secs_f64();
+    // These limits are never exceeded, so that the guard has no effect.
+    let unguarded =
+        StabilityConfig { guard_delay: TimeDelta::from_secs(3600), guard_loss: 1.0, ..config.stability };
+    let members = [FlowId(0), FlowId(1)];
+    let [mut detector, mut guarded] = [unguarded, config.stability].map(|stability| {
+        let mut detector =
+            Detector::new(Config { stability, ..*config }).expect("the configuration is valid");
+        for member in members {
+            detector.join(member, None);
+        }
+        detector
+    });
+    let mut judged = Judged::default();
+    let (mut rest, mut told_last) = (told, [None::<u64>; 2]);
+    let last = told.iter().filter_map(|told| told.last()).map(|told| told.statistics.interval).max();
+    for interval in 0..=last.unwrap_or(0) {
+        let next = [0, 1].map(|flow: usize| {
+            let next = rest[flow].first().filter(|told| told.statistics.interval == interval)?;
+            rest[flow] = &rest[flow][1..];
+            // Statistics can skip intervals; the sent bytes then cover several of them.
+            let passed = next.statistics.interval
+                - told_last[flow].replace(interval).unwrap_or(interval.saturating_sub(1));
+            let seconds = interval_seconds * passed.max(1) as f64;
+            for detector in [&mut detector, &mut guarded] {
+                detector.on_rate(members[flow], 8.0 * next.sent as f64 / seconds);
+                detector.on_statistics(members[flow], &next.statistics);
+                while detector.poll().is_some() {}
+            }
+            Some(*next)
+        });
+        let [Some(a), Some(b)] = next else { continue };
+        // Only intervals count in which both flows met a queue with at least half of their packets.
+        if interval < begins || ![a, b].iter().all(|told| 2 * told.queued >= told.packets.max(1)) {
+            continue;
+        }
+        let together = |detector: &Detector| detector.group(members[0]) == detector.group(members[1]);
+        judged.intervals += 1;
+        judged.packets += u64::from(a.packets + b.packets);
+        judged.together += u32::from(together(&detector));
+        judged.guarded += u32::from(together(&guarded));
+        judged.grouped += u32::from(detector.grouped_now(members[0], members[1]));
+        judged.neither += u32::from(!a.statistics.bottleneck && !b.statistics.bottleneck);
+    }
+    judged
+}
+
+/// Row of the table: pairs of an algorithm at a load and with a queue, over all lags.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Name of the controller or TCP algorithm.
+    pub law: String,
+    /// Mean offered load.
+    pub load: f64,
+    /// Queue management.
+    pub queue: Management,
+    /// Counts for pairs that share a bottleneck.
+    pub shared: Judged,
+    /// Counts for pairs that do not share a bottleneck.
+    pub separate: Judged,
+    /// Counts for flows of different runs, as a measure of chance.
+    pub chance: Judged,
+}
+
+/// Request for the grid, with its seeds.
+#[derive(Clone, Copy, Debug)]
+pub struct DetectionRequest<'a> {
+    /// Registry of the controllers.
+    pub registry: &'a Registry,
+    /// Algorithms of the grid, controllers or TCP algorithms, such as [`LAWS`].
+    pub laws: &'a [&'a str],
+    /// Seeds of each case, from 101 on.
+    pub seeds: u64,
+    /// Number of threads.
+    pub jobs: usize,
+    /// Configuration of the detector.
+    pub config: Config,
+}
+
+impl DetectionRequest<'_> {
+    /// Number of runs.
+    pub fn runs(&self) -> usize {
+        cases(self.laws, self.seeds).len()
+    }
+
+    /// Runs all cases; `done` is called after each run, from any thread.
+    ///
+    /// # Errors
+    /// An unknown algorithm, or threads that could not be started.
+    pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<Row>, DetectionError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
+        let cases = cases(self.laws, self.seeds);
+        let courses: Result<Vec<CaseSeries<'_>>, RegistryError> = pool.install(|| {
+            let one = |case| {
+                let course = run(self.registry, &self.config, case);
+                done();
+                course
+            };
+            cases.par_iter().map(one).collect()
+        });
+        Ok(self.rows(&courses?))
+    }
+
+    /// Rows of the table from `courses`.
+    fn rows(&self, courses: &[CaseSeries<'_>]) -> Vec<Row> {
+        let config = &self.config;
+        let row = |(queue, law, load): (Management, &str, f64)| {
+            let of_row = |case: &Case<'_>| {
+                case.queue == queue && case.law == law && case.load.total_cmp(&load).is_eq()
+            };
+            let sum = |kind: Kind| {
+                let of = |course: &&CaseSeries<'_>| course.case.kind == kind && of_row(&course.case);
+                let judged = courses.iter().filter(of).map(|course| judge(config, course));
+                judged.fold(Judged::default(), Judged::with)
+            };
+            let (shared, separate) = (sum(Kind::Shared), sum(Kind::Separate));
+            let chance = shuffled(config, courses, &of_row);
+            Row { law: law.to_owned(), load, queue, shared, separate, chance }
+        };
+        cells(self.laws).map(row).collect()
+    }
+}
+
+/// Reason why the grid does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum DetectionError {
+    /// An unknown controller or TCP algorithm.
+    #[error(transparent)]
+    Law(#[from] RegistryError),
+    /// The threads could not be started.
+    #[error(transparent)]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+/// Counts for the first flow of each case that shares a bottleneck, with the second flow of the next case.
+fn shuffled(config: &Config, courses: &[CaseSeries<'_>], of: &dyn Fn(&Case<'_>) -> bool) -> Judged {
+    let shared: Vec<&CaseSeries<'_>> =
+        courses.iter().filter(|course| course.case.kind == Kind::Shared && of(&course.case)).collect();
+    let others = shared.iter().cycle().skip(1);
+    let pairs = shared.iter().zip(others).filter(|(a, b)| a.case != b.case && a.case.seed != b.case.seed);
+    pairs.map(|(a, b)| chance(config, a, b)).fold(Judged::default(), Judged::with)
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_cc::coupled::Statistics;
+
+    use super::*;
+
+    /// Statistics of a flow over `intervals` at the bottleneck of this number; every packet meets a queue.
+    fn told(intervals: core::ops::Range<u64>, bottleneck: u32) -> Vec<IntervalStatistics> {
+        let one = |interval| IntervalStatistics {
+            statistics: Statistics {
+                interval,
+                skew: 0.0,
+                variability: 0.01 * f64::from(1 + bottleneck),
+                frequency: 0.2,
+                loss: 0.0,
+                packets: 0,
+                bottleneck: true,
+                queuing: 0.02,
+                samples: 7,
+            },
+            packets: 10,
+            queued: 10,
+            sent: 10_000,
+        };
+        intervals.map(one).collect()
+    }
+
+    #[test]
+    fn pairs_are_asked_for_from_35_s_on_where_both_found_others_in_the_queue() {
+        let (a, mut b) = (told(0..200, 0), told(0..200, 0));
+        for told in &mut b[150..160] {
+            told.queued = 4;
+        }
+        b.drain(160..170);
+        let judged = judge_pair(&Config::DEFAULT, [&a, &b]);
+        assert_eq!((judged.intervals, judged.packets), (80, 1600));
+        assert_eq!((judged.together, judged.guarded, judged.grouped, judged.neither), (80, 80, 80, 0));
+        assert_eq!(judged.packets_per_interval(), 10.0);
+    }
+
+    #[test]
+    fn flows_of_two_bottlenecks_and_nothing_to_judge() {
+        let judged = judge_pair(&Config::DEFAULT, [&told(0..200, 0), &told(0..200, 3)]);
+        assert_eq!((judged.intervals, judged.together, judged.grouped), (100, 0, 0));
+        assert_eq!(judged.ratio(), Some(0.0));
+        assert_eq!(judge_pair(&Config::DEFAULT, [&told(0..100, 0), &[]]).ratio(), None);
+    }
+}

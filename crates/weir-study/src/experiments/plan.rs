@@ -1,0 +1,342 @@
+//! Plan of the runs that rows need; each scenario is run once, for all rows and claims that need it.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::cases::{Case, CaseSource, parameters, scenario};
+use super::claim::{Claim, Selection};
+use super::formula::{Formula, Leaf};
+use super::plots::{is_drawn, needed};
+use super::read::{Experiment, plot_path};
+use super::values::GridPoint;
+use weir_form::{KeyPath, Problem, ScenarioError, advice};
+use weir_import::traces::TraceStore;
+use weir_measure::metrics::{FlowPlan, MeasurePlan};
+use weir_scenario::compile::RunOptions;
+use weir_scenario::scenario::Scenario;
+use weir_theory::analysis;
+
+/// Runs that a row needs.
+#[derive(Debug)]
+pub(super) struct PlannedRow<'e> {
+    pub(super) experiment: &'e Experiment,
+    /// Places of the sweeps, in order.
+    pub(super) places: Vec<GridPoint>,
+    /// Case of each variant at each place where the variant is needed.
+    pub(super) cases: Vec<BTreeMap<String, usize>>,
+    pub(super) seeds: u32,
+}
+
+/// Extent of the runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Whether to use the full sweeps and seeds in place of the quick ones.
+    pub full: bool,
+    /// Number of seeds in place of that of the rows.
+    pub runs: Option<u32>,
+    /// Number of points on each axis of a grid in place of that of the rows.
+    pub grid: Option<u32>,
+    /// Whether to make runs that only plots need.
+    pub plots: bool,
+}
+
+/// Plan of all runs.
+#[derive(Debug)]
+pub(super) struct Plan<'e> {
+    pub(super) rows: Vec<PlannedRow<'e>>,
+    pub(super) cases: Vec<Case<'e>>,
+}
+
+impl<'e> Plan<'e> {
+    pub(super) fn of(
+        experiments: &'e [Experiment],
+        extent: Extent,
+        traces: &TraceStore,
+    ) -> Result<Self, ScenarioError> {
+        let mut planner = Planner { traces, known: BTreeMap::new(), cases: Vec::new() };
+        let rows = experiments.iter().map(|experiment| planner.row(experiment, extent));
+        let rows = rows.collect::<Result<_, _>>()?;
+        Ok(Self { rows, cases: planner.cases })
+    }
+
+    /// Number of runs.
+    pub(super) fn runs(&self) -> usize {
+        self.cases.iter().map(|case| case.runs() as usize).sum()
+    }
+}
+
+/// Whether `claim` is made at `place`.
+pub(super) fn is_claimed(claim: &Claim, place: &GridPoint) -> bool {
+    let meant =
+        |(name, selection): (&String, &Selection)| place.get(name).is_some_and(|&value| selection.has(value));
+    claim.selection.iter().all(meant)
+}
+
+/// Place of a row.
+#[derive(Clone, Copy)]
+struct Spot<'e, 'p> {
+    experiment: &'e Experiment,
+    /// First place of the row.
+    first: &'p GridPoint,
+    place: &'p GridPoint,
+    /// Whether its scenarios are read when they are run.
+    unread: bool,
+}
+
+struct Planner<'e, 't> {
+    traces: &'t TraceStore,
+    /// Cases by a text that identifies them.
+    known: BTreeMap<String, usize>,
+    cases: Vec<Case<'e>>,
+}
+
+impl<'e> Planner<'e, '_> {
+    fn row(&mut self, experiment: &'e Experiment, extent: Extent) -> Result<PlannedRow<'e>, ScenarioError> {
+        let own = experiment.row.seeds;
+        let seeds = extent.runs.unwrap_or(if extent.full { own.full } else { own.quick });
+        let places = places(experiment, extent);
+        let mut cases = Vec::with_capacity(places.len());
+        if experiment.has_a_grid() {
+            self.names_of(experiment, &places, extent)?;
+        }
+        for (index, place) in places.iter().enumerate() {
+            // Only the ends of a grid are read before the runs start.
+            let unread = experiment.has_a_grid() && index > 0 && index + 1 < places.len();
+            let spot = Spot { experiment, first: &places[0], place, unread };
+            let mut own = self.variants(&spot, seeds)?;
+            if extent.plots {
+                self.of_plots(&spot, seeds, &mut own)?;
+            }
+            cases.push(own);
+        }
+        let used: BTreeSet<usize> = cases.iter().flat_map(BTreeMap::values).copied().collect();
+        self.takes_what_is_laid(experiment, &used)?;
+        Ok(PlannedRow { experiment, places, cases, seeds })
+    }
+
+    /// Refuses settings for a row if no run of the row accepts them.
+    fn takes_what_is_laid(
+        &self,
+        experiment: &Experiment,
+        used: &BTreeSet<usize>,
+    ) -> Result<(), ScenarioError> {
+        let Some(setting) = experiment.laid.first() else { return Ok(()) };
+        let takes = |case: &usize| match self.cases[*case].source {
+            CaseSource::Analysis { .. } => experiment.row.has_analyses_alone(),
+            CaseSource::Scenario(_) | CaseSource::OfGrid { .. } => true,
+        };
+        if used.iter().any(takes) {
+            return Ok(());
+        }
+        let message = format!("no run of {} has a scenario that takes this", experiment.name);
+        let help = "leave it out: tests and, beside scenarios, analyses take no setting";
+        Err(experiment.refuse(setting, &message, help))
+    }
+
+    /// Checks the names of claims and plots on a grid, each at the first place where it is needed. The inner points of
+    /// a grid are read when they run.
+    fn names_of(
+        &self,
+        experiment: &Experiment,
+        places: &[GridPoint],
+        extent: Extent,
+    ) -> Result<(), ScenarioError> {
+        let claims = experiment.row.claims.iter().zip(&experiment.formulas);
+        for (claim, formulas) in claims {
+            let place = places.iter().find(|place| is_claimed(claim, place));
+            self.names_at(experiment, place, formulas.leaves(), &formulas.at)?;
+        }
+        let plots = experiment.row.plots.iter().zip(&experiment.plots).enumerate();
+        for (index, (plot, formulas)) in plots.filter(|_| extent.plots) {
+            let place = places.iter().find(|place| is_drawn(plot, &places[0], place));
+            self.names_at(experiment, place, formulas.leaves(), &plot_path(index).with("lines"))?;
+        }
+        Ok(())
+    }
+
+    fn names_at<'l>(
+        &self,
+        experiment: &Experiment,
+        place: Option<&GridPoint>,
+        leaves: impl Iterator<Item = &'l Leaf>,
+        path: &KeyPath,
+    ) -> Result<(), ScenarioError> {
+        let Some(place) = place else { return Ok(()) };
+        let mut plans: BTreeMap<&str, MeasurePlan> = BTreeMap::new();
+        for leaf in leaves.filter(|leaf| experiment.row.own_analysis(&leaf.variant).is_none()) {
+            let plan = match plans.entry(&leaf.variant) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    new.insert(self.measured(&scenario(experiment, &leaf.variant, place)?)?)
+                }
+            };
+            if let Some(problem) = missing(plan, leaf, path) {
+                return Err(experiment.origin.error(problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// Measurements of a scenario.
+    fn measured(&self, scenario: &Scenario) -> Result<MeasurePlan, ScenarioError> {
+        Ok(scenario.build(&RunOptions { seed: 1, ..RunOptions::default() }, self.traces)?.plan)
+    }
+
+    /// Cases of the variants that claims need at this place.
+    fn variants(
+        &mut self,
+        spot: &Spot<'e, '_>,
+        seeds: u32,
+    ) -> Result<BTreeMap<String, usize>, ScenarioError> {
+        let Spot { experiment, place, .. } = *spot;
+        let mut cases = BTreeMap::new();
+        for (claim, formulas) in experiment.row.claims.iter().zip(&experiment.formulas) {
+            if !is_claimed(claim, place) {
+                continue;
+            }
+            for leaf in formulas.leaves() {
+                self.want(spot, leaf, seeds, &formulas.at, &mut cases)?;
+            }
+        }
+        let asked = experiment.asked.iter().flat_map(|asked| &asked.measured);
+        for leaf in asked.flat_map(Formula::leaves) {
+            self.want(spot, leaf, seeds, &KeyPath::default(), &mut cases)?;
+        }
+        Ok(cases)
+    }
+
+    /// Adds the cases of the variants that plots need at this place.
+    fn of_plots(
+        &mut self,
+        spot: &Spot<'e, '_>,
+        seeds: u32,
+        cases: &mut BTreeMap<String, usize>,
+    ) -> Result<(), ScenarioError> {
+        let Spot { experiment, first, place, .. } = *spot;
+        let plots = experiment.row.plots.iter().zip(&experiment.plots).enumerate();
+        for (index, (plot, formulas)) in plots.filter(|(_, (plot, _))| is_drawn(plot, first, place)) {
+            for leaf in formulas.leaves() {
+                let path = plot_path(index).with("lines");
+                self.want(spot, leaf, needed(plot, seeds), &path, cases)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Requests the value of `leaf` from runs of `seeds` seeds; `cases` has the variants of the place.
+    fn want(
+        &mut self,
+        spot: &Spot<'e, '_>,
+        leaf: &Leaf,
+        seeds: u32,
+        path: &KeyPath,
+        cases: &mut BTreeMap<String, usize>,
+    ) -> Result<(), ScenarioError> {
+        let case = if let Some(&case) = cases.get(&leaf.variant) {
+            case
+        } else {
+            let case = self.case(spot, &leaf.variant)?;
+            cases.insert(leaf.variant.clone(), case);
+            case
+        };
+        let Case { plan, paths, seeds: most, .. } = &mut self.cases[case];
+        *most = seeds.max(*most);
+        if !paths.contains(&leaf.path) {
+            if let Some(problem) = plan.as_ref().and_then(|plan| missing(plan, leaf, path)) {
+                return Err(spot.experiment.origin.error(problem));
+            }
+            paths.insert(leaf.path.clone());
+        }
+        Ok(())
+    }
+
+    fn case(&mut self, spot: &Spot<'e, '_>, variant: &str) -> Result<usize, ScenarioError> {
+        let Spot { experiment, place, .. } = *spot;
+        if let Some(entry) = experiment.row.own_analysis(variant).and_then(analysis::find) {
+            let set = parameters(experiment, entry, variant, place)?;
+            let name = format!("{}\n{set:?}", entry.name());
+            return Ok(self.known_or(name, || (CaseSource::Analysis { entry, set }, None)));
+        }
+        if spot.unread {
+            let Experiment { name, laid, .. } = experiment;
+            let name = format!("{name}\n{variant}\n{place:?}\n{laid:?}");
+            let source =
+                || CaseSource::OfGrid { experiment, variant: variant.to_owned(), place: place.clone() };
+            return Ok(self.known_or(name, || (source(), None)));
+        }
+        let scenario = scenario(experiment, variant, place)?;
+        let plan = self.measured(&scenario)?;
+        // Equal scenarios have equal texts, so that rows share their runs.
+        let text = scenario.to_toml().unwrap_or_else(|_| format!("{scenario:?}"));
+        Ok(self.known_or(text, || (CaseSource::Scenario(Box::new(scenario)), Some(plan))))
+    }
+
+    fn known_or(
+        &mut self,
+        name: String,
+        source: impl FnOnce() -> (CaseSource<'e>, Option<MeasurePlan>),
+    ) -> usize {
+        let next = self.cases.len();
+        let case = *self.known.entry(name).or_insert(next);
+        if case == next {
+            let (source, plan) = source();
+            self.cases.push(Case { source, plan, paths: BTreeSet::new(), seeds: 0 });
+        }
+        case
+    }
+}
+
+/// All places of the sweeps; the last sweep varies fastest.
+fn places(experiment: &Experiment, extent: Extent) -> Vec<GridPoint> {
+    let mut places = vec![GridPoint::new()];
+    for (name, sweep) in experiment.row.sweeps.iter() {
+        let values = sweep.full.as_ref().filter(|_| extent.full).unwrap_or(&sweep.quick).list(extent.grid);
+        let with = |place: &GridPoint, value: f64| {
+            let mut place = place.clone();
+            place.insert(name.to_owned(), value);
+            place
+        };
+        places = places.iter().flat_map(|place| values.iter().map(|&value| with(place, value))).collect();
+    }
+    places
+}
+
+/// Error if a flow, link or window that the path names does not exist.
+fn missing(plan: &MeasurePlan, leaf: &Leaf, at: &KeyPath) -> Option<Problem> {
+    let parts: Vec<&str> = leaf.path.split('.').collect();
+    let unnamed = missing_name(plan, leaf, &parts, at);
+    unnamed.or_else(|| missing_signal(plan, leaf, &parts, at))
+}
+
+/// Error if no matching flow has a signal of this name.
+fn missing_signal(plan: &MeasurePlan, leaf: &Leaf, parts: &[&str], at: &KeyPath) -> Option<Problem> {
+    let ["series", "flows", flow, side, signal, _] = parts else { return None };
+    let meant = |name: &str| flow.strip_suffix('*').map_or(*flow == name, |head| name.starts_with(head));
+    let of = |flow: &'_ FlowPlan| {
+        if *side == "sender" { flow.sender_signals.clone() } else { flow.receiver_signals.clone() }
+    };
+    let names: Vec<String> = plan.flows.iter().filter(|flow| meant(&flow.name)).flat_map(of).collect();
+    (!names.iter().any(|name| name == signal)).then(|| {
+        let message = format!("in {} `{flow}` has no signal `{signal}` at its {side}", leaf.variant);
+        Problem::value(at, message).help(advice(signal, names.iter().map(String::as_str)))
+    })
+}
+
+fn missing_name(plan: &MeasurePlan, leaf: &Leaf, parts: &[&str], at: &KeyPath) -> Option<Problem> {
+    parts.windows(2).find_map(|pair| {
+        let names: Vec<&str> = match pair[0] {
+            "flows" => plan.flows.iter().map(|flow| flow.name.as_str()).collect(),
+            "links" => plan.links.iter().map(|link| link.name.as_str()).collect(),
+            "windows" => plan.windows.iter().map(|window| window.name.as_str()).collect(),
+            _ => return None,
+        };
+        let found = match pair[1].strip_suffix('*') {
+            Some(head) => names.iter().any(|name| name.starts_with(head)),
+            None => names.contains(&pair[1]),
+        };
+        (!found).then(|| {
+            let message = format!("in {} there is no `{}` among its {}", leaf.variant, pair[1], pair[0]);
+            Problem::value(at, message).help(advice(pair[1], names))
+        })
+    })
+}

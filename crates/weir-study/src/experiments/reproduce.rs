@@ -1,0 +1,338 @@
+//! Runs of rows and judgement of their claims.
+
+use std::collections::BTreeMap;
+
+use super::cases::Case;
+use super::catalogue::is_known_test;
+use super::claim::{Claim, Order, OverPlaces, OverSeeds, Range};
+use super::formula::{Formula, Leaf};
+use super::harvest::{Harvest, Harvests};
+use super::judge::{Judged, Verdict, needed, together};
+use super::plan::{Extent, Plan, PlannedRow, is_claimed};
+use super::plots::{self, PlotResult};
+use super::read::{Experiment, Formulas};
+use super::results::{Accepted, ClaimResult, PlaceResult};
+use super::table::Table;
+use super::values::{GridPoint, Runs};
+use crate::runs::{RunError, Runner, Shard, Shardable, Store};
+use weir_form::ScenarioError;
+use weir_import::traces::TraceStore;
+use weir_measure::results::Value;
+use weir_measure::results::stats::mean;
+
+/// Planned reproduction of rows: all runs are planned, and every scenario has been read.
+#[derive(Debug)]
+pub struct Reproduction<'e> {
+    plan: Plan<'e>,
+    /// Whether to evaluate plots.
+    plots: bool,
+}
+
+/// Results of a reproduction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reproduced {
+    /// Claims, in the order of the rows.
+    pub claims: Vec<ClaimResult>,
+    /// Plots, in the order of the rows; empty unless requested.
+    pub plots: Vec<PlotResult>,
+    /// Measured values at each point of a grid, for rows that have one.
+    pub tables: Vec<Table>,
+    /// Places of a sweep from the command line, each with the values of each number, run by run.
+    pub(super) measured: Vec<(GridPoint, Vec<Vec<Value>>)>,
+}
+
+impl<'e> Reproduction<'e> {
+    /// Plans the runs that `experiments` need.
+    ///
+    /// # Errors
+    /// A scenario has a mistake, or lacks a name of a claim.
+    pub fn plan(
+        experiments: &'e [Experiment],
+        extent: Extent,
+        traces: &TraceStore,
+    ) -> Result<Self, ScenarioError> {
+        Ok(Self { plan: Plan::of(experiments, extent, traces)?, plots: extent.plots })
+    }
+
+    /// Number of seeds of each row, by `PAPER/ROW`.
+    pub fn seeds(&self) -> BTreeMap<String, u32> {
+        self.plan.rows.iter().map(|row| (row.experiment.name.clone(), row.seeds)).collect()
+    }
+
+    fn tasks(&self, shard: Shard) -> Vec<OneRun> {
+        let of = |(case, own): (usize, &Case<'_>)| {
+            (1..=u64::from(own.runs())).map(move |seed| OneRun { case, seed })
+        };
+        shard.of(self.plan.cases.iter().enumerate().flat_map(of)).collect()
+    }
+
+    fn make(
+        &self,
+        tasks: &[OneRun],
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<Harvest>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Harvest>, RunError> {
+        let make = |index: usize| {
+            let OneRun { case, seed } = tasks[index];
+            self.plan.cases[case].make(seed, traces, store)
+        };
+        Runner { jobs, done }.each(tasks.len(), make)
+    }
+}
+
+impl Shardable for Reproduction<'_> {
+    type Kept = Harvest;
+    type Whole = Reproduced;
+
+    fn runs_of(&self, shard: Shard) -> usize {
+        self.tasks(shard).len()
+    }
+
+    fn runs(&self) -> usize {
+        self.plan.runs()
+    }
+
+    fn run_shard(
+        &self,
+        shard: Shard,
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<Harvest>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<(), RunError> {
+        self.make(&self.tasks(shard), jobs, traces, store, done).map(drop)
+    }
+
+    /// The claims are judged in the order of the rows.
+    fn run(
+        &self,
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<Harvest>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Reproduced, RunError> {
+        let mut harvests = Harvests::of(&self.plan.cases);
+        let tasks = self.tasks(Shard::WHOLE);
+        let made = self.make(&tasks, jobs, traces, store, done)?;
+        tasks.iter().zip(made).for_each(|(task, harvest)| harvests.add(task.case, harvest));
+        let rows = || self.plan.rows.iter();
+        let plots = rows()
+            .filter(|_| self.plots)
+            .flat_map(|row| row.with_runs(&harvests, |runs| plots_of(row.experiment, runs)))
+            .collect();
+        let tables = rows().filter_map(|row| Table::of(row, &harvests)).collect();
+        let claims = rows().flat_map(|row| row.judge(&harvests)).collect();
+        let measured = rows().flat_map(|row| row.measured(&harvests)).collect();
+        Ok(Reproduced { claims, plots, tables, measured })
+    }
+}
+
+/// Run of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct OneRun {
+    case: usize,
+    seed: u64,
+}
+
+/// Place with the value of each seed, judged.
+struct JudgedPlace {
+    at: GridPoint,
+    values: Vec<Value>,
+    judged: Judged,
+}
+
+/// Row with the values of its runs.
+struct RanRow<'r> {
+    experiment: &'r Experiment,
+    runs: &'r Runs<'r>,
+}
+
+impl PlannedRow<'_> {
+    /// Calls `with` on the row's runs.
+    fn with_runs<T>(&self, harvests: &Harvests<'_>, with: impl FnOnce(&Runs<'_>) -> T) -> T {
+        let case = |place: usize, leaf: &Leaf| self.cases[place].get(&leaf.variant).copied();
+        let measured = |place: usize, seed: usize, leaf: &Leaf| {
+            harvests.get(case(place, leaf)?, seed, &leaf.path).cloned()
+        };
+        let drawn = |place: usize, leaf: &Leaf| case(place, leaf).is_none_or(|case| harvests.is_drawn(case));
+        let seeds = self.seeds as usize;
+        with(&Runs { places: &self.places, seeds, measured: &measured, drawn: &drawn })
+    }
+
+    /// Places of a sweep from the command line, each with the values of each number, run by run.
+    fn measured(&self, harvests: &Harvests<'_>) -> Vec<(GridPoint, Vec<Vec<Value>>)> {
+        let Some(asked) = &self.experiment.asked else { return Vec::new() };
+        self.with_runs(harvests, |runs| {
+            let numbers =
+                |place: usize| asked.measured.iter().map(move |formula| runs.numbers(formula, place));
+            let places = self.places.iter().enumerate();
+            places.map(|(place, at)| (at.clone(), numbers(place).collect())).collect()
+        })
+    }
+
+    /// Judged claims of the row.
+    fn judge(&self, harvests: &Harvests<'_>) -> Vec<ClaimResult> {
+        let Experiment { row, formulas, .. } = self.experiment;
+        let judge = |(claim, formulas): (&Claim, &Formulas)| {
+            self.with_runs(harvests, |runs| {
+                RanRow { experiment: self.experiment, runs }.judge_claim(claim, formulas)
+            })
+        };
+        row.claims.iter().zip(formulas).map(judge).collect()
+    }
+}
+
+impl RanRow<'_> {
+    fn judge_claim(&self, claim: &Claim, formulas: &Formulas) -> ClaimResult {
+        let Experiment { name, row, .. } = self.experiment;
+        let judged = match &formulas.of {
+            Some(of) => self.judge_places(claim, of, &formulas.no_more),
+            None => Vec::new(),
+        };
+        let verdicts: Vec<Verdict> = judged.iter().map(|own| own.judged.verdict).collect();
+        let verdict = match claim.tests.as_slice() {
+            [] => together(&verdicts, claim.share),
+            tests if tests.iter().all(|test| is_known_test(test)) => Verdict::Tested,
+            // Unknown tests may be missing or not run, so that the claim stays undecided.
+            _ => Verdict::Undecided,
+        };
+        let mut worst_last: Vec<&Judged> = judged.iter().map(|own| &own.judged).collect();
+        worst_last.sort_by(|a, b| a.verdict.cmp(&b.verdict).then_with(|| b.margin.total_cmp(&a.margin)));
+        // The worst of the best `needed` places decides.
+        let deciding = needed(judged.len(), claim.share).checked_sub(1).map(|last| worst_last[last]);
+        let measured = deciding.map(|judged| judged.measured);
+        let place = |JudgedPlace { at, values, judged }| PlaceResult {
+            at,
+            measured: judged.measured,
+            values,
+            inside: judged.inside,
+            verdict: judged.verdict,
+        };
+        let cause = claim.cause.clone().or_else(|| row.cause.clone());
+        // Causes explain the row without settings of the command line.
+        let has_cause = !verdict.is_met() && self.experiment.laid.is_empty();
+        ClaimResult {
+            id: format!("{name}/{}", claim.id),
+            row: name.clone(),
+            class: claim.class,
+            claim: claim.claim.clone(),
+            reported: claim.paper.clone(),
+            unit: claim.unit.clone(),
+            measured,
+            accepted: accepted(claim),
+            verdict,
+            stand_in: claim.stand_in.clone().or_else(|| row.stand_in.clone()),
+            calibration: claim.calibration.unwrap_or(row.calibration),
+            derived: claim.derived,
+            beside: claim.beside,
+            cause: cause.filter(|_| has_cause),
+            tests: claim.tests.clone(),
+            places: judged.into_iter().map(place).collect(),
+        }
+    }
+
+    fn judge_places(&self, claim: &Claim, of: &Formula, no_more: &[Formula]) -> Vec<JudgedPlace> {
+        let runs = self.runs;
+        let claimed = (0..runs.places.len()).filter(|&index| is_claimed(claim, &runs.places[index]));
+        if claim.over_places == OverPlaces::All {
+            let values = runs.numbers_over(of, &claimed.collect::<Vec<_>>());
+            return vec![JudgedPlace { at: GridPoint::new(), judged: judge_runs(claim, &values), values }];
+        }
+        let values: Vec<(usize, Vec<Value>)> =
+            claimed.map(|index| (index, runs.numbers(of, index))).collect();
+        if claim.over_places == OverPlaces::Mean {
+            let runs: Vec<Vec<Value>> = values.into_iter().map(|(_, runs)| runs).collect();
+            let values = mean_over_places(&runs);
+            return vec![JudgedPlace { at: GridPoint::new(), judged: judge_runs(claim, &values), values }];
+        }
+        if let Some(trend) = &claim.trend {
+            return self.judge_steps(&values, &trend.along, trend.goes.order());
+        }
+        let judge = |(index, values): (usize, Vec<Value>)| {
+            let judged = self.unless_better(judge_runs(claim, &values), &values, claim, no_more, index);
+            JudgedPlace { at: runs.places[index].clone(), values, judged }
+        };
+        values.into_iter().map(judge).collect()
+    }
+
+    fn unless_better(
+        &self,
+        judged: Judged,
+        values: &[Value],
+        claim: &Claim,
+        no_more: &[Formula],
+        place: usize,
+    ) -> Judged {
+        let (Some(better), Some(range)) = (&claim.better, claim.accept) else { return judged };
+        let no_more = no_more.iter().zip(&better.at);
+        let no_more: Vec<_> = no_more.map(|(of, own)| (self.runs.numbers(of, place), own.than)).collect();
+        judged.unless_better(values, range, better.side, &no_more)
+    }
+
+    /// Judges each step from a place to the next one along an axis, with the other axes equal.
+    fn judge_steps(&self, values: &[(usize, Vec<Value>)], along: &str, order: Order) -> Vec<JudgedPlace> {
+        let places = self.runs.places;
+        let elsewhere = |place: &GridPoint| {
+            let mut rest = place.clone();
+            rest.remove(along);
+            rest
+        };
+        let mut steps = Vec::new();
+        for (at, (index, runs)) in values.iter().enumerate() {
+            let place = &places[*index];
+            // Nearest earlier place along the axis, with all other axes equal.
+            let before =
+                values[..at].iter().rev().find(|(other, _)| elsewhere(&places[*other]) == elsewhere(place));
+            let Some((_, earlier)) = before else { continue };
+            let differences: Vec<Value> =
+                runs.iter().zip(earlier).map(|(now, then)| Some((*now)? - (*then)?)).collect();
+            let judged = Judged::in_order(&differences, order, 0.0);
+            steps.push(JudgedPlace { at: place.clone(), values: differences, judged });
+        }
+        steps
+    }
+}
+
+/// Evaluated plots of a row.
+fn plots_of(experiment: &Experiment, runs: &Runs<'_>) -> Vec<PlotResult> {
+    let Experiment { name, row, plots, .. } = experiment;
+    let both = row.plots.iter().zip(plots);
+    both.map(|(plot, formulas)| plots::evaluate(name, plot, formulas, runs)).collect()
+}
+
+fn judge_runs(claim: &Claim, runs: &[Value]) -> Judged {
+    if let Some(order) = claim.order {
+        return Judged::in_order(runs, order, claim.margin.unwrap_or(0.0));
+    }
+    let range = claim.accept.unwrap_or_default();
+    match claim.over_seeds {
+        OverSeeds::Mean => Judged::in_range(runs, range),
+        OverSeeds::Variation => Judged::variation_in_range(runs, range),
+    }
+}
+
+/// Mean over the places for each seed, or `None` for a seed that lacks a value at some place.
+fn mean_over_places(places: &[Vec<Value>]) -> Vec<Value> {
+    let seeds = places.iter().map(Vec::len).max().unwrap_or(0);
+    let of_seed = |seed: usize| {
+        let values: Option<Vec<f64>> = places.iter().map(|runs| runs.get(seed).copied().flatten()).collect();
+        mean(&values?)
+    };
+    (0..seeds).map(of_seed).collect()
+}
+
+fn accepted(claim: &Claim) -> Accepted {
+    let order = claim.order.or_else(|| claim.trend.as_ref().map(|trend| trend.goes.order()));
+    let margin = claim.margin.unwrap_or(0.0);
+    let Range { min, max } = match order {
+        Some(Order::Above) => Range { min: Some(0.0), max: None },
+        Some(Order::Below) => Range { min: None, max: Some(0.0) },
+        // A negated margin of zero would be printed as −0.
+        Some(Order::NotBelow) => Range { min: Some(0.0 - margin), max: None },
+        Some(Order::NotAbove) => Range { min: None, max: Some(margin) },
+        None => claim.accept.unwrap_or_default(),
+    };
+    Accepted { low: min, high: max, strict: order.is_some_and(Order::is_strict) }
+}

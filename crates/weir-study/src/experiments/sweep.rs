@@ -1,0 +1,248 @@
+//! Sweep of a scenario over values of its own keys, as a row without claims. Runs are planned, made, stored and drawn
+//! as those of papers' rows, and measured without a judgement.
+
+use std::collections::BTreeMap;
+
+use super::asked::Asked;
+use super::plots::{Axis, LineOf, Plot, PlotKind};
+use super::read::{Experiment, read_formula};
+use super::reproduce::Reproduced;
+use super::row::{Row, Seeds, Source, Sweep, Values, Variant};
+use super::values::GridPoint;
+use crate::paired::{RunRow, RunTable};
+use weir_form::{KeyPath, Origin, ScenarioError, Varied};
+use weir_measure::results::Value;
+use weir_report::page::{Best, Column, PlacedTable, SummaryTable};
+use weir_scenario::registry::Registry;
+use weir_scenario::scenario::{Candidate, Named};
+
+/// Quantity that a sweep shows: label, unit, formula after the variant's name, decimals, and whether more is better.
+struct Shown {
+    id: &'static str,
+    label: &'static str,
+    unit: &'static str,
+    formula: &'static str,
+    decimals: usize,
+    best: Best,
+}
+
+const SHOWN: [Shown; 4] = [
+    Shown {
+        id: "rate",
+        label: "rate",
+        unit: "kbit/s",
+        formula: "0.001 * V:media.rate_bps",
+        decimals: 0,
+        best: Best::Highest,
+    },
+    Shown {
+        id: "frame-delay",
+        label: "frame delay p95",
+        unit: "ms",
+        formula: "V:media.frame_delay_ms.p95",
+        decimals: 0,
+        best: Best::Lowest,
+    },
+    Shown {
+        id: "queuing",
+        label: "queuing p95",
+        unit: "ms",
+        formula: "V:media.owd_excess_ms.p95",
+        decimals: 1,
+        best: Best::Lowest,
+    },
+    Shown {
+        id: "loss",
+        label: "loss",
+        unit: "%",
+        formula: "100 * V:media.loss_ratio",
+        decimals: 2,
+        best: Best::Lowest,
+    },
+];
+
+/// Request of a sweep.
+#[derive(Clone, Debug)]
+pub struct SweepRequest<'a> {
+    /// Source of the controllers.
+    pub registry: &'a Registry,
+    /// Shipped scenario or path of a file.
+    pub scenario: &'a str,
+    /// Title of the sweep.
+    pub title: &'a str,
+    /// Settings applied to the scenario, as after `--set`.
+    pub set: &'a [String],
+    /// Keys and values that are varied, in all combinations.
+    pub varied: &'a [Varied],
+    /// Controllers that are compared.
+    pub contestants: &'a [Candidate],
+    /// Controller of each candidate, which may be a variant of it.
+    pub laws: &'a [&'a str],
+    /// Number of seeds at each place, from 1 on.
+    pub runs: u32,
+}
+
+/// Table of each place, with its description.
+type OfPlaces = Vec<(Vec<String>, SummaryTable)>;
+
+/// Place of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Swept {
+    /// Value on each axis, in the order of the sweeps.
+    pub at: Vec<f64>,
+    /// Values, with a row for each controller.
+    pub values: RunTable,
+}
+
+impl SweepRequest<'_> {
+    /// Sweep in the form of a row.
+    ///
+    /// # Errors
+    /// No error that a caller could cause: settings of the scenario are read when its runs are planned.
+    pub fn experiment(&self) -> Result<Experiment, ScenarioError> {
+        let (row, origin) = (self.row(), Origin::of("--sweep", ""));
+        let contestants = 0..self.contestants.len();
+        let shown = contestants.flat_map(|index| SHOWN.iter().map(move |shown| formula(shown, index)));
+        let read = |text: String| read_formula(&row, &text, false, &KeyPath::default());
+        let measured = shown.map(read).collect::<Result<_, _>>().map_err(|problem| origin.error(problem))?;
+        let definitions = self.contestants.iter().filter_map(|contestant| contestant.definition.clone());
+        let asked = Asked {
+            scenario: self.scenario.to_owned(),
+            set: definitions.chain(self.set.iter().cloned()).collect(),
+            varied: self.varied.to_vec(),
+            measured,
+        };
+        let registry = self.registry.clone();
+        Ok(Experiment { registry, asked: Some(asked), ..Experiment::of("sweep/run", row, origin)? })
+    }
+
+    fn row(&self) -> Row {
+        let variant = |(index, contestant): (usize, &Candidate)| {
+            let variant = Variant { controller: Some(contestant.name.clone()), ..Variant::default() };
+            (variant_name(index), variant)
+        };
+        let sweep = |(index, varied): (usize, &Varied)| {
+            let quick = Values::These(varied.values.clone());
+            (axis_name(index), Sweep { set: Vec::new(), quick, full: None })
+        };
+        Row {
+            title: self.title.to_owned(),
+            words: String::new(),
+            open: String::new(),
+            stand_in: None,
+            calibration: false,
+            cause: None,
+            seeds: Seeds { quick: self.runs, full: self.runs },
+            scenario: Some(Source::Name(self.scenario.to_owned())),
+            set: Vec::new(),
+            windows: Named::default(),
+            variants: self.contestants.iter().enumerate().map(variant).collect(),
+            sweeps: self.varied.iter().enumerate().map(sweep).collect(),
+            formulas: BTreeMap::new(),
+            claims: Vec::new(),
+            tried: Vec::new(),
+            plots: self.plots(),
+        }
+    }
+
+    /// Plots: a curve over one sweep, or for each controller a map over two. Further sweeps stay at their first value.
+    fn plots(&self) -> Vec<Plot> {
+        let axis = |index: usize| {
+            let Varied { path, unit, .. } = &self.varied[index];
+            let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
+            Axis { label: format!("{path}{unit}"), ..Axis::default() }
+        };
+        let label = |shown: &Shown| format!("{}, {}", shown.label, shown.unit);
+        let line = |shown: &Shown, index: usize| {
+            (self.contestants[index].name.clone(), LineOf::Formula(formula(shown, index)))
+        };
+        let contestants = 0..self.contestants.len();
+        if self.varied.len() == 1 {
+            let plot = |shown: &Shown| Plot {
+                id: shown.id.to_owned(),
+                title: shown.label.to_owned(),
+                kind: PlotKind::Sweep,
+                x: Some(axis(0)),
+                y: Axis { label: label(shown), ..Axis::default() },
+                along: Some(axis_name(0)),
+                lines: contestants.clone().map(|index| line(shown, index)).collect(),
+                ..Plot::default()
+            };
+            return SHOWN.iter().map(plot).collect();
+        }
+        let map = |shown: &Shown, index: usize| Plot {
+            id: format!("{} {}", shown.id, variant_name(index)),
+            title: format!("{}: {}", self.contestants[index].name, label(shown)),
+            kind: PlotKind::Map,
+            x: Some(axis(0)),
+            y: axis(1),
+            across: Some(axis_name(0)),
+            up: Some(axis_name(1)),
+            lines: std::iter::once(line(shown, index)).collect(),
+            ..Plot::default()
+        };
+        SHOWN.iter().flat_map(|shown| contestants.clone().map(move |index| map(shown, index))).collect()
+    }
+
+    /// Numbers of the sweep, place by place, from the results of the row.
+    pub fn numbers(&self, reproduced: &Reproduced) -> Vec<Swept> {
+        let of_place = |(at, measured): &(GridPoint, Vec<Vec<Value>>)| {
+            let row = |((contestant, law), values): ((&Candidate, &&str), &[Vec<Value>])| RunRow {
+                name: contestant.name.clone(),
+                law: (*law).to_owned(),
+                values: values.to_vec(),
+            };
+            let rows =
+                self.contestants.iter().zip(self.laws).zip(measured.chunks(SHOWN.len())).map(row).collect();
+            let columns = SHOWN.iter().map(Shown::column).collect();
+            Swept { at: at.values().copied().collect(), values: RunTable { columns, rows } }
+        };
+        reproduced.measured.iter().map(of_place).collect()
+    }
+
+    /// Tables: a row for each controller at each place, and for several variants of a controller a table of their
+    /// differences from the first.
+    pub fn tables(&self, numbers: &[Swept]) -> Vec<PlacedTable> {
+        let place = |at: &[f64]| -> Vec<String> {
+            at.iter().zip(self.varied).map(|(&value, varied)| varied.with_unit(value)).collect()
+        };
+        let own = numbers.iter().map(|swept| (place(&swept.at), swept.values.with_intervals())).collect();
+        let mut titled: Vec<(String, OfPlaces)> = vec![("controller".to_owned(), own)];
+        for swept in numbers {
+            for own in swept.values.differences() {
+                let (title, of_place) = (own.title(), (place(&swept.at), own.table));
+                match titled.iter_mut().find(|(other, _)| *other == title) {
+                    Some((_, tables)) => tables.push(of_place),
+                    None => titled.push((title, vec![of_place])),
+                }
+            }
+        }
+        let paths: Vec<String> = self.varied.iter().map(|varied| varied.path.clone()).collect();
+        titled.into_iter().map(|(title, tables)| PlacedTable::of(&paths, &title, tables)).collect()
+    }
+}
+
+impl Shown {
+    fn column(&self) -> Column {
+        Column {
+            label: self.label.to_owned(),
+            unit: self.unit.to_owned(),
+            definition: "of all media flows together".to_owned(),
+            decimals: self.decimals,
+            best: self.best,
+        }
+    }
+}
+
+fn formula(shown: &Shown, contestant: usize) -> String {
+    shown.formula.replace("V:", &format!("{}:", variant_name(contestant)))
+}
+
+/// Name of a variant in formulas; the names sort in the order of their indices.
+fn variant_name(index: usize) -> String {
+    format!("controller_{index:03}")
+}
+
+fn axis_name(index: usize) -> String {
+    format!("axis_{index:03}")
+}

@@ -1,0 +1,83 @@
+//! Allowed imports between the modules of the crate: a module imports modules of an earlier layer, and within its own layer only
+//! itself. `ARCHITECTURE.md` draws the same layers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const FLOORS: [&[&str]; 5] = [
+    &["paired", "shell"],
+    &["runs"],
+    &["attack"],
+    &["comparison", "detection", "experiments", "pairs"],
+    &["suite"],
+];
+
+fn floor(room: &str) -> usize {
+    let floor = FLOORS.iter().position(|rooms| rooms.contains(&room));
+    floor.unwrap_or_else(|| panic!("`{room}` stands on no floor"))
+}
+
+fn source_files(path: &Path, files: &mut Vec<PathBuf>) {
+    if path.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            source_files(&entry.unwrap().path(), files);
+        }
+    } else {
+        files.push(path.to_owned());
+    }
+}
+
+/// The modules that `text` names behind `crate::` or behind as many `super::` as lead there, except in comments.
+fn imported(text: &str, depth: usize) -> Vec<&str> {
+    let code = || text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let named = |path| str::split(path, |c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
+    let absolute = code().flat_map(|line| line.split("crate::").skip(1)).map(named);
+    let up = "super::".repeat(depth);
+    let relative = code().flat_map(|line| line.split(up.as_str()).skip(1)).map(named);
+    // A module of tests within the file is one level deeper, and its imports at that level are of its own module.
+    let rooms = relative.filter(|name| FLOORS.iter().any(|rooms| rooms.contains(name)));
+    absolute.filter(|room| !room.is_empty()).chain(rooms).collect()
+}
+
+/// Depth of the module of `file`, which lies in `source`, below the root of the crate.
+fn depth(source: &Path, file: &Path) -> usize {
+    let below = file.strip_prefix(source).unwrap();
+    below.components().count() - usize::from(file.ends_with("mod.rs"))
+}
+
+#[test]
+fn no_room_imports_one_of_its_own_floor_or_of_a_later_one() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut rooms = Vec::new();
+    for entry in fs::read_dir(&source).unwrap() {
+        let path = entry.unwrap().path();
+        let room = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        if ["lib", "rooms"].contains(&room.as_str()) {
+            continue;
+        }
+        rooms.push(room.clone());
+        let mut files = Vec::new();
+        source_files(&path, &mut files);
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            assert!(
+                !text.contains(concat!("use crate", "::{")),
+                "{}: one import for each room",
+                file.display()
+            );
+            for other in imported(&text, depth(&source, &file)).into_iter().filter(|other| *other != room) {
+                assert!(floor(other) < floor(&room), "{} imports `{other}`", file.display());
+            }
+        }
+    }
+    assert_eq!(rooms.len(), FLOORS.iter().map(|floor| floor.len()).sum::<usize>(), "{rooms:?}");
+}
+
+#[test]
+fn imports_are_found_and_comments_are_none() {
+    let text = "use weir_form::advice;\n/// See [`x`](weir_scenario::compile).\nlet a = crate::results::b() + crate::runs;\n\
+        use super::super::scenario::Flow;\nuse super::suite;\nuse super::super::Own;";
+    assert_eq!(imported(text, 2), ["form", "results", "runs", "scenario"]);
+    let depth = |file: &str| depth(Path::new("src"), &Path::new("src").join(file));
+    assert_eq!(["shipped.rs", "runs/mod.rs", "runs/task.rs", "runs/task/tests.rs"].map(depth), [1, 1, 2, 3]);
+}

@@ -1,0 +1,187 @@
+//! Tasks: single runs with their key in a store.
+
+#[cfg(test)]
+mod tests;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
+use std::{env, fs, io};
+
+use weir_media::MediaConfig;
+use weir_net::Time;
+use weir_world::Traffic;
+
+use super::capture::Capture;
+use super::error::RunError;
+use super::fingerprint::fingerprint;
+use super::store::Store;
+use weir_import::traces::TraceStore;
+use weir_measure::metrics::{BlockStorage, MeasurePlan, Measured, Recorder};
+use weir_scenario::compile::{Run, RunOptions, TraceUse};
+use weir_scenario::registry::{Registry, with_references};
+use weir_scenario::scenario::{Carried, Scenario};
+
+/// A run to be made.
+#[derive(Clone, Debug)]
+pub struct Task<'a> {
+    /// Name of the run.
+    pub name: String,
+    /// Further dependency of the result besides the run: how the run is folded, where tasks differ in that.
+    pub folding: String,
+    /// The scenario to run.
+    pub scenario: &'a Scenario,
+    /// Seed, controller and series of the run.
+    pub options: RunOptions<'a>,
+    /// How the run is measured, where that differs from the scenario.
+    pub watched: Option<Watched>,
+    /// The packets to capture during the run.
+    pub capture: Option<Capture<'a>>,
+}
+
+/// A changed measurement of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Watched {
+    /// Changes the plan of the scenario; the time is [`Self::from`].
+    pub plan: fn(&mut MeasurePlan, Time),
+    /// The time from which the run matters for its subject.
+    pub from: Time,
+}
+
+/// A completed run.
+#[derive(Debug)]
+pub struct Ran {
+    /// The plan of the measurement.
+    pub plan: MeasurePlan,
+    /// The measured results.
+    pub measured: Measured,
+    /// The traces in use.
+    pub traces: Vec<TraceUse>,
+}
+
+impl<'a> Task<'a> {
+    /// A run that is measured as `scenario` says, without a capture.
+    pub fn new(name: String, scenario: &'a Scenario, options: RunOptions<'a>) -> Self {
+        Self { name, folding: String::new(), scenario, options, watched: None, capture: None }
+    }
+
+    /// The result of `fold` on the run: taken from `store` if it is there, else made and stored.
+    ///
+    /// # Errors
+    /// As for [`Self::run`], or the result cannot be stored.
+    pub fn make<T>(
+        &self,
+        traces: &TraceStore,
+        store: &impl Store<T>,
+        fold: impl FnOnce(Ran) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        let run = self.planned(traces)?;
+        let key = if store.keeps() { self.key(&run) } else { None };
+        kept_or_made(key, store, || self.simulated(run).and_then(fold))
+    }
+
+    /// The key of its result in a store: its name, and a hash of everything that the result depends on. The hash covers the
+    /// scenario with its overrides, the run options, the content of the traces, the measurement, and the folding. The sources of
+    /// the build are covered, too. With a controller that does not ship, it covers the executable. The key is `None` if packets
+    /// are captured, which no store restores, or if that executable cannot be read.
+    pub(super) fn key(&self, run: &Run) -> Option<String> {
+        if self.capture.is_some() {
+            return None;
+        }
+        let command = if self.has_own_law() { Some(command()?) } else { None };
+        let Run { spec, plan, .. } = run;
+        let scenario = self.scenario.to_toml().unwrap_or_else(|_| format!("{:?}", self.scenario));
+        let encoders = spec.flows.iter().filter_map(|flow| match &flow.traffic {
+            Traffic::Media(media) => Some(&media.config),
+            _ => None,
+        });
+        let encoders: Vec<&MediaConfig> = encoders.collect();
+        let Self { name, folding, options, .. } = self;
+        let places: Vec<_> = spec.flows.iter().map(|flow| &flow.coupled).collect();
+        let world = (&spec.links, &spec.cells, &spec.couplings, places, encoders);
+        let own = command.map_or_else(String::new, |command| format!("\n{command:016x}"));
+        Some(key(name, format_args!("{folding}\n{options:?}\n{scenario}\n{plan:?}\n{world:?}{own}")))
+    }
+
+    /// Whether a controller takes part that does not ship.
+    fn has_own_law(&self) -> bool {
+        let Self { scenario, options, .. } = self;
+        let media = scenario.flows.iter().filter_map(|(_, flow)| match &flow.carried {
+            Carried::Media(media) => {
+                let other = options.controller.filter(|_| !media.competitor);
+                Some(scenario.controller_of(other.unwrap_or(&media.controller)))
+            }
+            _ => None,
+        });
+        let shipped = with_references(Registry::standard());
+        media.into_iter().any(|law| shipped.find(law).is_err())
+    }
+
+    pub(super) fn planned(&self, traces: &TraceStore) -> Result<Run, RunError> {
+        let mut run = self.scenario.build(&self.options, traces)?;
+        if let Some(Watched { plan, from }) = self.watched {
+            plan(&mut run.plan, from);
+        }
+        Ok(run)
+    }
+
+    /// Makes the run.
+    ///
+    /// # Errors
+    /// The scenario names something that does not exist, or the simulator refuses it; packets cannot be captured.
+    pub fn run(&self, traces: &TraceStore) -> Result<Ran, RunError> {
+        self.simulated(self.planned(traces)?)
+    }
+
+    fn simulated(&self, run: Run) -> Result<Ran, RunError> {
+        let Run { spec, plan, traces, witness } = run;
+        let recorder = Recorder::with_storage(plan.clone(), temporary_file).beside(witness);
+        let recorder = match self.capture {
+            Some(capture) => capture.simulate(spec, recorder)?,
+            None => weir_measure::simulate(spec, recorder)?,
+        };
+        Ok(Ran { plan, measured: recorder.finish(), traces })
+    }
+}
+
+/// A file without a name in the directory for temporary files (`TMPDIR`): a recording of hours does not stay in memory.
+fn temporary_file() -> io::Result<Box<dyn BlockStorage>> {
+    Ok(Box::new(tempfile::tempfile()?))
+}
+
+/// A hash of the running executable, which contains the user's own controllers.
+fn command() -> Option<u64> {
+    static COMMAND: LazyLock<Option<u64>> = LazyLock::new(|| {
+        let mut hasher = DefaultHasher::new();
+        fs::read(env::current_exe().ok()?).ok()?.hash(&mut hasher);
+        Some(hasher.finish())
+    });
+    *COMMAND
+}
+
+/// The version of this crate, and a hash of the sources that it and the crates below it were built from.
+pub const BUILT_FROM: [&str; 2] = [env!("CARGO_PKG_VERSION"), env!("WEIR_SOURCES")];
+
+/// The key of a result: a name and a hash. The hash covers the dependencies of the result, the version of this crate, and the
+/// sources of it and the crates below it.
+pub fn key(name: &str, depends_on: std::fmt::Arguments<'_>) -> String {
+    let [version, sources] = BUILT_FROM;
+    format!("{name}/{:016x}", fingerprint(format_args!("{version}\n{sources}\n{depends_on}")))
+}
+
+/// The stored result under `key`, or else the result of `make`, which is then stored; without a key no result is stored.
+///
+/// # Errors
+/// Errors of `make`, or the result cannot be stored.
+pub fn kept_or_made<T>(
+    key: Option<String>,
+    store: &impl Store<T>,
+    make: impl FnOnce() -> Result<T, RunError>,
+) -> Result<T, RunError> {
+    let Some(key) = key else { return make() };
+    if let Some(kept) = store.get(&key) {
+        return Ok(kept);
+    }
+    let made = make()?;
+    store.put(&key, &made)?;
+    Ok(made)
+}

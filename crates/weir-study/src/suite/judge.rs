@@ -1,0 +1,142 @@
+//! Runs of a case and their verdict: those of the controllers, of TCP, if a check compares with it, and of the
+//! omniscient sender.
+
+use super::cases::{Case, POINTS};
+use super::course::RateSeries;
+use super::finding::Finding;
+use super::ranking::ranking;
+use super::results::{CaseResult, CheckResult, ControllerResult};
+use super::trials::Trial;
+use super::yardstick::{Attempt, Yardstick};
+use crate::runs::RunError;
+use weir_import::traces::TraceStore;
+use weir_measure::results::Value;
+use weir_scenario::compile::{RunOptions, TraceUse};
+use weir_scenario::omniscient::NAME;
+use weir_scenario::registry::Registry;
+use weir_scenario::scenario::{Candidate, Scenario};
+
+/// Case with all its trials.
+#[derive(Debug)]
+pub(super) struct Judge<'c> {
+    case: &'c Case,
+    /// Trial with TCP in place of the media, if a check needs one.
+    benchmark: Option<Trial<'c>>,
+    /// Trial of the omniscient sender at each of its operating points, which are presets.
+    points: Vec<(Option<&'static str>, Trial<'c>)>,
+    /// Trials of the controllers. The omniscient sender, if it is one of them, is not run again.
+    contests: Vec<Trial<'c>>,
+}
+
+/// Reference runs of a case, run by run.
+struct Beside {
+    benchmark: Vec<Finding>,
+    yardstick: Yardstick,
+}
+
+impl<'c> Judge<'c> {
+    /// Trials of `case` with `controllers` of `registry`.
+    ///
+    /// # Errors
+    /// An unknown controller, or one in the case's scenario.
+    pub(super) fn of(
+        case: &'c Case,
+        registry: &Registry,
+        controllers: &'c [Candidate],
+    ) -> Result<Self, RunError> {
+        let trial = |contestant, scenario| Trial { case, contestant, scenario, is_benchmark: false };
+        let benchmark = |scenario| Trial { is_benchmark: true, ..trial("tcp for media", scenario) };
+        let point =
+            |preset: Option<&'static str>| Ok((preset, trial(NAME, case.omniscient(registry, preset)?)));
+        let contest = |contestant: &'c Candidate| {
+            let scenario = match contestant.name.as_str() {
+                NAME => case.omniscient(registry, None)?,
+                _ => case.scenario(registry, contestant)?,
+            };
+            Ok(trial(&contestant.name, scenario))
+        };
+        Ok(Self {
+            case,
+            benchmark: case.benchmark(registry)?.map(benchmark),
+            points: POINTS.into_iter().map(point).collect::<Result<_, RunError>>()?,
+            contests: controllers.iter().map(contest).collect::<Result<_, RunError>>()?,
+        })
+    }
+
+    /// Trials that are run.
+    pub(super) fn trials(&self) -> impl Iterator<Item = &Trial<'c>> {
+        let points = self.points.iter().map(|(_, trial)| trial);
+        let contests = self.contests.iter().filter(|trial| trial.contestant != NAME);
+        self.benchmark.iter().chain(points).chain(contests)
+    }
+
+    /// Scenarios of the controllers.
+    pub(super) fn scenarios(&self) -> impl Iterator<Item = &Scenario> {
+        self.contests.iter().map(|trial| &trial.scenario)
+    }
+
+    /// Result of the case for each controller, and the time series of the first run of each. `found` has the
+    /// measurements of [its trials](Self::trials), each in the order of `seeds`, and `traces` are those of its links.
+    ///
+    /// # Errors
+    /// A trace has disappeared.
+    pub(super) fn verdict(
+        &self,
+        found: &mut impl Iterator<Item = Vec<Finding>>,
+        seeds: &[u64],
+        store: &TraceStore,
+        traces: Vec<TraceUse>,
+    ) -> Result<(CaseResult, Vec<RateSeries>), RunError> {
+        let checks = &self.case.checks;
+        let beside = self.beside(found);
+        let void = beside.yardstick.void(self.case);
+        let mut courses = Vec::with_capacity(self.contests.len());
+        let mut controllers = Vec::with_capacity(self.contests.len());
+        for trial in &self.contests {
+            // As a candidate the omniscient sender has its reference runs at the best operating point.
+            let runs = match trial.contestant {
+                NAME => beside.yardstick.findings(),
+                _ => found.next().unwrap_or_default(),
+            };
+            let values: Vec<Vec<Value>> =
+                runs.iter().enumerate().map(|(run, own)| self.values(&beside, run, own)).collect();
+            let check = |(index, check)| {
+                let values = values.iter().map(|run| run[index]).collect();
+                CheckResult::asked(check, values, &beside.yardstick.asks(check)).unless(&void)
+            };
+            let checks = checks.iter().enumerate().map(check).collect();
+            let viewed = runs.iter().map(Finding::viewed).collect();
+            let name = trial.contestant.to_owned();
+            let law = trial.scenario.controller_of(&name).to_owned();
+            controllers.push(ControllerResult { name, law, checks, viewed });
+            if let (Some(first), Some(&seed)) = (runs.first(), seeds.first()) {
+                let run = trial.scenario.build(&RunOptions::new(seed), store)?;
+                courses.push(RateSeries::of(&run.plan, first.course()));
+            }
+        }
+        let (name, title, swept) = (self.case.name.clone(), self.case.title.clone(), self.case.swept.clone());
+        let omniscient = Some(beside.yardstick.result(self.case));
+        let ranking = ranking(&controllers);
+        Ok((CaseResult { name, title, swept, traces, controllers, ranking, omniscient }, courses))
+    }
+
+    /// Reference runs from the first of [its trials](Self::trials), which come before those of the controllers.
+    fn beside(&self, found: &mut impl Iterator<Item = Vec<Finding>>) -> Beside {
+        let benchmark = self.benchmark.as_ref().and_then(|_| found.next()).unwrap_or_default();
+        let attempt = |(run, own): (usize, Finding)| {
+            let judged = own.judged(&self.case.checks, benchmark.get(run), own.served());
+            Attempt::new(own, judged)
+        };
+        let attempts = |runs: Vec<Finding>| runs.into_iter().enumerate().map(attempt).collect();
+        let tried = self.points.iter().map(|&(preset, _)| preset).zip(found);
+        let yardstick = Yardstick::best(tried.map(|(preset, runs)| (preset, attempts(runs))).collect());
+        Beside { benchmark, yardstick }
+    }
+
+    /// Value of each check in the run of this index.
+    fn values(&self, beside: &Beside, run: usize, own: &Finding) -> Vec<Value> {
+        let omniscient = beside.yardstick.served(run);
+        let judged = own.judged(&self.case.checks, beside.benchmark.get(run), omniscient);
+        judged.into_iter().map(|(value, _)| value).collect()
+    }
+}

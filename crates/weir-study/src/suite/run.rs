@@ -1,0 +1,176 @@
+//! Running a suite.
+
+use super::cases::{Case, Suite};
+use super::course::RateSeries;
+use super::finding::Finding;
+use super::judge::Judge;
+use super::results::{CaseResult, SuiteResult};
+use super::trials::{Trial, TrialRun};
+use crate::runs::{Both, Log, RunError, Runner, Shard, Shardable, Store, Task};
+use weir_import::traces::TraceStore;
+use weir_scenario::compile::{RunOptions, TraceUse, stand_ins};
+use weir_scenario::registry::Registry;
+use weir_scenario::scenario::{Candidate, skip_rule};
+
+/// Suite with its controllers, seeds and cases.
+#[derive(Clone, Copy, Debug)]
+pub struct SuiteRequest<'a> {
+    /// Suite to run.
+    pub suite: &'a Suite,
+    /// Source of the controllers.
+    pub registry: &'a Registry,
+    /// Controllers; each takes over all media flows in turn.
+    pub controllers: &'a [Candidate],
+    /// The seeds of the runs.
+    pub seeds: &'a [u64],
+    /// Names of the cases to run; empty for all.
+    pub cases: &'a [&'a str],
+}
+
+/// Suite ready to run, with every scenario read.
+#[derive(Debug)]
+pub struct SuitePlan<'a> {
+    request: SuiteRequest<'a>,
+    judges: Vec<Judge<'a>>,
+    /// Log of the reference runs, in which no controller takes part.
+    yardsticks: Option<&'a Log>,
+}
+
+/// Result of a run suite.
+#[derive(Clone, Debug)]
+pub struct SuiteRun {
+    /// The verdicts.
+    pub result: SuiteResult,
+    /// Time series of the first run for each case and controller, for plots.
+    pub courses: Vec<Vec<RateSeries>>,
+}
+
+/// Reason why a suite cannot be run.
+pub type SuiteError = RunError;
+
+impl<'a> SuiteRequest<'a> {
+    pub(super) fn selected(&self) -> Vec<&'a Case> {
+        let wanted = |case: &&Case| self.cases.is_empty() || self.cases.contains(&case.name.as_str());
+        self.suite.cases.iter().filter(wanted).collect()
+    }
+
+    /// Traces of each selected case, the same under every controller and in every run. Every variant is built too, so
+    /// that errors in its options are reported before any run.
+    pub(super) fn traces(&self, store: &TraceStore) -> Result<Vec<Vec<TraceUse>>, SuiteError> {
+        let options = RunOptions::new(1);
+        let traces = |case: &Case| {
+            let variants = self.controllers.iter().skip(1).filter(|other| other.definition.is_some());
+            for variant in variants {
+                case.scenario(self.registry, variant)?.build(&options, store)?;
+            }
+            match self.controllers.first() {
+                None => Ok(Vec::new()),
+                Some(first) => Ok(case.scenario(self.registry, first)?.build(&options, store)?.traces),
+            }
+        };
+        self.selected().into_iter().map(traces).collect()
+    }
+
+    /// Sentence for each trace of `store` that would be replaced by another.
+    ///
+    /// # Errors
+    /// A case's scenario names a missing trace, or a controller is unknown.
+    pub fn stand_ins(&self, store: &TraceStore) -> Result<Vec<String>, SuiteError> {
+        Ok(stand_ins(self.traces(store)?.iter().flatten()))
+    }
+
+    /// Reads the scenarios of each case: TCP in place of the media, if a check needs it, the omniscient sender at each
+    /// of its operating points, and the controllers.
+    ///
+    /// # Errors
+    /// An unknown controller.
+    pub fn plan(&self) -> Result<SuitePlan<'a>, SuiteError> {
+        let judge = |case| Judge::of(case, self.registry, self.controllers);
+        Ok(SuitePlan {
+            request: *self,
+            judges: self.selected().into_iter().map(judge).collect::<Result<_, _>>()?,
+            yardsticks: None,
+        })
+    }
+}
+
+impl Shardable for SuitePlan<'_> {
+    type Kept = Finding;
+    type Whole = SuiteRun;
+
+    fn runs_of(&self, shard: Shard) -> usize {
+        self.trial_runs(shard).len()
+    }
+
+    fn run_shard(
+        &self,
+        shard: Shard,
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<Finding>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<(), SuiteError> {
+        self.make(shard, jobs, traces, store, done).map(drop)
+    }
+
+    fn run(
+        &self,
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<Finding>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<SuiteRun, SuiteError> {
+        let SuiteRequest { suite, seeds, .. } = self.request;
+        let mut made = self.make(Shard::WHOLE, jobs, traces, store, done)?.into_iter();
+        let mut found = self.trials().map(|_| made.by_ref().take(seeds.len()).collect());
+        let of_links = self.request.traces(traces)?;
+        let judged = self.judges.iter().zip(of_links);
+        let judged = judged.map(|(judge, of_links)| judge.verdict(&mut found, seeds, traces, of_links));
+        let (cases, courses): (Vec<CaseResult>, _) =
+            judged.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let cases = cases.into_iter().map(CaseResult::with_differences).collect();
+        let (suite, seeds) = (suite.name.clone(), seeds.to_vec());
+        let skip_rule = skip_rule(self.judges.iter().flat_map(Judge::scenarios));
+        Ok(SuiteRun { result: SuiteResult { suite, seeds, skip_rule, cases }, courses })
+    }
+}
+
+impl<'a> SuitePlan<'a> {
+    /// Plan that keeps the reference runs in the log `yardsticks`; they are the same for all controllers.
+    #[must_use]
+    pub fn keeping(self, yardsticks: Option<&'a Log>) -> Self {
+        Self { yardsticks, ..self }
+    }
+
+    /// All trials, case by case.
+    fn trials(&self) -> impl Iterator<Item = &Trial<'a>> {
+        self.judges.iter().flat_map(Judge::trials)
+    }
+
+    fn trial_runs(&self, shard: Shard) -> Vec<TrialRun<'_>> {
+        shard.of(self.trials().flat_map(|trial| trial.runs(self.request.seeds))).collect()
+    }
+
+    /// Measurements of the runs of `shard`.
+    fn make(
+        &self,
+        shard: Shard,
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<Finding>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Finding>, SuiteError> {
+        let runs = self.trial_runs(shard);
+        let tasks: Vec<Task<'_>> = runs.iter().map(|run| run.task(&self.request.suite.name)).collect();
+        let make = |index: usize| {
+            let (task, run) = (&tasks[index], &runs[index]);
+            let fold = |ran| Ok(run.finding(ran));
+            // Reference runs are stored in the log as well, as they are the same for all controllers.
+            match self.yardsticks.filter(|_| run.is_yardstick()) {
+                Some(kept) => task.make(traces, &Both(store, kept), fold),
+                None => task.make(traces, store, fold),
+            }
+        };
+        Runner { jobs, done }.each(tasks.len(), make)
+    }
+}

@@ -1,0 +1,86 @@
+//! Runs of a suite: scenarios of its cases, each once for each seed.
+
+use super::cases::Case;
+use super::check::{Quantity, all_from, settled};
+use super::finding::Finding;
+use crate::runs::{Ran, Task, Watched};
+use weir_measure::metrics::MeasurePlan;
+use weir_net::Time;
+use weir_scenario::compile::RunOptions;
+use weir_scenario::omniscient::NAME;
+use weir_scenario::scenario::Scenario;
+
+/// Scenario that is run once for each seed.
+#[derive(Debug)]
+pub(super) struct Trial<'c> {
+    pub(super) case: &'c Case,
+    /// Candidate that takes the place of the media flows.
+    pub(super) contestant: &'c str,
+    pub(super) scenario: Scenario,
+    /// Whether the trial is a benchmark, which is not judged itself.
+    pub(super) is_benchmark: bool,
+}
+
+/// Run of a trial.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TrialRun<'t> {
+    trial: &'t Trial<'t>,
+    seed: u64,
+    /// Whether it is the first run, whose time series is drawn.
+    is_first: bool,
+}
+
+impl Trial<'_> {
+    /// Runs of the trial.
+    pub(super) fn runs<'t>(&'t self, seeds: &'t [u64]) -> impl Iterator<Item = TrialRun<'t>> {
+        let seeds = seeds.iter().enumerate();
+        seeds.map(|(index, &seed)| TrialRun { trial: self, seed, is_first: index == 0 })
+    }
+}
+
+impl<'t> TrialRun<'t> {
+    /// Task of the run in a suite of this name.
+    pub(super) fn task(&self, suite: &str) -> Task<'t> {
+        let &Self { trial: Trial { case, contestant, scenario, is_benchmark }, seed, is_first } = self;
+        let name = format!("{suite}/{}/{contestant}/{seed}", case.name);
+        let folding = if *is_benchmark {
+            "receipts".to_owned()
+        } else {
+            // The key has the quantities and not the limits, so that other limits reuse the same runs.
+            let quantities: Vec<Quantity> = case.checks.iter().map(|check| check.quantity).collect();
+            let counts = case.from.map_or_else(String::new, |from| format!(" from {from}"));
+            format!("{quantities:?}{counts}{}", if is_first { ", drawn" } else { "" })
+        };
+        let task = Task::new(name, scenario, RunOptions { seed, ..RunOptions::default() });
+        let plan = if case.from.is_some() { watch_from } else { watch_all };
+        Task { folding, watched: Some(Watched { plan, from: case.counts_from() }), ..task }
+    }
+
+    /// Whether the run is a reference run: no controller takes part, and its result is the same for all controllers.
+    pub(super) fn is_yardstick(&self) -> bool {
+        self.trial.is_benchmark || self.trial.contestant == NAME
+    }
+
+    /// Measurements of the run.
+    pub(super) fn finding(&self, ran: Ran) -> Finding {
+        if self.trial.is_benchmark {
+            Finding::of_benchmark(ran)
+        } else {
+            Finding::of(self.trial.case, self.is_first, &ran)
+        }
+    }
+}
+
+/// Measures the whole run whatever the scenario measures, the queue at settled times, and frames from `from` on.
+fn watch_all(plan: &mut MeasurePlan, from: Time) {
+    plan.window = (Time::ZERO, plan.end);
+    plan.windows = vec![settled(plan)];
+    plan.viewed_from = from;
+    plan.media_receipts = true;
+}
+
+/// Measures as [`watch_all`], but the queue from `from` on, whatever happens then.
+fn watch_from(plan: &mut MeasurePlan, from: Time) {
+    watch_all(plan, from);
+    plan.windows = vec![all_from(plan, from)];
+}

@@ -1,0 +1,76 @@
+//! The statements of docs/security.md: for some controllers, and for all where `WEIR_LONG` is set.
+
+use weir_scenario::registry::Registry;
+use weir_study::attack::{ATTACKS, Aim, Attack, AttackRequest, Outcome, Role};
+use weir_units::TimeDelta;
+
+/// A controller of each kind of feedback: single packets in both forms, a report of its own, a ceiling.
+const SHORT: [&str; 4] = ["gcc", "scream-v2", "nada", "gcc-2016"];
+
+/// Attacks of `role` that begin when the rate of a call has settled.
+fn outcomes(role: Role) -> Vec<Outcome> {
+    outcomes_from(role, TimeDelta::from_secs(20))
+}
+
+fn outcomes_from(role: Role, from: TimeDelta) -> Vec<Outcome> {
+    let registry = Registry::standard();
+    let attacks = ATTACKS.into_iter().filter(|attack| attack.role == role).collect();
+    let long = std::env::var_os("WEIR_LONG").is_some();
+    let laws = registry.controller_names().filter(|law| long || SHORT.contains(law)).collect();
+    let request = AttackRequest { registry: &registry, laws, attacks, from, jobs: 2 };
+    let outcomes = request.run(&|| ()).unwrap();
+    assert_eq!(outcomes.len(), request.len());
+    outcomes
+}
+
+#[test]
+fn who_is_off_the_path_changes_no_law() {
+    let at_the_start = outcomes_from(Role::Blind, TimeDelta::from_millis(200));
+    for own in outcomes(Role::Blind).into_iter().chain(at_the_start) {
+        assert_eq!(own.aim, Aim::Met, "{own:?}");
+    }
+}
+
+#[test]
+fn a_reader_brings_no_law_that_hears_of_packets_beyond_its_rate_and_most_recover_as_by_themselves() {
+    // docs/engineering/security.md has the causes.
+    let slow = [
+        ("gcc", "round trips that shrink"),
+        ("gcc", "marks on packets without ECN"),
+        ("gcc", "own report: no congestion, each 100 ms"),
+        ("nada", "bit errors, in copies"),
+        ("nada", "own report: no congestion, each 100 ms"),
+        ("nada-at-sender", "arrivals that creep ahead"),
+        ("nada-2016", "all arrived"),
+        ("nada-2016", "own report: no congestion, each 100 ms"),
+        ("nada-2016", "own report: congestion, each 100 ms"),
+        ("scream-v2", "one arrival 25 ms early"),
+        ("tfrc", "all arrived"),
+        ("tfrc", "own report: no congestion, each 100 ms"),
+        ("gcc-dccc", "slander of a coupled nada each 1 s"),
+        ("nada-dccc", "slander of a coupled nada each 100 ms"),
+        ("nada-dccc", "slander of a coupled nada each 1 s"),
+        ("nada-dccc", "slander of a coupled nada each 5 s"),
+    ];
+    for own in outcomes(Role::Reader).into_iter().chain(outcomes(Role::OnPath)) {
+        assert!(!own.per_packet || own.peak_ratio <= 1.25, "{own:?}");
+        assert!(own.recovery_s.is_some(), "{own:?}");
+        let known = slow.contains(&(&*own.law, own.attack));
+        assert_eq!(own.aim == Aim::Missed, known, "{own:?}");
+    }
+}
+
+/// Reports in the controller's own form that describe another path than the receiver's, for as long as they do.
+#[test]
+fn lasting_reports_in_a_laws_own_form_beside_the_receivers_raise_the_alarm() {
+    let registry = Registry::standard();
+    let lasting = |attack: &Attack| attack.name.starts_with("own report") && attack.name.ends_with("100 ms");
+    let attacks: Vec<Attack> = ATTACKS.into_iter().filter(lasting).collect();
+    let laws = vec!["gcc-2016", "gcc-dccc", "nada", "nada-2016", "nada-dccc", "dccc", "tfrc"];
+    let request =
+        AttackRequest { registry: &registry, laws, attacks, from: TimeDelta::from_secs(20), jobs: 2 };
+    for own in request.run(&|| ()).unwrap() {
+        let alarm = own.alarms.iter().any(|alarm| alarm.ends_with("reports contradict each other"));
+        assert!(alarm, "{own:?}");
+    }
+}
