@@ -109,7 +109,8 @@ const NADA_2016: &[Exception] = &[
     (TWO_STREAMS, TWICE_WHAT_WAS_SENT),
     (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
 ];
-const LEAST_OVER_PRESENT_DELAY: &str = "its rate is its maximum times least over present delay; on short paths packets of one frame delay each other as much";
+const LEAST_OVER_PRESENT_DELAY: &str =
+    "on short paths packets of one frame delay each other enough to lower its rate";
 const NADA_ZHU_03: &[Exception] = &[
     (SKEW, "it takes the difference of two clocks for the delay: an hour of 50 ppm is 180 ms"),
     (LARGE_RANGE, "its rate is inverse to the delay, which would have to grow a hundredfold"),
