@@ -33,13 +33,14 @@ pub(super) type Exception = (&'static str, &'static str);
 
 const TWO_STREAMS: &str = "short round trips, simulcast, two streams";
 const THREE_STREAMS: &str = "short round trips, simulcast, three streams";
-const TWICE_WHAT_WAS_SENT: &str = "with a limited source its target stays below twice the send rate; the next stream needs 4.8 or 3.6 times";
-const A_WINDOW_OF_WHAT_WAS_SENT: &str = "with a limited source its window stays below twice the data in flight and a packet: at 30 ms too little for the next stream";
+const TWICE_WHAT_WAS_SENT: &str =
+    "its target stays below twice what a limited source sends; the next stream needs 4.8 or 3.6 times";
+const A_WINDOW_OF_WHAT_WAS_SENT: &str = "its window stays below twice the data in flight of a limited source: at 30 ms too little for the next stream";
 const TRACES: &str = "short round trips, trace-driven";
 const HYBRID: &str = "short round trips, hybrid";
-const EVENLY: &str = "its packets leave evenly, at most at the maximum: of a source above that for seconds 79 to 89 % are sent";
-const WITHIN_THE_MAXIMUM: &str =
-    "its window ends at the maximum's data in flight: of a source above that for seconds 82 to 90 % are sent";
+const EVENLY: &str =
+    "its packets leave evenly: of a source above the maximum for seconds 79 to 89 % are sent";
+const WITHIN_THE_MAXIMUM: &str = "its window limits a source above the maximum for seconds to 82 to 90 %";
 const LEDBAT: &[Exception] = &[
     (
         "two hours alone",
@@ -53,7 +54,7 @@ const LEDBAT: &[Exception] = &[
 const ONE_STREAM_ONLY: &[Exception] =
     &[(TWO_STREAMS, TWICE_WHAT_WAS_SENT), (THREE_STREAMS, TWICE_WHAT_WAS_SENT)];
 const HALF_ABOVE_WHAT_ARRIVED: &str =
-    "its rate is at most 1.5 times the receive rate: a source that offers less for a while lowers it";
+    "a source that offers less for a while lowers its rate, at most 1.5 times the receive rate";
 const GCC_2016: &[Exception] = &[
     (TRACES, HALF_ABOVE_WHAT_ARRIVED),
     (HYBRID, HALF_ABOVE_WHAT_ARRIVED),
@@ -66,10 +67,7 @@ const GCC_SEND_SIDE: &[Exception] = &[
     (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
 ];
 const SCREAM: &[Exception] = &[
-    (
-        SKEW,
-        "its base delay is the least of ten minutes (RFC 6817): the drift of a fast clock in that time ends its fast increase",
-    ),
+    (SKEW, "the drift of a fast clock within its base delay's ten minutes (RFC 6817) ends its fast increase"),
     (TWO_STREAMS, TWICE_WHAT_WAS_SENT),
     (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
 ];
@@ -77,7 +75,7 @@ const SCREAM: &[Exception] = &[
 const SCREAM_V2: &[Exception] = &[
     (
         "path 250 ms longer",
-        "it accepts the longer path after two seconds, then at its minimum, and grows per round trip of 300 ms: 56 % after ten seconds",
+        "after two seconds it accepts the path, then at its minimum, and grows per round trip of 300 ms: 56 % after ten seconds",
     ),
     (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT),
 ];
@@ -92,13 +90,14 @@ const NADA: &[Exception] = &[
 const NADA_AT_SENDER: &[Exception] = &[
     (
         "path 250 ms longer",
-        "it accepts the longer path after two seconds, then at half its rate, by reports that return later than its receiver's: 73 % after ten seconds",
+        "after two seconds it accepts the path, then at half its rate, and its reports return later: 73 % after ten seconds",
     ),
     NADA[0],
     NADA[1],
     NADA[2],
 ];
-const AN_UNBOUNDED_BUFFER: &str = "its shaping buffer lowers the encoder's rate without a bound: of a source above its target for seconds 69 to 80 % are sent";
+const AN_UNBOUNDED_BUFFER: &str =
+    "its shaping buffer limits a source above its target for seconds to 69 to 80 %";
 const NADA_2016: &[Exception] = &[
     (TRACES, AN_UNBOUNDED_BUFFER),
     (HYBRID, AN_UNBOUNDED_BUFFER),
@@ -109,11 +108,10 @@ const NADA_2016: &[Exception] = &[
     (TWO_STREAMS, TWICE_WHAT_WAS_SENT),
     (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
 ];
-const LEAST_OVER_PRESENT_DELAY: &str =
-    "on short paths packets of one frame delay each other enough to lower its rate";
+const LEAST_OVER_PRESENT_DELAY: &str = "the delay of a frame's own packets lowers its rate";
 const NADA_ZHU_03: &[Exception] = &[
-    (SKEW, "it takes the difference of two clocks for the delay: an hour of 50 ppm is 180 ms"),
-    (LARGE_RANGE, "its rate is inverse to the delay, which would have to grow a hundredfold"),
+    (SKEW, "an hour of 50 ppm adds 180 ms to its absolute delay"),
+    (LARGE_RANGE, "its rate is inverse to the delay, which cannot grow a hundredfold"),
     ("short round trips, papers", LEAST_OVER_PRESENT_DELAY),
     ("short round trips, gcc-2016", LEAST_OVER_PRESENT_DELAY),
     ("short round trips, statistical", LEAST_OVER_PRESENT_DELAY),
@@ -131,7 +129,7 @@ const DCCC: &[Exception] = &[
     ),
     (
         "path 250 ms longer",
-        "it accepts the longer path at a third of its rate, and climbs by a constant per round trip of 300 ms",
+        "it accepts the path at a third of its rate, and climbs by a constant per round trip of 300 ms",
     ),
     (TRACES, EVENLY),
     (HYBRID, EVENLY),
@@ -169,7 +167,7 @@ laws! {
     // As above; at the sender the packets of the rounds are its feedback too.
     of_dccc_at_the_sender: Law::new("dccc at the sender", |limits| halves(dccc::at_sender(dccc::Config::default(), limits).unwrap(), PacketFeedback::new(dccc::Config::default().min_interval))).recovering_within(320).by_the_smallest_delay().bounded_when_limited(), cannot DCCC;
     of_ledbat: Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())).by_the_smallest_delay().bounded_by_a_window_when_limited(), cannot LEDBAT;
-    of_rap: Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())).bounded_by_a_window_when_limited().cutting_to(0.5), cannot &[("large range", "it adds a packet per round trip until a loss is reported, a full queue later: on 500 kbit/s it then sends a sixth too much"), (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT), (TRACES, EVENLY), (HYBRID, EVENLY)];
+    of_rap: Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())).bounded_by_a_window_when_limited().cutting_to(0.5), cannot &[("large range", "a loss is reported a full queue late: on 500 kbit/s it then sends a sixth too much"), (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT), (TRACES, EVENLY), (HYBRID, EVENLY)];
     // Before the first loss the rate is at least W_init in a round trip (RFC 5348 §4.3), here twice the start rate,
     // whatever is sent.
     of_tfrc: Law::new("tfrc", |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()))).forgetting_shares(), cannot &[("two hours alone", "only loss lowers its rate: in the fifth minute the queue of 2 s is not yet full"), (THREE_STREAMS, "it sends at most twice the receive rate (RFC 5348 §4.3); the third stream needs 3.6 times"), (TRACES, EVENLY), (HYBRID, EVENLY)];
