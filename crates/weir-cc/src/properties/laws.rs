@@ -33,16 +33,18 @@ pub(super) type Exception = (&'static str, &'static str);
 
 const TWO_STREAMS: &str = "short round trips, simulcast, two streams";
 const THREE_STREAMS: &str = "short round trips, simulcast, three streams";
-const TWICE_WHAT_WAS_SENT: &str = "while the source offers less its target stays below twice what was sent, and the next stream asks for 4.8 or 3.6 times of it";
-const A_WINDOW_OF_WHAT_WAS_SENT: &str = "while the source offers less its window stays below twice what is in flight and a packet, at 30 ms too little for the next stream";
+const TWICE_WHAT_WAS_SENT: &str =
+    "its target stays below twice what a limited source sends; the next stream needs 4.8 or 3.6 times";
+const A_WINDOW_OF_WHAT_WAS_SENT: &str = "its window stays below twice the data in flight of a limited source: at 30 ms too little for the next stream";
 const TRACES: &str = "short round trips, trace-driven";
 const HYBRID: &str = "short round trips, hybrid";
-const EVENLY: &str = "its packets leave evenly at its rate, which ends at the maximum: what a source makes above it for seconds does not fit, and 79 to 89 % of it are sent";
-const WITHIN_THE_MAXIMUM: &str = "its window ends at what the maximum has in flight: what a source makes above that for seconds does not fit, and 82 to 90 % of it are sent";
+const EVENLY: &str =
+    "its packets leave evenly: of a source above the maximum for seconds 79 to 89 % are sent";
+const WITHIN_THE_MAXIMUM: &str = "its window limits a source above the maximum for seconds to 82 to 90 %";
 const LEDBAT: &[Exception] = &[
     (
         "two hours alone",
-        "RFC 6817 keeps the least delay of the last ten minutes alone, and its own queue becomes the base of the next",
+        "its base delay is the least of ten minutes (RFC 6817), so its own queue becomes the next base",
     ),
     (TRACES, WITHIN_THE_MAXIMUM),
     (HYBRID, WITHIN_THE_MAXIMUM),
@@ -51,7 +53,8 @@ const LEDBAT: &[Exception] = &[
 ];
 const ONE_STREAM_ONLY: &[Exception] =
     &[(TWO_STREAMS, TWICE_WHAT_WAS_SENT), (THREE_STREAMS, TWICE_WHAT_WAS_SENT)];
-const HALF_ABOVE_WHAT_ARRIVED: &str = "its rate is at most 1.5 times what arrived: a source that makes less for a while takes it down, and of less then makes less";
+const HALF_ABOVE_WHAT_ARRIVED: &str =
+    "a source that offers less for a while lowers its rate, at most 1.5 times the receive rate";
 const GCC_2016: &[Exception] = &[
     (TRACES, HALF_ABOVE_WHAT_ARRIVED),
     (HYBRID, HALF_ABOVE_WHAT_ARRIVED),
@@ -64,10 +67,7 @@ const GCC_SEND_SIDE: &[Exception] = &[
     (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
 ];
 const SCREAM: &[Exception] = &[
-    (
-        SKEW,
-        "it keeps the least delay of ten minutes (RFC 6817) and knows no skew: what a fast clock adds to it in that time ends its fast increase",
-    ),
+    (SKEW, "the drift of a fast clock within its base delay's ten minutes (RFC 6817) ends its fast increase"),
     (TWO_STREAMS, TWICE_WHAT_WAS_SENT),
     (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
 ];
@@ -75,7 +75,7 @@ const SCREAM: &[Exception] = &[
 const SCREAM_V2: &[Exception] = &[
     (
         "path 250 ms longer",
-        "it believes the longer path after two seconds, at its minimum by then, and grows by round trips that are 300 ms: at 56 % ten seconds after the step",
+        "after two seconds it accepts the path, then at its minimum, and grows per round trip of 300 ms: 56 % after ten seconds",
     ),
     (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT),
 ];
@@ -83,37 +83,35 @@ const SCREAM_V2: &[Exception] = &[
 const SKEW: &str = "clock skew of 50 ppm";
 const LARGE_RANGE: &str = "large range";
 const NADA: &[Exception] = &[
-    (
-        LARGE_RANGE,
-        "by its own equation it rests where x_curr = XREF·RMAX/r is 1 s, which asks for a tenth of the packets",
-    ),
+    (LARGE_RANGE, "by its equation x_curr = XREF·RMAX/r is 1 s at rest: the loss of a tenth of the packets"),
     (TWO_STREAMS, TWICE_WHAT_WAS_SENT),
     (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
 ];
 const NADA_AT_SENDER: &[Exception] = &[
     (
         "path 250 ms longer",
-        "it believes the longer path after two seconds, at half its rate by then, and with reports a longer way back than its receiver's: at 73 % ten seconds after the step",
+        "after two seconds it accepts the path, then at half its rate, and its reports return later: 73 % after ten seconds",
     ),
     NADA[0],
     NADA[1],
     NADA[2],
 ];
-const AN_UNBOUNDED_BUFFER: &str = "its shaping buffer lowers the encoder's rate by what waits without a bound: where a source is above its target for seconds 69 to 80 % of it are sent";
+const AN_UNBOUNDED_BUFFER: &str =
+    "its shaping buffer limits a source above its target for seconds to 69 to 80 %";
 const NADA_2016: &[Exception] = &[
     (TRACES, AN_UNBOUNDED_BUFFER),
     (HYBRID, AN_UNBOUNDED_BUFFER),
     (
         LARGE_RANGE,
-        "by its own equation it rests where x = x_ref·R_max/R is 2 s, and all that is lost makes up for 1 s of it",
+        "by its equation x = x_ref·R_max/R is 2 s at rest, and the loss of all packets adds only 1 s",
     ),
     (TWO_STREAMS, TWICE_WHAT_WAS_SENT),
     (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
 ];
-const LEAST_OVER_PRESENT_DELAY: &str = "its rate is its maximum times the least delay over the present one, and on a path of some milliseconds what packets of one frame wait for each other is as much";
+const LEAST_OVER_PRESENT_DELAY: &str = "the delay of a frame's own packets lowers its rate";
 const NADA_ZHU_03: &[Exception] = &[
-    (SKEW, "it takes the difference of two clocks for the delay: an hour of 50 ppm is 180 ms"),
-    (LARGE_RANGE, "its rate goes by the inverse of the delay, which would have to grow a hundredfold"),
+    (SKEW, "an hour of 50 ppm adds 180 ms to its absolute delay"),
+    (LARGE_RANGE, "its rate is inverse to the delay, which cannot grow a hundredfold"),
     ("short round trips, papers", LEAST_OVER_PRESENT_DELAY),
     ("short round trips, gcc-2016", LEAST_OVER_PRESENT_DELAY),
     ("short round trips, statistical", LEAST_OVER_PRESENT_DELAY),
@@ -127,11 +125,11 @@ const NADA_ZHU_03: &[Exception] = &[
 const DCCC: &[Exception] = &[
     (
         "clock set 250 ms ahead",
-        "it believes the clock once its rate has fallen to a third, and climbs by a constant in each round trip: at 59 % ten seconds after the step",
+        "it accepts the clock at a third of its rate, and climbs by a constant per round trip: 59 % after ten seconds",
     ),
     (
         "path 250 ms longer",
-        "it believes the longer path once its rate has fallen to a third, and climbs by a constant in each round trip, which then is 300 ms",
+        "it accepts the path at a third of its rate, and climbs by a constant per round trip of 300 ms",
     ),
     (TRACES, EVENLY),
     (HYBRID, EVENLY),
@@ -169,10 +167,10 @@ laws! {
     // As above; at the sender the packets of the rounds are its feedback too.
     of_dccc_at_the_sender: Law::new("dccc at the sender", |limits| halves(dccc::at_sender(dccc::Config::default(), limits).unwrap(), PacketFeedback::new(dccc::Config::default().min_interval))).recovering_within(320).by_the_smallest_delay().bounded_when_limited(), cannot DCCC;
     of_ledbat: Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())).by_the_smallest_delay().bounded_by_a_window_when_limited(), cannot LEDBAT;
-    of_rap: Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())).bounded_by_a_window_when_limited().cutting_to(0.5), cannot &[("large range", "it adds a packet in each round trip until one is lost, and hears of that a full queue later: on 500 kbit/s what is too much by then is a sixth of what it sends"), (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT), (TRACES, EVENLY), (HYBRID, EVENLY)];
+    of_rap: Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())).bounded_by_a_window_when_limited().cutting_to(0.5), cannot &[("large range", "a loss is reported a full queue late: on 500 kbit/s it then sends a sixth too much"), (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT), (TRACES, EVENLY), (HYBRID, EVENLY)];
     // Before the first loss the rate is at least W_init in a round trip (RFC 5348 §4.3), here twice the start rate,
     // whatever is sent.
-    of_tfrc: Law::new("tfrc", |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()))).forgetting_shares(), cannot &[("two hours alone", "it knows loss alone and fills the queue until there is some: in the fifth minute 2 s are not full yet"), (THREE_STREAMS, "it sends at most twice what the receiver got (RFC 5348 §4.3), and the third stream asks for 3.6 times of it"), (TRACES, EVENLY), (HYBRID, EVENLY)];
+    of_tfrc: Law::new("tfrc", |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()))).forgetting_shares(), cannot &[("two hours alone", "only loss lowers its rate: in the fifth minute the queue of 2 s is not yet full"), (THREE_STREAMS, "it sends at most twice the receive rate (RFC 5348 §4.3); the third stream needs 3.6 times"), (TRACES, EVENLY), (HYBRID, EVENLY)];
     // Slow start rises with time, and then an empty queue means the maximum, whatever is sent.
     of_nada_dccc: Law::new("nada-dccc", |limits| halves(NadaZhu03::new(zhu_03::Config::default(), limits).unwrap(), AtReceiver::new(Zhu03Observer::new(zhu_03::Config::default()).unwrap()))).by_absolute_delays(), cannot NADA_ZHU_03;
 }
