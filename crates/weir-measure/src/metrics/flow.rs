@@ -311,8 +311,9 @@ impl FlowRecorder {
             frames_complete: frames.map(|frames| frames.complete as f64),
             frames_lost: frames.map(|frames| frames.lost as f64),
             useful_rate_bps: frames.and_then(|frames| rate(frames.useful_bytes)),
-            freezes: freezes.map(|(count, _)| count as f64),
-            freeze_seconds: freezes.map(|(_, total)| total.secs_f64()),
+            freezes: freezes.as_ref().map(|freezes| freezes.count as f64),
+            freeze_seconds: freezes.as_ref().map(|freezes| freezes.total.secs_f64()),
+            longest_freeze_seconds: freezes.map(|freezes| freezes.longest.secs_f64()),
             pictures: frames
                 .map(|frames| frames.pictures.measures(grid, &live, frames.sent))
                 .unwrap_or_default(),

@@ -151,14 +151,14 @@ impl Frames {
         }
     }
 
-    /// Number and total length of the freezes, the gap up to `end` or to a pause that lasts until then included.
-    pub(super) fn freezes(&self, end: Time) -> (u64, TimeDelta) {
+    /// The freezes, the gap up to `end` or to a pause that lasts until then included.
+    pub(super) fn freezes(&self, end: Time) -> Freezes {
         let mut freezes = self.freezes.clone();
         let end = self.pause_after(self.shown).map_or(end, |(from, _)| end.min(from));
         if freezes.last.is_some_and(|last| last < end) {
             freezes.frame(end, true);
         }
-        (freezes.count, freezes.total)
+        freezes
     }
 
     fn completed(&mut self, now: Time, bin: usize, frame: OpenFrame) -> TimeDelta {
@@ -235,13 +235,14 @@ const FREEZE_EXCESS_MS: u32 = 150;
 /// Freezes by the rule of W3C webrtc-stats (`freezeCount`): an interval between frames of at least
 /// max(3·mean, mean + 150 ms), in whole milliseconds.
 #[derive(Clone, Debug, Default)]
-struct Freezes {
+pub(super) struct Freezes {
     last: Option<Time>,
     intervals_ms: [u32; WINDOW_FRAMES],
     seen: usize,
     sum_ms: u32,
-    count: u64,
-    total: TimeDelta,
+    pub(super) count: u64,
+    pub(super) total: TimeDelta,
+    pub(super) longest: TimeDelta,
 }
 
 impl Freezes {
@@ -262,6 +263,7 @@ impl Freezes {
         if counts && self.is_freeze(ms) {
             self.count += 1;
             self.total += interval;
+            self.longest = self.longest.max(interval);
         }
     }
 

@@ -78,6 +78,9 @@ pub struct FlowMeasures<V> {
     pub freezes: V,
     /// Their total length.
     pub freeze_seconds: V,
+    /// The length of the longest one.
+    #[serde(default)]
+    pub longest_freeze_seconds: V,
     /// Quality of the picture that a viewer sees.
     pub pictures: Pictures<V>,
     /// Seconds for which each factor limited the rate.
@@ -336,7 +339,7 @@ over_runs!(Measures {; flows, media, links, jain, windows });
 over_runs!(FlowMeasures { name, kind;
     rate_bps, payload_rate_bps, sent_rate_bps, target_rate_bps, rate_sd_bps, fair_share, loss_ratio,
     packet_loss_ratio, sent, received, owd_excess_ms, queue_wait_ms, rtt_excess_ms, min_rtt_ms, frame_delay_ms,
-    frames_sent, frames_skipped, key_frames, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, pictures, time_per_limiting_factor,
+    frames_sent, frames_skipped, key_frames, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, longest_freeze_seconds, pictures, time_per_limiting_factor,
     decisions, feedback_rate_bps, feedback_packet_rate, feedback_share, completion_seconds, stopped, transfers, convergence,
     share_sent, share_received, share_wanted, refused_words,
 });

@@ -86,11 +86,26 @@ fn a_freeze_is_three_mean_intervals_and_150_ms_more_than_one() {
         let mut run = Run::new(plan(4000, vec![media("a")]));
         with_gap(&mut run, gap);
         let flow = run.metrics().flows.remove(0);
-        (flow.freezes, flow.freeze_seconds)
+        (flow.freezes, flow.freeze_seconds, flow.longest_freeze_seconds)
     };
     // Mean (29 · 33 + 200) / 30 = 38 ms, threshold max(114, 188) = 188 ms.
-    assert_eq!(freezes(200), (Some(1.0), Some(0.2)));
-    assert_eq!(freezes(185), (Some(0.0), Some(0.0)));
+    assert_eq!(freezes(200), (Some(1.0), Some(0.2), Some(0.2)));
+    assert_eq!(freezes(185), (Some(0.0), Some(0.0), Some(0.0)));
+}
+
+#[test]
+fn the_longest_of_two_freezes_is_not_their_sum() {
+    let mut run = Run::new(plan(6000, vec![media("a")]));
+    // Frames each 33 ms; after the thirtieth nothing for 300 ms, after the sixtieth for 500 ms, and none missing at the end.
+    let times = (0..30).map(|k| 33 * k).chain((0..30).map(|k| 1257 + 33 * k)).chain((2714..6000).step_by(33));
+    for (number, at) in times.enumerate() {
+        run.captures(number as u32, at, 1, 1000);
+        run.brings(number as u32, at);
+    }
+    let flow = &run.metrics().flows[0];
+    assert_eq!(flow.freezes, Some(2.0));
+    near(flow.freeze_seconds, 0.8, 1e-9);
+    near(flow.longest_freeze_seconds, 0.5, 1e-9);
 }
 
 #[test]
