@@ -21,6 +21,7 @@
 
 mod coupling;
 mod flow;
+pub mod host;
 mod link;
 mod monitor;
 mod run;
