@@ -5,7 +5,7 @@ use weir_cc::coupled::{CouplerAction, CouplingMessage};
 use weir_media::MediaPacket;
 use weir_net::{ConfigError, DropReason, Dropped, Exit, Fate, Link, Packet, Time};
 use weir_world::host::{Couplings, SentAction, UDP_OVERHEAD, World, host_owner, packet_meta};
-use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, stream};
+use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, purpose, stream};
 
 use crate::cells::Cells;
 use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket};
@@ -120,7 +120,7 @@ impl<M: Monitor> Network<M> {
             }
         }
         let built = links.iter().enumerate().map(|(index, link)| {
-            match Link::new(&link.config, stream(seed, &link.name, "link")) {
+            match Link::new(&link.config, stream(seed, &link.name, purpose::LINK)) {
                 Ok(ring) => Ok(Node { link: ring, bottleneck: link.bottleneck }),
                 Err(error) => Err(Faulty::Link(index, error)),
             }

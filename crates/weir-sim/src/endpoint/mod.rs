@@ -19,7 +19,7 @@ use downloads::DownloadSource;
 use transport::{TcpSink, TcpSource};
 use web::{WebClients, WebServer};
 use weir_world::host::{Clock, ConstantSource, Life, MediaSink, MediaSource};
-use weir_world::{FlowSpec, Monitor, PacketMeta, Traffic, stream};
+use weir_world::{FlowSpec, Monitor, PacketMeta, Traffic, purpose, stream};
 
 /// A host.
 #[derive(Debug)]
@@ -59,23 +59,23 @@ impl Endpoint {
                 Self::join(&mut pair, seed, index, spec);
                 pair
             }
-            Traffic::Tcp { law, config, size } => {
+            Traffic::Tcp { algorithm, config, size, .. } => {
                 let measured = spec.coupled.as_ref().is_some_and(|coupled| coupled.statistics.is_some());
                 let sink = TcpSink::new(life, far, config);
                 let sink = if measured { sink.reporting_delays() } else { sink };
-                let source = TcpSource::new(life, near, law, config, size, spec.coupled);
+                let source = TcpSource::new(life, near, algorithm, config, size, spec.coupled);
                 [Self::TcpSource(Box::new(source)), Self::TcpSink(Box::new(sink))]
             }
-            Traffic::Downloads { laws, config, downloads } => {
-                let random = generator(seed, &spec.name, "downloads");
-                let source = DownloadSource::new(life, near, &laws, config, downloads, random);
+            Traffic::Downloads { algorithms, config, downloads } => {
+                let random = generator(seed, &spec.name, purpose::DOWNLOADS);
+                let source = DownloadSource::new(life, near, &algorithms, config, downloads, random);
                 let sink = TcpSink::new(life, far, config);
                 [Self::DownloadSource(Box::new(source)), Self::TcpSink(Box::new(sink))]
             }
-            Traffic::Web { laws, config, web } => {
-                let random = generator(seed, &spec.name, "web");
+            Traffic::Web { algorithms, config, web } => {
+                let random = generator(seed, &spec.name, purpose::WEB);
                 let clients = WebClients::new(life, far, config, web, random);
-                let server = WebServer::new(life, near, laws, config);
+                let server = WebServer::new(life, near, algorithms, config);
                 [Self::WebServer(Box::new(server)), Self::WebClients(Box::new(clients))]
             }
             Traffic::ChromiumTcp { config, size } => [
@@ -95,11 +95,11 @@ impl Endpoint {
             return;
         };
         if let Some(law) = media.sender {
-            let seeds = SenderSeeds { encoder: random("video"), rtcp: random("sender rtcp") };
+            let seeds = SenderSeeds { encoder: random(purpose::ENCODER), rtcp: random(purpose::SENDER_RTCP) };
             source.add(life, law, &media.config, seeds, spec.pauses, spec.coupled);
         }
         if let Some(law) = media.receiver {
-            sink.add(life, law, &media.config, random("receiver rtcp"));
+            sink.add(life, law, &media.config, random(purpose::RECEIVER_RTCP));
         }
     }
 
