@@ -1,7 +1,7 @@
 //! The Wi-Fi cells of a network, and the places of its links in them.
 
 use weir_net::{ConfigError, Dropped, Exit, Time, WifiCell, WifiLink};
-use weir_world::{CellSpec, stream};
+use weir_world::{CellSpec, purpose, stream};
 
 use crate::packet::Ticket;
 
@@ -34,7 +34,7 @@ impl Cells {
         let (mut cells, mut ports) = (Vec::new(), Vec::new());
         for (index, spec) in specs.iter().enumerate() {
             let (links, members): (Vec<usize>, Vec<WifiLink>) = spec.links.iter().cloned().unzip();
-            let cell = WifiCell::new(&spec.config, &members, stream(seed, &spec.name, "cell"))
+            let cell = WifiCell::new(&spec.config, &members, stream(seed, &spec.name, purpose::CELL))
                 .map_err(|error| (index, error))?;
             ports.extend(links.iter().enumerate().map(|(number, &link)| Port { cell: index, number, link }));
             cells.push(Member { cell, links });

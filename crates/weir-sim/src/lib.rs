@@ -32,8 +32,6 @@
 //! ```
 
 mod cells;
-mod clock;
-mod couplings;
 mod endpoint;
 mod network;
 mod packet;

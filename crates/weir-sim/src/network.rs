@@ -2,12 +2,13 @@
 
 use weir_cc::Ecn;
 use weir_cc::coupled::{CouplerAction, CouplingMessage};
+use weir_media::MediaPacket;
 use weir_net::{ConfigError, DropReason, Dropped, Exit, Fate, Link, Packet, Time};
-use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, stream};
+use weir_world::host::{Couplings, SentAction, UDP_OVERHEAD, World, host_owner, packet_meta};
+use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, purpose, stream};
 
 use crate::cells::Cells;
-use crate::couplings::{Couplings, SentAction};
-use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket, meta};
+use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket};
 use crate::schedule::Schedule;
 
 /// A step of a route.
@@ -23,16 +24,6 @@ enum Hop {
 const fn end(flow: usize, side: Side) -> usize {
     2 * flow + side as usize
 }
-
-/// The flow whose hosts flow `index` uses: itself, or the first of its call.
-pub(crate) fn host_owner(flows: &[FlowSpec], index: usize) -> usize {
-    let call = flows[index].call;
-    let first = call.and_then(|_| flows.iter().position(|flow| flow.call == call));
-    first.unwrap_or(index)
-}
-
-/// Bytes of IPv4 and UDP headers around RTP and RTCP.
-pub(crate) const UDP_OVERHEAD: u32 = weir_wire::media::UDP_IPV4_OVERHEAD as u32;
 
 /// A link, and whether waiting there counts as a packet's queuing delay.
 #[derive(Debug)]
@@ -54,6 +45,55 @@ pub(crate) struct Network<M> {
     pub(crate) rtcp: RtcpPool,
     pub(crate) couplings: Couplings,
     pub(crate) monitor: M,
+}
+
+impl<M: Monitor> World for Network<M> {
+    type Monitor = M;
+
+    #[inline]
+    fn monitor(&mut self) -> &mut M {
+        &mut self.monitor
+    }
+
+    #[inline]
+    fn rtcp_buffer(&mut self) -> &mut [u8] {
+        self.rtcp.room()
+    }
+
+    fn send_rtcp(&mut self, now: Time, flow: usize, from: Side, length: usize) {
+        let slot = self.rtcp.keep(length);
+        let meta = packet_meta(now, length as u32 + UDP_OVERHEAD, 0, true);
+        self.send(now, flow, from, meta, Body::Rtcp { slot });
+    }
+
+    #[inline]
+    fn send_media(&mut self, now: Time, flow: usize, meta: PacketMeta, packet: &MediaPacket, ecn: Ecn) {
+        let body = Body::Media { header: packet.header, payload: packet.payload, ecn };
+        self.send(now, flow, Side::Sender, meta, body);
+    }
+
+    #[inline]
+    fn send_constant(&mut self, now: Time, flow: usize, meta: PacketMeta) {
+        self.send(now, flow, Side::Sender, meta, Body::Constant);
+    }
+
+    fn send_message(&mut self, now: Time, flow: usize, message: &CouplingMessage) {
+        if let Some(far) = self.couplings.send(now, flow, message, &mut self.monitor) {
+            self.wake_coupler(now, far, self.couplings.next_wake(now, far));
+        }
+    }
+
+    // Only when there is no action left is a near coupler's wake-up set.
+    #[inline]
+    fn poll_action(&mut self, now: Time, flow: usize) -> Option<CouplerAction> {
+        let near = self.couplings.near(flow)?;
+        let Some(sent) = self.couplings.answer(now, near, flow, &self.monitor) else {
+            self.wake_coupler(now, near, self.couplings.next_wake(now, near));
+            return None;
+        };
+        self.monitor.coupler_action(now, flow, &sent.action, sent.aggregate);
+        Some(sent.action)
+    }
 }
 
 impl<M: Monitor> Network<M> {
@@ -80,7 +120,7 @@ impl<M: Monitor> Network<M> {
             }
         }
         let built = links.iter().enumerate().map(|(index, link)| {
-            match Link::new(&link.config, stream(seed, &link.name, "link")) {
+            match Link::new(&link.config, stream(seed, &link.name, purpose::LINK)) {
                 Ok(ring) => Ok(Node { link: ring, bottleneck: link.bottleneck }),
                 Err(error) => Err(Faulty::Link(index, error)),
             }
@@ -125,27 +165,6 @@ impl<M: Monitor> Network<M> {
         self.schedule.set_by(now, self.links.len() + host, at);
     }
 
-    /// Sends a message of the host of a flow to the flow's coupler. The host must then apply the actions that
-    /// [`Self::answer`] returns.
-    pub(crate) fn send_message(&mut self, now: Time, flow: usize, message: &CouplingMessage) {
-        if let Some(far) = self.couplings.send(now, flow, message, &mut self.monitor) {
-            self.wake_coupler(now, far, self.couplings.next_wake(now, far));
-        }
-    }
-
-    /// The next action for the flow that has just sent a message. The caller polls until there is none: only then is a
-    /// near coupler's wake-up set.
-    #[inline]
-    pub(crate) fn answer(&mut self, now: Time, flow: usize) -> Option<CouplerAction> {
-        let near = self.couplings.near(flow)?;
-        let Some(sent) = self.couplings.answer(now, near, flow, &self.monitor) else {
-            self.wake_coupler(now, near, self.couplings.next_wake(now, near));
-            return None;
-        };
-        self.monitor.coupler_action(now, flow, &sent.action, sent.aggregate);
-        Some(sent.action)
-    }
-
     /// Lets coupler `index` receive the messages that have come by `now`. Returns its next action that has reached a
     /// host, with the flow.
     pub(crate) fn next_action(&mut self, now: Time, index: usize) -> Option<(usize, CouplerAction)> {
@@ -185,12 +204,6 @@ impl<M: Monitor> Network<M> {
             // Every flow has a forward route, and one with answers has a reverse route: `Simulation::new` checks this.
             Hop::Host(_) => debug_assert!(false, "flow end {from} sends on a way without links"),
         }
-    }
-
-    /// Sends the RTCP packet of `length` bytes that a host has written into the pool's buffer.
-    pub(crate) fn send_rtcp(&mut self, now: Time, flow: usize, from: Side, length: usize) {
-        let slot = self.rtcp.keep(length);
-        self.send(now, flow, from, meta(now, length as u32 + UDP_OVERHEAD, 0, true), Body::Rtcp { slot });
     }
 
     /// Takes the packet that leaves `link` at `now`, which goes to the next hop or is lost. A packet that has reached

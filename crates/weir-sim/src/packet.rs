@@ -2,8 +2,9 @@
 
 use weir_cc::Ecn;
 use weir_net::Time;
-use weir_units::{DataSize, TimeDelta};
+use weir_units::DataSize;
 use weir_wire::media::MediaHeader;
+use weir_world::host::packet_meta;
 use weir_world::tcp::{Acknowledgement, Segment};
 use weir_world::{ConnectionKey, PacketMeta, Side, WireContent, WirePacket};
 
@@ -13,18 +14,6 @@ pub(crate) struct SimPacket {
     pub(crate) meta: PacketMeta,
     pub(crate) flow: u32,
     pub(crate) body: Body,
-}
-
-/// Metadata of a packet that leaves now.
-pub(crate) fn meta(now: Time, wire_size: u32, payload: u32, control: bool) -> PacketMeta {
-    PacketMeta {
-        sent_at: now,
-        wait: TimeDelta::ZERO,
-        wire_size,
-        payload,
-        frame: PacketMeta::NO_FRAME,
-        control,
-    }
 }
 
 /// A packet as links carry it: slot in the pool, next hop in the table of routes, size on the wire and ECN field. The
@@ -120,7 +109,11 @@ impl PacketPool {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) -> u32 {
-        self.packets.push(SimPacket { meta: meta(Time::ZERO, 0, 0, false), flow: 0, body: Body::Constant });
+        self.packets.push(SimPacket {
+            meta: packet_meta(Time::ZERO, 0, 0, false),
+            flow: 0,
+            body: Body::Constant,
+        });
         self.packets.len() as u32 - 1
     }
 
@@ -291,7 +284,7 @@ mod tests {
         for (number, ecn) in ECN.into_iter().enumerate() {
             assert_eq!((ecn as usize, Ticket::new(0, 0, u32::MAX, ecn).ecn()), (number, ecn));
         }
-        let meta = meta(Time::ZERO, 1, 1, false);
+        let meta = packet_meta(Time::ZERO, 1, 1, false);
         let media = Body::Media { header: MediaHeader::default(), payload: 1, ecn: Ecn::Ect1 };
         let packet = SimPacket { meta, flow: 0, body: media };
         assert_eq!(packet.body.ecn(), Ecn::Ect1);
@@ -312,7 +305,7 @@ mod tests {
     fn packets_leave_the_pool_once() {
         let mut pool = PacketPool::default();
         let packet = |flow| {
-            let meta = meta(Time::ZERO, 1, 1, false);
+            let meta = packet_meta(Time::ZERO, 1, 1, false);
             SimPacket { meta, flow, body: Body::Constant }
         };
         let (first, second) = (pool.insert(packet(1)), pool.insert(packet(2)));

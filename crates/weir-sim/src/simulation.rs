@@ -5,10 +5,10 @@ use core::fmt;
 use weir_net::Time;
 use weir_world::{FlowSpec, Monitor, RunSpec, Side, Traffic};
 
-use crate::couplings::Couplings;
 use crate::endpoint::Endpoint;
-use crate::network::{Component, Faulty, Network, host_owner};
+use crate::network::{Component, Faulty, Network};
 use crate::packet::Ticket;
+use weir_world::host::{Couplings, host_owner};
 
 /// A simulation that is ready to run.
 #[derive(Debug)]

@@ -187,7 +187,7 @@ fn a_call_with_a_window_allocates_nothing() {
 fn tcp_beside_a_call_allocates_nothing() {
     let linux_6 = || {
         let law = Box::new(Cubic::linux_6(None));
-        Traffic::Tcp { law, config: TcpConfig::linux_6(), size: None }
+        Traffic::Tcp { name: "reno".to_owned(), algorithm: law, config: TcpConfig::linux_6(), size: None }
     };
     for traffic in [tcp(), linux_6()] {
         let flows = vec![flow("bulk", traffic), flow("video", gcc_2016())];
@@ -236,7 +236,7 @@ impl Monitor for Transfers {
 
 #[test]
 fn a_transfer_takes_over_the_connection_of_another_and_allocates_nothing() {
-    let laws = WindowAlgorithms::new(|| Box::new(NewReno::default()));
+    let laws = WindowAlgorithms::new("reno", || Box::new(NewReno::default()));
     let config = TcpConfig::default();
     let bytes = DataSize::from_bytes;
     let downloads = Downloads {
@@ -253,9 +253,9 @@ fn a_transfer_takes_over_the_connection_of_another_and_allocates_nothing() {
         most_extra: TimeDelta::from_millis(50),
         sizes: WebSizes::default(),
     };
-    let short = Traffic::Downloads { laws: laws.clone(), config, downloads };
+    let short = Traffic::Downloads { algorithms: laws.clone(), config, downloads };
     // Clients beyond the former maximum get connections of their own: an algorithm and three rings each.
-    for (traffic, most) in [(short, 0), (Traffic::Web { laws, config, web }, 10 * 4)] {
+    for (traffic, most) in [(short, 0), (Traffic::Web { algorithms: laws, config, web }, 10 * 4)] {
         let spec = spec(2000, 600, vec![flow("short", traffic)]);
         let mut simulation = Simulation::new(spec, Transfers::default()).expect("a valid spec");
         simulation.run_until(Time::from_millis(60_000));

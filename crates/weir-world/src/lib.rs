@@ -21,6 +21,7 @@
 
 mod coupling;
 mod flow;
+pub mod host;
 mod link;
 mod monitor;
 mod run;
@@ -35,7 +36,7 @@ pub use flow::{ClockSpec, FlowSpec, Side};
 pub use link::{CellSpec, LinkSpec};
 pub use monitor::{FrameMeta, Loss, Monitor, PacketMeta, TransferMeta, Unwatched};
 pub use run::RunSpec;
-pub use seed::stream;
+pub use seed::{purpose, stream};
 pub use traffic::{Downloads, MediaSpec, Traffic, Unresponsive, WindowAlgorithms};
 pub use web::{Web, WebSizes};
 pub use weir_media::{Breaker, Desired};

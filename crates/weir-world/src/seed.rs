@@ -14,6 +14,24 @@ pub fn stream(seed: u64, name: &str, purpose: &str) -> u64 {
     z ^ (z >> 31)
 }
 
+/// Purposes of the random streams of a run.
+pub mod purpose {
+    /// Loss and jitter of a link.
+    pub const LINK: &str = "link";
+    /// Access to the channel of a Wi-Fi cell.
+    pub const CELL: &str = "cell";
+    /// Sizes of a media flow's frames.
+    pub const ENCODER: &str = "video";
+    /// Times of the sender's RTCP.
+    pub const SENDER_RTCP: &str = "sender rtcp";
+    /// Times of the receiver's RTCP.
+    pub const RECEIVER_RTCP: &str = "receiver rtcp";
+    /// Sizes of downloads.
+    pub const DOWNLOADS: &str = "downloads";
+    /// Sessions of web clients.
+    pub const WEB: &str = "web";
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

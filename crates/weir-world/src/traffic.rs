@@ -28,8 +28,10 @@ pub enum Traffic {
     Unresponsive(Unresponsive),
     /// A bulk TCP transfer.
     Tcp {
+        /// Name of the window algorithm, by which a kernel or a table knows it: `cubic`, `reno`.
+        name: String,
         /// The window algorithm.
-        law: Box<dyn WindowAlgorithm>,
+        algorithm: Box<dyn WindowAlgorithm>,
         /// The endpoints.
         config: TcpConfig,
         /// Size of the transfer; a long-lived flow has none.
@@ -45,7 +47,7 @@ pub enum Traffic {
     /// Short TCP flows: downloads with idle times between them, each over a connection of its own.
     Downloads {
         /// The window algorithms of the connections.
-        laws: WindowAlgorithms,
+        algorithms: WindowAlgorithms,
         /// The endpoints.
         config: TcpConfig,
         /// Sizes and idle times of the downloads.
@@ -54,7 +56,7 @@ pub enum Traffic {
     /// Web-like traffic: requests from the receiver's end, answered over TCP.
     Web {
         /// The window algorithms of the connections.
-        laws: WindowAlgorithms,
+        algorithms: WindowAlgorithms,
         /// The endpoints.
         config: TcpConfig,
         /// Sizes and times of the requests.
@@ -95,23 +97,34 @@ pub struct Downloads {
 
 /// Factory of a window algorithm for each connection of a flow.
 #[derive(Clone)]
-pub struct WindowAlgorithms(Arc<dyn Fn() -> Box<dyn WindowAlgorithm> + Send + Sync>);
+pub struct WindowAlgorithms {
+    name: String,
+    make: Arc<dyn Fn() -> Box<dyn WindowAlgorithm> + Send + Sync>,
+}
 
 impl WindowAlgorithms {
-    /// Algorithms made by `make`.
-    pub fn new(make: impl Fn() -> Box<dyn WindowAlgorithm> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(make))
+    /// Algorithms of the name `name`, made by `make`.
+    pub fn new(
+        name: impl Into<String>,
+        make: impl Fn() -> Box<dyn WindowAlgorithm> + Send + Sync + 'static,
+    ) -> Self {
+        Self { name: name.into(), make: Arc::new(make) }
+    }
+
+    /// Name of the algorithm: `cubic`, `reno`.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// An algorithm for a new connection.
     pub fn make(&self) -> Box<dyn WindowAlgorithm> {
-        (self.0)()
+        (self.make)()
     }
 }
 
 impl fmt::Debug for WindowAlgorithms {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WindowLaws").field(&self.make()).finish()
+        f.debug_tuple("WindowAlgorithms").field(&self.name).finish()
     }
 }
 

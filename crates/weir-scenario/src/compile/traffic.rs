@@ -16,8 +16,8 @@ pub(super) fn traffic(scenario: &Scenario, flow: &Flow, weight: f64) -> Result<T
         Carried::Tcp(tcp) => tcp_traffic(tcp),
         Carried::Web(web) => {
             let config = web.config();
-            let laws = registry::window_algorithms_of(&web.algorithm, web.profile, config.pacing)?;
-            Ok(Traffic::Web { laws, config, web: web.traffic() })
+            let algorithms = registry::window_algorithms_of(&web.algorithm, web.profile, config.pacing)?;
+            Ok(Traffic::Web { algorithms, config, web: web.traffic() })
         }
     }
 }
@@ -65,8 +65,8 @@ fn tcp_traffic(tcp: &Tcp) -> Result<Traffic, RegistryError> {
         return Ok(Traffic::ChromiumTcp { config, size });
     }
     let Some(downloads) = &tcp.downloads else {
-        let law = registry::window_algorithm(tcp.algorithm(), tcp.profile, config.pacing)?;
-        return Ok(Traffic::Tcp { law, config, size });
+        let algorithm = registry::window_algorithm(tcp.algorithm(), tcp.profile, config.pacing)?;
+        return Ok(Traffic::Tcp { name: tcp.algorithm().to_owned(), algorithm, config, size });
     };
     let downloads = weir_world::Downloads {
         smallest: downloads.size.min,
@@ -74,6 +74,6 @@ fn tcp_traffic(tcp: &Tcp) -> Result<Traffic, RegistryError> {
         idle: downloads.idle,
         begins_idle: downloads.begin == OnOrOff::Off,
     };
-    let laws = registry::window_algorithms_of(tcp.algorithm(), tcp.profile, config.pacing)?;
-    Ok(Traffic::Downloads { laws, config, downloads })
+    let algorithms = registry::window_algorithms_of(tcp.algorithm(), tcp.profile, config.pacing)?;
+    Ok(Traffic::Downloads { algorithms, config, downloads })
 }

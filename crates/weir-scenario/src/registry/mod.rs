@@ -52,7 +52,7 @@ pub fn window_algorithms_of(
     profile: TcpProfile,
     pacing: bool,
 ) -> Result<WindowAlgorithms, RegistryError> {
-    Ok(WindowAlgorithms::new(weir_registry::window_algorithm_factory(name, profile, pacing)?))
+    Ok(WindowAlgorithms::new(name, weir_registry::window_algorithm_factory(name, profile, pacing)?))
 }
 
 /// The endpoints of a TCP stack, with segments of `mss` bytes, or of the profile's own size.

@@ -6,11 +6,10 @@ use weir_units::DataSize;
 use weir_world::tcp::TcpConfig;
 use weir_world::{ConnectionKey, Monitor, Side, TransferMeta};
 
-use super::{Life, SignalBuffer};
-use crate::clock::Clock;
 use crate::network::Network;
-use crate::packet::{Body, SimPacket, meta};
+use crate::packet::{Body, SimPacket};
 use crate::tcp::{ChromiumSender, TcpSender, chromium};
+use weir_world::host::{Clock, Life, SignalBuffer, packet_meta};
 
 #[derive(Debug)]
 pub(crate) struct ChromiumSource {
@@ -68,7 +67,7 @@ impl ChromiumSource {
     fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) -> Time {
         while let Some(segment) = self.sender.poll_segment(local) {
             let wire_size = self.config.segment_size(&segment).bytes() as u32;
-            let meta = meta(now, wire_size, u32::from(segment.payload), false);
+            let meta = packet_meta(now, wire_size, u32::from(segment.payload), false);
             network.send(
                 now,
                 self.life.flow,
@@ -83,7 +82,7 @@ impl ChromiumSource {
             let transfer = TransferMeta { started: self.life.start, size: self.size.unwrap_or_default() };
             network.monitor.transferred(now, self.life.flow, &transfer);
         }
-        self.signals.show(now, self.life.flow, network, |out| self.sender.read_signals(out));
+        self.signals.show(now, self.life.flow, &mut network.monitor, |out| self.sender.read_signals(out));
         let timer = self.sender.next_timeout().map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
         if now >= self.life.stop { timer } else { timer.min(self.life.stop) }
     }
@@ -109,7 +108,7 @@ impl ChromiumSink {
         if let Body::Segment(way, segment) = &packet.body {
             let ack = chromium::acknowledge(segment);
             let wire_size = self.config.acknowledgement_size(&ack).bytes() as u32;
-            let meta = meta(now, wire_size, 0, true);
+            let meta = packet_meta(now, wire_size, 0, true);
             network.send(now, self.flow, Side::Receiver, meta, Body::Acknowledgement(*way, ack));
         }
         Time::MAX

@@ -5,11 +5,12 @@ use core::cmp::Ordering;
 use weir_cc::coupled::{CouplerAction, CouplingMessage};
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
+use weir_world::host::{World, packet_meta};
 use weir_world::tcp::{Acknowledgement, Segment, TcpConfig};
 use weir_world::{ConnectionKey, Monitor, Side};
 
 use crate::network::Network;
-use crate::packet::{Body, meta};
+use crate::packet::Body;
 use crate::tcp::{TcpReceiver, TcpSender};
 
 /// The end that sends data.
@@ -90,7 +91,7 @@ impl SendingEnd {
     ) -> Option<CouplingMessage> {
         network.send_message(now, self.flow, message);
         let mut next = None;
-        while let Some(action) = network.answer(now, self.flow) {
+        while let Some(action) = network.poll_action(now, self.flow) {
             if let Some(message) = self.sender.apply(local, &action) {
                 next = Some(message);
             }
@@ -107,7 +108,7 @@ impl SendingEnd {
     ) -> Option<SendTime> {
         while let Some(segment) = self.sender.poll_segment(local) {
             let wire_size = self.config.segment_size(&segment).bytes() as u32;
-            let meta = meta(now, wire_size, u32::from(segment.payload), segment.syn);
+            let meta = packet_meta(now, wire_size, u32::from(segment.payload), segment.syn);
             network.send(now, self.flow, Side::Sender, meta, Body::Segment(self.way, segment));
         }
         self.sender.next_timeout()
@@ -158,7 +159,7 @@ impl ReceivingEnd {
         network: &mut Network<M>,
     ) -> Option<ArrivalTime> {
         while let Some(ack) = self.receiver.poll_ack(local) {
-            let meta = meta(now, self.config.acknowledgement_size(&ack).bytes() as u32, 0, true);
+            let meta = packet_meta(now, self.config.acknowledgement_size(&ack).bytes() as u32, 0, true);
             network.send(now, self.flow, Side::Receiver, meta, Body::Acknowledgement(self.way, ack));
         }
         self.receiver.next_timeout()

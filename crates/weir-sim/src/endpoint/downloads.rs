@@ -7,13 +7,12 @@ use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::TcpConfig;
 use weir_world::{ConnectionKey, Downloads, Monitor, TransferMeta, WindowAlgorithms};
 
-use super::Life;
 use super::connection::SendingEnd;
-use crate::clock::Clock;
 use crate::network::Network;
 use crate::packet::{Body, SimPacket};
 use crate::random::{exponential, unit};
 use crate::tcp::TcpSender;
+use weir_world::host::{Clock, Life};
 
 /// The sending host.
 #[derive(Debug)]

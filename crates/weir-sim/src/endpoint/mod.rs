@@ -2,11 +2,7 @@
 
 mod chromium;
 mod connection;
-mod constant;
 mod downloads;
-mod media;
-mod pauses;
-mod priorities;
 mod transport;
 mod web;
 
@@ -14,26 +10,16 @@ use weir_cc::coupled::CouplerAction;
 use weir_media::SenderSeeds;
 use weir_net::Time;
 
-use crate::clock::Clock;
 use crate::network::Network;
 use crate::packet::{Body, SimPacket};
 use crate::seed::generator;
 
 use chromium::{ChromiumSink, ChromiumSource};
-use constant::ConstantSource;
 use downloads::DownloadSource;
-use media::{MediaSink, MediaSource};
 use transport::{TcpSink, TcpSource};
 use web::{WebClients, WebServer};
-use weir_world::{FlowSpec, Monitor, PacketMeta, Side, Traffic, stream};
-
-/// A flow's index, start and stop.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Life {
-    pub(crate) flow: usize,
-    pub(crate) start: Time,
-    pub(crate) stop: Time,
-}
+use weir_world::host::{Clock, ConstantSource, Life, MediaSink, MediaSource};
+use weir_world::{FlowSpec, Monitor, PacketMeta, Traffic, purpose, stream};
 
 /// A host.
 #[derive(Debug)]
@@ -55,7 +41,7 @@ pub(crate) enum Endpoint {
 impl Endpoint {
     /// The two hosts of a flow, sender and receiver.
     pub(crate) fn pair(seed: u64, index: usize, spec: FlowSpec) -> [Self; 2] {
-        let life = Life { flow: index, start: spec.start, stop: spec.stop };
+        let life = Life::of(index, &spec);
         let (near, far) = (Clock::new(spec.sender_clock), Clock::new(spec.receiver_clock));
         match spec.traffic {
             Traffic::Constant { rate, packet_size } => {
@@ -73,23 +59,23 @@ impl Endpoint {
                 Self::join(&mut pair, seed, index, spec);
                 pair
             }
-            Traffic::Tcp { law, config, size } => {
+            Traffic::Tcp { algorithm, config, size, .. } => {
                 let measured = spec.coupled.as_ref().is_some_and(|coupled| coupled.statistics.is_some());
                 let sink = TcpSink::new(life, far, config);
                 let sink = if measured { sink.reporting_delays() } else { sink };
-                let source = TcpSource::new(life, near, law, config, size, spec.coupled);
+                let source = TcpSource::new(life, near, algorithm, config, size, spec.coupled);
                 [Self::TcpSource(Box::new(source)), Self::TcpSink(Box::new(sink))]
             }
-            Traffic::Downloads { laws, config, downloads } => {
-                let random = generator(seed, &spec.name, "downloads");
-                let source = DownloadSource::new(life, near, &laws, config, downloads, random);
+            Traffic::Downloads { algorithms, config, downloads } => {
+                let random = generator(seed, &spec.name, purpose::DOWNLOADS);
+                let source = DownloadSource::new(life, near, &algorithms, config, downloads, random);
                 let sink = TcpSink::new(life, far, config);
                 [Self::DownloadSource(Box::new(source)), Self::TcpSink(Box::new(sink))]
             }
-            Traffic::Web { laws, config, web } => {
-                let random = generator(seed, &spec.name, "web");
+            Traffic::Web { algorithms, config, web } => {
+                let random = generator(seed, &spec.name, purpose::WEB);
                 let clients = WebClients::new(life, far, config, web, random);
-                let server = WebServer::new(life, near, laws, config);
+                let server = WebServer::new(life, near, algorithms, config);
                 [Self::WebServer(Box::new(server)), Self::WebClients(Box::new(clients))]
             }
             Traffic::ChromiumTcp { config, size } => [
@@ -101,7 +87,7 @@ impl Endpoint {
 
     /// Adds a media flow to the two hosts.
     pub(crate) fn join(pair: &mut [Self], seed: u64, index: usize, spec: FlowSpec) {
-        let life = Life { flow: index, start: spec.start, stop: spec.stop };
+        let life = Life::of(index, &spec);
         let random = |purpose| stream(seed, &spec.name, purpose);
         let (Traffic::Media(media), [Self::MediaSource(source), Self::MediaSink(sink)]) =
             (spec.traffic, pair)
@@ -109,11 +95,11 @@ impl Endpoint {
             return;
         };
         if let Some(law) = media.sender {
-            let seeds = SenderSeeds { encoder: random("video"), rtcp: random("sender rtcp") };
+            let seeds = SenderSeeds { encoder: random(purpose::ENCODER), rtcp: random(purpose::SENDER_RTCP) };
             source.add(life, law, &media.config, seeds, spec.pauses, spec.coupled);
         }
         if let Some(law) = media.receiver {
-            sink.add(life, law, &media.config, random("receiver rtcp"));
+            sink.add(life, law, &media.config, random(purpose::RECEIVER_RTCP));
         }
     }
 
@@ -165,8 +151,27 @@ impl Endpoint {
             network.monitor.delivered(now, packet.flow as usize, &packet.meta);
         }
         match self {
-            Self::MediaSource(source) => source.deliver(now, packet, network),
-            Self::MediaSink(sink) => sink.deliver(now, packet, network),
+            Self::MediaSource(source) => {
+                if let Body::Rtcp { slot } = packet.body {
+                    source.on_rtcp(now, packet.flow as usize, network.rtcp.bytes(slot));
+                    network.rtcp.release(slot);
+                }
+                source.poll(now, network)
+            }
+            Self::MediaSink(sink) => {
+                let flow = packet.flow as usize;
+                match packet.body {
+                    Body::Media { header, payload, ecn } => {
+                        sink.on_media(now, flow, &header, payload, ecn);
+                    }
+                    Body::Rtcp { slot } => {
+                        sink.on_rtcp(now, flow, network.rtcp.bytes(slot));
+                        network.rtcp.release(slot);
+                    }
+                    _ => {}
+                }
+                sink.poll(now, flow, network)
+            }
             Self::TcpSource(source) => source.deliver(now, packet, network),
             Self::TcpSink(sink) => sink.deliver(now, packet, network),
             Self::DownloadSource(source) => source.deliver(now, packet, network),
@@ -203,33 +208,6 @@ impl Endpoint {
             Self::MediaSource(source) => source.apply(now, flow, action, network),
             Self::TcpSource(source) => source.apply(now, action, network),
             _ => {}
-        }
-    }
-}
-
-/// Buffer for the signals of a controller's half or of a TCP sender.
-#[derive(Debug)]
-pub(crate) struct SignalBuffer {
-    side: Side,
-    values: Vec<f64>,
-}
-
-impl SignalBuffer {
-    pub(crate) fn new(side: Side, signals: usize) -> Self {
-        Self { side, values: vec![f64::NAN; signals] }
-    }
-
-    /// Reports the signals that `read` reads to the monitor, if it takes signals.
-    pub(crate) fn show<M: Monitor>(
-        &mut self,
-        now: Time,
-        flow: usize,
-        network: &mut Network<M>,
-        read: impl FnOnce(&mut [f64]),
-    ) {
-        if network.monitor.wants_signals() && !self.values.is_empty() {
-            read(&mut self.values);
-            network.monitor.signals(now, flow, self.side, &self.values);
         }
     }
 }

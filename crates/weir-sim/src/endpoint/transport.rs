@@ -10,12 +10,10 @@ use weir_world::tcp::{Segment, TcpConfig};
 use weir_world::{ConnectionKey, CoupledSpec, Monitor, Side, TransferMeta};
 
 use super::connection::{ReceivingEnd, SendingEnd};
-use super::priorities::Priorities;
-use super::{Life, SignalBuffer};
-use crate::clock::Clock;
 use crate::network::Network;
 use crate::packet::{Body, SimPacket};
 use crate::tcp::TcpSender;
+use weir_world::host::{Clock, Life, Priorities, SignalBuffer};
 
 #[derive(Debug)]
 pub(crate) struct TcpSource {
@@ -148,7 +146,7 @@ impl TcpSource {
     fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) -> Time {
         let timer = self.connection.flush(now, local, network);
         let sender = &self.connection.sender;
-        self.signals.show(now, self.life.flow, network, |out| sender.read_signals(out));
+        self.signals.show(now, self.life.flow, &mut network.monitor, |out| sender.read_signals(out));
         let timer = timer.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
         let turn = self.coupled.as_ref().map_or(Time::MAX, Priorities::next_turn);
         let timer = timer.min(turn);

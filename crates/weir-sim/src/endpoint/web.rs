@@ -14,14 +14,13 @@ use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::{Segment, TcpConfig};
 use weir_world::{ConnectionKey, Monitor, Side, TransferMeta, Web, WindowAlgorithms};
 
-use super::Life;
 use super::connection::SendingEnd;
-use crate::clock::Clock;
 use crate::network::Network;
-use crate::packet::{Body, SimPacket, meta};
+use crate::packet::{Body, SimPacket};
 use crate::random::{exponential, response_size, session_requests, unit};
 use crate::schedule::Schedule;
 use crate::tcp::{TcpReceiver, TcpSender};
+use weir_world::host::{Clock, Life, packet_meta};
 
 /// Bytes of a request on the wire: headers and the request itself.
 const REQUEST_SIZE: u32 = 400;
@@ -234,7 +233,7 @@ impl WebClients {
                 Body::Acknowledgement(_, ack) => self.config.acknowledgement_size(ack).bytes() as u32,
                 _ => REQUEST_SIZE,
             };
-            network.send(now, self.life.flow, Side::Receiver, meta(now, wire_size, 0, true), body);
+            network.send(now, self.life.flow, Side::Receiver, packet_meta(now, wire_size, 0, true), body);
         }
         let sessions = if self.next_session < self.life.stop { self.next_session } else { Time::MAX };
         let leaving = self.leaving.peek().map_or(Time::MAX, |Reverse(first)| first.at);

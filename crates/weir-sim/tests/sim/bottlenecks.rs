@@ -138,7 +138,7 @@ fn call(law: Law, place: DetectionSide) -> Traffic {
 fn traffic(law: Law, place: DetectionSide) -> Traffic {
     let transfer = |law: Box<dyn WindowAlgorithm>| {
         let config = weir_world::tcp::TcpConfig::default();
-        Traffic::Tcp { law, config, size: None }
+        Traffic::Tcp { name: "reno".to_owned(), algorithm: law, config, size: None }
     };
     match law {
         Law::NewReno => transfer(Box::new(NewReno::new())),

@@ -35,7 +35,8 @@ pub(crate) fn constant(kbps: u64) -> Traffic {
 
 pub(crate) fn tcp() -> Traffic {
     Traffic::Tcp {
-        law: Box::new(NewReno::default()),
+        name: "reno".to_owned(),
+        algorithm: Box::new(NewReno::default()),
         config: weir_world::tcp::TcpConfig::default(),
         size: None,
     }

@@ -246,9 +246,9 @@ fn a_pause_and_an_end_are_told_and_a_join_after_a_pause_brings_the_start_rate() 
 
 #[test]
 fn a_transfer_joins_when_its_connection_stands_and_leaves_when_it_is_complete() {
-    let weir_world::Traffic::Tcp { law, config, .. } = tcp() else { unreachable!() };
+    let weir_world::Traffic::Tcp { name, algorithm, config, .. } = tcp() else { unreachable!() };
     let size = Some(weir_cc::DataSize::from_bytes(100_000));
-    let short = weir_world::Traffic::Tcp { law, config, size };
+    let short = weir_world::Traffic::Tcp { name, algorithm, config, size };
     let words = heard(coupled_by(Echo::default(), 0, spec(2000, 20, vec![flow("short", short)]))).words();
     let Some((at, _, CouplingMessage::Join(join))) = words.first() else { panic!("{:?}", words.first()) };
     // A round trip of 50 ms, and the serialisation of two small packets.
@@ -310,7 +310,12 @@ fn a_lone_tcp_under_ctrl_tcp_goes_as_if_it_were_not_coupled() {
 fn every_recovery_that_is_left_was_entered() {
     let linux = || {
         let law = Box::new(NewReno::with_rules(Rules::linux_6()));
-        weir_world::Traffic::Tcp { law, config: TcpConfig::linux_6(), size: None }
+        weir_world::Traffic::Tcp {
+            name: "reno".to_owned(),
+            algorithm: law,
+            config: TcpConfig::linux_6(),
+            size: None,
+        }
     };
     for (kbps, packets, count) in [(1000, 12, 3), (1000, 3, 3), (5000, 20, 6)] {
         let flows = (0..count).map(|n| flow(&format!("f{n}"), linux())).collect();

@@ -119,7 +119,13 @@ impl Bottleneck {
                 (Box::new(Dctcp::new()), config)
             };
             let start = Time::from_millis(230 * n as u64);
-            FlowSpec { start, ..flow(&format!("tcp-{n}"), Traffic::Tcp { law, config, size: None }) }
+            FlowSpec {
+                start,
+                ..flow(
+                    &format!("tcp-{n}"),
+                    Traffic::Tcp { name: "reno".to_owned(), algorithm: law, config, size: None },
+                )
+            }
         };
         let mut spec = spec(1000 * mbps, SECONDS, (0..classic + scalable).map(tcp).collect());
         let discipline = Discipline::DualPi2(DualPi2 { coupling, ramp_from, ..DualPi2::default() });

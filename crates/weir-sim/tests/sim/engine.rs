@@ -222,8 +222,8 @@ fn a_media_flow_needs_both_of_its_halves() {
 
 #[test]
 fn a_finite_transfer_is_complete_once() {
-    let Traffic::Tcp { law, config, .. } = tcp() else { unreachable!() };
-    let short = Traffic::Tcp { law, config, size: Some(DataSize::from_bytes(100_000)) };
+    let Traffic::Tcp { name, algorithm, config, .. } = tcp() else { unreachable!() };
+    let short = Traffic::Tcp { name, algorithm, config, size: Some(DataSize::from_bytes(100_000)) };
     assert_eq!(run(spec(1000, 10, vec![flow("short", short)])).completed, 1);
 }
 

@@ -109,7 +109,12 @@ fn media(law: &str, most: u64) -> Traffic {
 fn data(law: &str) -> Traffic {
     let law: Box<dyn WindowAlgorithm> =
         if law == "cubic" { Box::new(Cubic::new()) } else { Box::new(NewReno::new()) };
-    Traffic::Tcp { law, config: weir_world::tcp::TcpConfig::default(), size: None }
+    Traffic::Tcp {
+        name: "reno".to_owned(),
+        algorithm: law,
+        config: weir_world::tcp::TcpConfig::default(),
+        size: None,
+    }
 }
 
 struct Case {

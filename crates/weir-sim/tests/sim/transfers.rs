@@ -47,14 +47,14 @@ fn seen(spec: RunSpec) -> Seen {
 }
 
 fn laws() -> WindowAlgorithms {
-    WindowAlgorithms::new(|| Box::new(NewReno::default()))
+    WindowAlgorithms::new("reno", || Box::new(NewReno::default()))
 }
 
 /// Downloads of 100 kB with a second between them on average.
 fn downloads(begins_idle: bool) -> FlowSpec {
     let size = DataSize::from_bytes(100_000);
     let downloads = Downloads { smallest: size, largest: size, idle: TimeDelta::from_secs(1), begins_idle };
-    flow("short", Traffic::Downloads { laws: laws(), config: TcpConfig::default(), downloads })
+    flow("short", Traffic::Downloads { algorithms: laws(), config: TcpConfig::default(), downloads })
 }
 
 /// Clients without an additional delay of their own, whose responses have 11 579 bytes.
@@ -67,7 +67,7 @@ fn web(kbps: u64, requests: f64) -> FlowSpec {
         most_extra: TimeDelta::ZERO,
         sizes: WebSizes { sigma: 0.0, tail: 0.0, ..WebSizes::default() },
     };
-    flow("web", Traffic::Web { laws: laws(), config: TcpConfig::default(), web })
+    flow("web", Traffic::Web { algorithms: laws(), config: TcpConfig::default(), web })
 }
 
 #[test]

@@ -124,8 +124,13 @@ pub(super) fn run<'l>(
 
 fn traffic(registry: &Registry, law: &str) -> Result<Traffic, RegistryError> {
     if registry::window_algorithms().iter().any(|info| info.name == law) {
-        let law = registry::window_algorithm(law, TcpProfile::Plain, false)?;
-        return Ok(Traffic::Tcp { law, config: TcpConfig::default(), size: None });
+        let algorithm = registry::window_algorithm(law, TcpProfile::Plain, false)?;
+        return Ok(Traffic::Tcp {
+            name: law.to_owned(),
+            algorithm,
+            config: TcpConfig::default(),
+            size: None,
+        });
     }
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(150), kbps(300), MOST)?;

@@ -80,7 +80,7 @@ fn tcp(law: impl WindowAlgorithm + 'static) -> Traffic {
 }
 
 fn tcp_with(config: TcpConfig, law: impl WindowAlgorithm + 'static) -> Traffic {
-    Traffic::Tcp { law: Box::new(law), config, size: None }
+    Traffic::Tcp { name: "reno".to_owned(), algorithm: Box::new(law), config, size: None }
 }
 
 /// A link forward and back, 25 ms each: `forward` of `kbps` with a queue of `queue`, the other practically without
@@ -165,7 +165,12 @@ fn random_loss_costs_westwood_plus_less_than_newreno_and_westwood_per_ack_more()
     let goodput = |law: Box<dyn WindowAlgorithm>| {
         let mut links = path(10_000, ms(50));
         links[0].config.loss = LossModel::Bernoulli(0.01);
-        let traffic = Traffic::Tcp { law, config: TcpConfig::default(), size: None };
+        let traffic = Traffic::Tcp {
+            name: "reno".to_owned(),
+            algorithm: law,
+            config: TcpConfig::default(),
+            size: None,
+        };
         measure(links, vec![flow("tcp", traffic)], 10, 130).total()
     };
     let newreno = goodput(Box::new(NewReno::new()));
@@ -185,7 +190,12 @@ fn dctcp_keeps_the_queue_at_the_marking_threshold_and_the_link_busy() {
         let mut links = path(50_000, ms(300));
         links[0].config.queue.mark_above = Some(threshold);
         let config = TcpConfig { ecn, ..TcpConfig::default() };
-        measure(links, vec![flow("tcp", Traffic::Tcp { law, config, size: None })], 20, 80)
+        measure(
+            links,
+            vec![flow("tcp", Traffic::Tcp { name: "reno".to_owned(), algorithm: law, config, size: None })],
+            20,
+            80,
+        )
     };
     let capacity = 60.0 * 50e6 / 8.0 / SEGMENT;
     let dctcp = marked(EcnMode::Accurate, Box::new(Dctcp::new()));

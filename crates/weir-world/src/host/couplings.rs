@@ -6,12 +6,15 @@ use weir_cc::SendTime;
 use weir_cc::coupled::{Aggregate, Coupler, CouplerAction, CouplingMessage, FlowId};
 use weir_net::Time;
 use weir_units::TimeDelta;
-use weir_world::{CouplingSpec, FlowSpec, Monitor};
+
+use crate::coupling::CouplingSpec;
+use crate::flow::FlowSpec;
+use crate::monitor::Monitor;
 
 /// The couplers of a run. A near one, without delay, is polled for its actions as soon as it has received a message.
 /// Its actions for other flows, and all messages to and actions of a far one, wait in queues for their time.
 #[derive(Debug, Default)]
-pub(crate) struct Couplings {
+pub struct Couplings {
     all: Vec<Coupling>,
     /// The coupling of each flow.
     of_flow: Vec<Option<u32>>,
@@ -30,10 +33,13 @@ struct Coupling {
 
 /// A coupler's action for a flow, with the flow's aggregate.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SentAction {
-    pub(crate) flow: usize,
-    pub(crate) action: CouplerAction,
-    pub(crate) aggregate: Option<Aggregate>,
+pub struct SentAction {
+    /// Index of the flow.
+    pub flow: usize,
+    /// The action.
+    pub action: CouplerAction,
+    /// The aggregate of the flow's group, for observers of signals.
+    pub aggregate: Option<Aggregate>,
 }
 
 impl Coupling {
@@ -83,7 +89,8 @@ fn local(now: Time) -> SendTime {
 }
 
 impl Couplings {
-    pub(crate) fn new(specs: Vec<CouplingSpec>, flows: &[FlowSpec]) -> Self {
+    /// The couplers `specs` of the flows `flows`.
+    pub fn new(specs: Vec<CouplingSpec>, flows: &[FlowSpec]) -> Self {
         let of_flow = flows.iter().map(|flow| flow.coupled.as_ref().map(|coupled| coupled.coupling as u32));
         Self {
             all: specs.into_iter().map(Coupling::new).collect(),
@@ -92,13 +99,19 @@ impl Couplings {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// The number of couplers.
+    pub fn len(&self) -> usize {
         self.all.len()
+    }
+
+    /// Whether there is no coupler.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
     }
 
     /// Sends `message` of `flow` to its coupler. Returns the coupler if it is a far one: the message
     /// is then in transit.
-    pub(crate) fn send<M: Monitor>(
+    pub fn send<M: Monitor>(
         &mut self,
         now: Time,
         flow: usize,
@@ -117,7 +130,7 @@ impl Couplings {
 
     /// The near coupler of `flow`.
     #[inline]
-    pub(crate) fn near(&self, flow: usize) -> Option<usize> {
+    pub fn near(&self, flow: usize) -> Option<usize> {
         self.of(flow).filter(|&index| self.all[index].is_near())
     }
 
@@ -128,7 +141,7 @@ impl Couplings {
 
     /// The next action for `flow` of coupler `index`, a near one that has just received a message of `flow`. Actions
     /// for other flows are queued for this instant.
-    pub(crate) fn answer<M: Monitor>(
+    pub fn answer<M: Monitor>(
         &mut self,
         now: Time,
         index: usize,
@@ -148,12 +161,12 @@ impl Couplings {
 
     /// A coupler with actions for this instant; each is returned once.
     #[inline]
-    pub(crate) fn take_hurried(&mut self) -> Option<usize> {
+    pub fn take_hurried(&mut self) -> Option<usize> {
         self.hurried.take()
     }
 
     /// Passes the messages that have come by `now` to coupler `index`, and calls its timer.
-    pub(crate) fn receive<M: Monitor>(&mut self, now: Time, index: usize, monitor: &mut M) {
+    pub fn receive<M: Monitor>(&mut self, now: Time, index: usize, monitor: &mut M) {
         let coupling = &mut self.all[index];
         if coupling.coupler.next_timeout().is_some_and(|due| due <= local(now)) {
             coupling.coupler.on_timeout(local(now));
@@ -167,14 +180,14 @@ impl Couplings {
     }
 
     /// The next action of coupler `index` that has reached its host.
-    pub(crate) fn next_arrived(&mut self, now: Time, index: usize) -> Option<SentAction> {
+    pub fn next_arrived(&mut self, now: Time, index: usize) -> Option<SentAction> {
         let actions = &mut self.all[index].actions;
         let due = actions.front().is_some_and(|&(due, _)| due <= now);
         if due { actions.pop_front().map(|(_, sent)| sent) } else { None }
     }
 
     /// Time of the next event at coupler `index`.
-    pub(crate) fn next_wake(&self, now: Time, index: usize) -> Time {
+    pub fn next_wake(&self, now: Time, index: usize) -> Time {
         self.all[index].next_wake(now)
     }
 }

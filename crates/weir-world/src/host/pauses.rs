@@ -4,14 +4,14 @@ use weir_net::Time;
 
 /// An edge of a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(super) enum Turn {
     Pause,
     Resume,
 }
 
 /// Pauses in order, each from its first time, included, to its second, excluded.
 #[derive(Debug, Default)]
-pub(crate) struct Pauses {
+pub(super) struct Pauses {
     spans: Vec<(Time, Time)>,
     /// Index of the present pause, or the next.
     at: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Pauses {
 
 impl Pauses {
     /// The pauses in any order; pauses that touch or overlap are merged.
-    pub(crate) fn new(mut pauses: Vec<(Time, Time)>) -> Self {
+    pub(super) fn new(mut pauses: Vec<(Time, Time)>) -> Self {
         pauses.retain(|(from, to)| from < to);
         pauses.sort_unstable();
         pauses.dedup_by(|later, earlier| {
@@ -34,13 +34,13 @@ impl Pauses {
     }
 
     /// Time of the next edge, or [`Time::MAX`] without one.
-    pub(crate) fn next_edge(&self) -> Time {
+    pub(super) fn next_edge(&self) -> Time {
         let pause = self.spans.get(self.at);
         pause.map_or(Time::MAX, |&(from, to)| if self.paused { to } else { from })
     }
 
     /// The next edge passed by `now`; call until `None`.
-    pub(crate) fn turn(&mut self, now: Time) -> Option<Turn> {
+    pub(super) fn turn(&mut self, now: Time) -> Option<Turn> {
         if self.next_edge() > now || self.next_edge() == Time::MAX {
             return None;
         }
@@ -50,7 +50,7 @@ impl Pauses {
     }
 
     /// Whether there is a pause, as of the last call of [`Self::turn`].
-    pub(crate) fn paused(&self) -> bool {
+    pub(super) fn paused(&self) -> bool {
         self.paused
     }
 }

@@ -2,14 +2,15 @@
 
 use weir_net::Time;
 use weir_units::TimeDelta;
-use weir_world::ClockSpec;
+
+use crate::flow::ClockSpec;
 
 /// Latest time at which a clock is read, in nanoseconds (292 years).
 const LATEST: u64 = i64::MAX as u64;
 
 /// A clock with offset, drift and resolution.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Clock {
+pub struct Clock {
     offset: i64,
     /// Local nanoseconds gained per true nanosecond, times 2^32; zero without drift.
     drift: i64,
@@ -19,7 +20,8 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    pub(crate) fn new(spec: ClockSpec) -> Self {
+    /// The clock that `spec` describes.
+    pub fn new(spec: ClockSpec) -> Self {
         Self {
             offset: spec.offset.nanos(),
             drift: (spec.drift_ppm * 1e-6 * 4_294_967_296.0).round() as i64,
@@ -30,7 +32,7 @@ impl Clock {
 
     /// The reading at true time `now`, in nanoseconds since the clock's zero.
     #[inline]
-    pub(crate) fn read(&self, now: Time) -> i64 {
+    pub fn read(&self, now: Time) -> i64 {
         let now = now.nanos().min(LATEST);
         if self.is_true() {
             return (now as i64).saturating_add(self.offset);
@@ -59,7 +61,7 @@ impl Clock {
     /// The earliest true time, not before `now`, at which the clock reads `local` or more; [`Time::MAX`] if it never
     /// does.
     #[inline]
-    pub(crate) fn when(&self, local: i64, now: Time) -> Time {
+    pub fn when(&self, local: i64, now: Time) -> Time {
         if local == i64::MAX {
             return Time::MAX;
         }

@@ -8,14 +8,15 @@ use weir_media::{
     SentFrame, Session,
 };
 use weir_net::Time;
-use weir_world::{CoupledSpec, FrameMeta, Monitor, PacketMeta, Side};
+use weir_wire::media::MediaHeader;
 
+use super::clock::Clock;
 use super::pauses::{Pauses, Turn};
 use super::priorities::Priorities;
-use super::{Life, SignalBuffer};
-use crate::clock::Clock;
-use crate::network::{Network, UDP_OVERHEAD};
-use crate::packet::{Body, SimPacket, meta};
+use super::{Life, SignalBuffer, UDP_OVERHEAD, World, packet_meta};
+use crate::coupling::CoupledSpec;
+use crate::flow::Side;
+use crate::monitor::{FrameMeta, Monitor, PacketMeta};
 
 /// RTP source identifiers of the two ends of flow `flow`.
 const fn ssrc(flow: usize, side: Side) -> u32 {
@@ -24,7 +25,7 @@ const fn ssrc(flow: usize, side: Side) -> u32 {
 
 /// The sending host.
 #[derive(Debug)]
-pub(crate) struct MediaSource {
+pub struct MediaSource {
     clock: Clock,
     session: Session,
     /// Flows by their numbers in the session.
@@ -53,58 +54,52 @@ struct Coupled {
 impl SendingFlow {
     /// Performs the flow's start, stop, pauses and changes of weight that are due at `now`, and reports them to its
     /// coupler.
-    fn live<M: Monitor>(
-        &mut self,
-        now: Time,
-        local: SendTime,
-        session: &mut Session,
-        network: &mut Network<M>,
-    ) {
+    fn live(&mut self, now: Time, local: SendTime, session: &mut Session, world: &mut impl World) {
         let (id, Life { start, stop, .. }) = (self.id, self.life);
         if now >= stop {
             session.stop(id);
-            return self.send_messages(now, local, session, network, |flow, _| flow.leave());
+            return self.send_messages(now, local, session, world, |flow, _| flow.leave());
         }
         if now < start {
             return;
         }
         session.start(local, id);
-        self.send_messages(now, local, session, network, |flow, session| flow.begin(local, session));
+        self.send_messages(now, local, session, world, |flow, session| flow.begin(local, session));
         while let Some(turn) = self.pauses.turn(now) {
             match turn {
                 Turn::Pause => session.pause(local, id),
                 Turn::Resume => session.resume(local, id),
             }
-            self.send_messages(now, local, session, network, |flow, session| match turn {
+            self.send_messages(now, local, session, world, |flow, session| match turn {
                 Turn::Pause => flow.pause(),
                 Turn::Resume => flow.resume(local, session),
             });
             self.signals_changed = true;
         }
         while let Some(priority) = self.coupled.as_mut().and_then(|coupled| coupled.priorities.turn(now)) {
-            self.send_messages(now, local, session, network, |flow, _| flow.weigh(priority));
+            self.send_messages(now, local, session, world, |flow, _| flow.weigh(priority));
         }
         if let Some(coupled) = &mut self.coupled {
             let taken = coupled.flow.on_timeout(local, session);
-            allocated(now, self.life.flow, (id, taken), session, network);
+            allocated(now, self.life.flow, (id, taken), session, world);
         }
     }
 
     /// Sends `messages` to the flow's coupler, if it has one, and applies the actions that it answers with at once.
-    fn send_messages<M: Monitor, W: IntoIterator<Item = CouplingMessage>>(
+    fn send_messages<W: IntoIterator<Item = CouplingMessage>>(
         &mut self,
         now: Time,
         local: SendTime,
         session: &mut Session,
-        network: &mut Network<M>,
+        world: &mut impl World,
         messages: impl FnOnce(&mut CoupledFlow, &Session) -> W,
     ) {
         let Some(Coupled { flow, .. }) = self.coupled.as_deref_mut() else { return };
         for message in messages(flow, session) {
-            network.send_message(now, self.life.flow, &message);
-            while let Some(action) = network.answer(now, self.life.flow) {
+            world.send_message(now, self.life.flow, &message);
+            while let Some(action) = world.poll_action(now, self.life.flow) {
                 let taken = flow.apply(local, &action, session);
-                allocated(now, self.life.flow, (self.id, taken), session, network);
+                allocated(now, self.life.flow, (self.id, taken), session, world);
             }
         }
     }
@@ -129,11 +124,16 @@ impl SendingFlow {
 }
 
 impl MediaSource {
-    pub(crate) fn new(clock: Clock) -> Self {
+    /// A host without flows.
+    pub fn new(clock: Clock) -> Self {
         Self { clock, session: Session::new(), flows: Vec::new() }
     }
 
-    pub(crate) fn add(
+    /// Adds the sending half of a flow.
+    ///
+    /// # Panics
+    /// The host has a flow of this index already.
+    pub fn add(
         &mut self,
         life: Life,
         controller: Box<dyn Controller>,
@@ -157,64 +157,54 @@ impl MediaSource {
         self.flows.push(SendingFlow { id, life, ecn, pauses, signals, signals_changed: false, coupled });
     }
 
-    pub(crate) fn first_wake(&self) -> Time {
+    /// Time of the first [`Self::wake`].
+    pub fn first_wake(&self) -> Time {
         self.flows.iter().map(|flow| flow.life.start).min().unwrap_or(Time::MAX)
     }
 
-    pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
+    /// Serves starts, stops, pauses and timers that are due at `now`. Returns the time of the next call.
+    pub fn wake(&mut self, now: Time, world: &mut impl World) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
         for flow in &mut self.flows {
-            flow.live(now, local, &mut self.session, network);
+            flow.live(now, local, &mut self.session, world);
         }
-        self.drain(now, local, network)
+        self.drain(now, local, world)
     }
 
     /// Applies an action of the coupler for `flow`.
-    pub(crate) fn apply<M: Monitor>(
-        &mut self,
-        now: Time,
-        flow: usize,
-        action: &CouplerAction,
-        network: &mut Network<M>,
-    ) {
+    pub fn apply(&mut self, now: Time, flow: usize, action: &CouplerAction, world: &mut impl World) {
         let local = SendTime::from_nanos(self.clock.read(now));
         let Some(flow) = self.flows.iter_mut().find(|own| own.life.flow == flow) else { return };
         if let Some(coupled) = &mut flow.coupled {
             let taken = coupled.flow.apply(local, action, &mut self.session);
-            allocated(now, flow.life.flow, (flow.id, taken), &self.session, network);
+            allocated(now, flow.life.flow, (flow.id, taken), &self.session, world);
             flow.signals_changed = true;
         }
     }
 
-    pub(crate) fn deliver<M: Monitor>(
-        &mut self,
-        now: Time,
-        packet: &SimPacket,
-        network: &mut Network<M>,
-    ) -> Time {
-        let local = SendTime::from_nanos(self.clock.read(now));
-        if let Body::Rtcp { slot } = packet.body {
-            self.session.on_rtcp(local, network.rtcp.bytes(slot));
-            network.rtcp.release(slot);
-            let flows = self.flows.iter_mut();
-            flows
-                .filter(|flow| flow.life.flow == packet.flow as usize)
-                .for_each(|flow| flow.signals_changed = true);
-        }
-        self.drain(now, local, network)
+    /// Takes the RTCP packet `bytes` for flow `flow`. Then call [`Self::poll`].
+    pub fn on_rtcp(&mut self, now: Time, flow: usize, bytes: &[u8]) {
+        self.session.on_rtcp(SendTime::from_nanos(self.clock.read(now)), bytes);
+        let flows = self.flows.iter_mut();
+        flows.filter(|own| own.life.flow == flow).for_each(|flow| flow.signals_changed = true);
+    }
+
+    /// Sends what is due after a packet. Returns the time of the next [`Self::wake`].
+    pub fn poll(&mut self, now: Time, world: &mut impl World) -> Time {
+        self.drain(now, SendTime::from_nanos(self.clock.read(now)), world)
     }
 
     /// Sends all output that is due, and reports changes to the monitor and the couplers.
-    fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) -> Time {
+    fn drain(&mut self, now: Time, local: SendTime, world: &mut impl World) -> Time {
         let flows = &mut self.flows;
         let flow_of = |flows: &[SendingFlow], id: FlowId| flows[id.number()].life.flow;
         let wake = loop {
-            let output = self.session.poll(local, network.rtcp.room());
+            let output = self.session.poll(local, world.rtcp_buffer());
             if let Output::Decision(id, decision) = output
                 && let Some(sender) = self.session.flow(id)
             {
                 // Reported before the coupler answers with another rate.
-                network.monitor.decided(now, flow_of(flows, id), &decision, sender.controller());
+                world.monitor().decided(now, flow_of(flows, id), &decision, sender.controller());
             }
             if let Output::Rtt(id, _)
             | Output::Statistics(id, _)
@@ -225,28 +215,28 @@ impl MediaSource {
                 let messages = |flow: &mut CoupledFlow, session: &Session| {
                     flow.on_output(local, session, &output).into_iter().flatten()
                 };
-                flows[id.number()].send_messages(now, local, &mut self.session, network, messages);
+                flows[id.number()].send_messages(now, local, &mut self.session, world, messages);
             }
             match output {
-                Output::Rtt(id, rtt) => network.monitor.rtt(now, flow_of(flows, id), rtt),
+                Output::Rtt(id, rtt) => world.monitor().rtt(now, flow_of(flows, id), rtt),
                 Output::Alarm(id, Alarm::Stopped(breaker)) => {
-                    network.monitor.stopped(now, flow_of(flows, id), &breaker);
+                    world.monitor().stopped(now, flow_of(flows, id), &breaker);
                 }
                 Output::Statistics(..) | Output::Alarm(..) => {}
                 Output::Decision(id, _) => flows[id.number()].signals_changed = true,
-                Output::Frame(id, frame) => network.monitor.frame(now, flow_of(flows, id), &seen(&frame)),
-                Output::Packet(id, packet) => send(now, &flows[id.number()], &packet, network),
+                Output::Frame(id, frame) => world.monitor().frame(now, flow_of(flows, id), &seen(&frame)),
+                Output::Packet(id, packet) => send(now, &flows[id.number()], &packet, world),
                 Output::Rtcp(id, length) => {
-                    network.send_rtcp(now, flow_of(flows, id), Side::Sender, length);
+                    world.send_rtcp(now, flow_of(flows, id), Side::Sender, length);
                 }
-                Output::Target(id, target) => network.monitor.target(now, flow_of(flows, id), &target),
+                Output::Target(id, target) => world.monitor().target(now, flow_of(flows, id), &target),
                 Output::Wake(wake) => break wake,
             }
         };
         for (flow, (_, sender)) in flows.iter_mut().zip(self.session.flows()) {
             if core::mem::take(&mut flow.signals_changed) {
                 let read = |out: &mut [f64]| sender.controller().read_signals(out);
-                flow.signals.show(now, flow.life.flow, network, read);
+                flow.signals.show(now, flow.life.flow, world.monitor(), read);
             }
         }
         let wake = wake.map(|wake| wake.at);
@@ -257,15 +247,15 @@ impl MediaSource {
 }
 
 /// Reports to the monitor the rate that the controller of the flow `id` took from its coupler, if it took one.
-fn allocated<M: Monitor>(
+fn allocated(
     now: Time,
     flow: usize,
     (id, taken): (FlowId, Option<DataRate>),
     session: &Session,
-    network: &mut Network<M>,
+    world: &mut impl World,
 ) {
     if let (Some(rate), Some(sender)) = (taken, session.flow(id)) {
-        network.monitor.allocated(now, flow, rate, sender.controller());
+        world.monitor().allocated(now, flow, rate, sender.controller());
     }
 }
 
@@ -275,22 +265,21 @@ fn seen(frame: &SentFrame) -> FrameMeta {
     FrameMeta { number, packets, bytes: size.bytes() as u32, key }
 }
 
-fn send<M: Monitor>(now: Time, flow: &SendingFlow, packet: &MediaPacket, network: &mut Network<M>) {
+fn send(now: Time, flow: &SendingFlow, packet: &MediaPacket, world: &mut impl World) {
     let payload = u32::from(packet.payload);
     let wire_size = payload + packet.header.wire_len() as u32 + UDP_OVERHEAD;
     let meta = match packet.frame {
-        Some(frame) => PacketMeta { frame, ..meta(now, wire_size, payload, false) },
-        None if packet.audio => meta(now, wire_size, payload, false),
+        Some(frame) => PacketMeta { frame, ..packet_meta(now, wire_size, payload, false) },
+        None if packet.audio => packet_meta(now, wire_size, payload, false),
         // Padding is all padding: its payload bytes travel, though they carry no media.
-        None => meta(now, wire_size, 0, false),
+        None => packet_meta(now, wire_size, 0, false),
     };
-    let body = Body::Media { header: packet.header, payload: packet.payload, ecn: flow.ecn };
-    network.send(now, flow.life.flow, Side::Sender, meta, body);
+    world.send_media(now, flow.life.flow, meta, packet, flow.ecn);
 }
 
 /// The receiving host.
 #[derive(Debug)]
-pub(crate) struct MediaSink {
+pub struct MediaSink {
     clock: Clock,
     flows: Vec<ReceivingFlow>,
 }
@@ -303,11 +292,13 @@ struct ReceivingFlow {
 }
 
 impl MediaSink {
-    pub(crate) fn new(clock: Clock) -> Self {
+    /// A host without flows.
+    pub fn new(clock: Clock) -> Self {
         Self { clock, flows: Vec::new() }
     }
 
-    pub(crate) fn add(&mut self, life: Life, receiver: Box<dyn Receiver>, config: &MediaConfig, rtcp: u64) {
+    /// Adds the receiving half of a flow; `rtcp` begins the random draws of its RTCP.
+    pub fn add(&mut self, life: Life, receiver: Box<dyn Receiver>, config: &MediaConfig, rtcp: u64) {
         let signals = SignalBuffer::new(Side::Receiver, receiver.signals().len());
         let (own, source) = (ssrc(life.flow, Side::Receiver), ssrc(life.flow, Side::Sender));
         let receiver = MediaReceiver::new(receiver, *config, own, source, rtcp);
@@ -317,37 +308,42 @@ impl MediaSink {
         self.flows.push(ReceivingFlow { life, receiver, signals });
     }
 
-    pub(crate) fn deliver<M: Monitor>(
-        &mut self,
-        now: Time,
-        packet: &SimPacket,
-        network: &mut Network<M>,
-    ) -> Time {
+    /// Takes a media packet of flow `flow`. Then call [`Self::poll`].
+    pub fn on_media(&mut self, now: Time, flow: usize, header: &MediaHeader, payload: u16, ecn: Ecn) {
         let local = ArrivalTime::from_nanos(self.clock.read(now));
-        let own = |flow: &&mut ReceivingFlow| flow.life.flow == packet.flow as usize;
-        if let Some(flow) = self.flows.iter_mut().find(own) {
-            match packet.body {
-                Body::Media { header, payload, ecn } => {
-                    flow.receiver.on_packet(local, &header, payload, ecn);
-                }
-                Body::Rtcp { slot } => {
-                    flow.receiver.on_rtcp(local, network.rtcp.bytes(slot));
-                    network.rtcp.release(slot);
-                }
-                _ => {}
-            }
-            let read = |out: &mut [f64]| flow.receiver.receiver().read_signals(out);
-            flow.signals.show(now, flow.life.flow, network, read);
+        if let Some(flow) = self.flow(flow) {
+            flow.receiver.on_packet(local, header, payload, ecn);
         }
-        self.wake(now, network)
     }
 
-    pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
+    /// Takes the RTCP packet `bytes` for flow `flow`. Then call [`Self::poll`].
+    pub fn on_rtcp(&mut self, now: Time, flow: usize, bytes: &[u8]) {
+        let local = ArrivalTime::from_nanos(self.clock.read(now));
+        if let Some(flow) = self.flow(flow) {
+            flow.receiver.on_rtcp(local, bytes);
+        }
+    }
+
+    fn flow(&mut self, index: usize) -> Option<&mut ReceivingFlow> {
+        self.flows.iter_mut().find(|flow| flow.life.flow == index)
+    }
+
+    /// Shows the signals of flow `flow` and sends what is due, after one of its packets. Returns the time of the next
+    /// [`Self::wake`].
+    pub fn poll(&mut self, now: Time, flow: usize, world: &mut impl World) -> Time {
+        if let Some(ReceivingFlow { receiver, signals, .. }) = self.flow(flow) {
+            signals.show(now, flow, world.monitor(), |out| receiver.receiver().read_signals(out));
+        }
+        self.wake(now, world)
+    }
+
+    /// Sends the reports that are due. Returns the time of the next call.
+    pub fn wake(&mut self, now: Time, world: &mut impl World) -> Time {
         let local = ArrivalTime::from_nanos(self.clock.read(now));
         let mut next = Time::MAX;
         for flow in self.flows.iter_mut().filter(|flow| now < flow.life.stop) {
-            while let Some(length) = flow.receiver.poll_rtcp(local, network.rtcp.room()) {
-                network.send_rtcp(now, flow.life.flow, Side::Receiver, length);
+            while let Some(length) = flow.receiver.poll_rtcp(local, world.rtcp_buffer()) {
+                world.send_rtcp(now, flow.life.flow, Side::Receiver, length);
             }
             let due = flow.receiver.next_timeout();
             next = due.map_or(next, |due| next.min(self.clock.when(due.nanos(), now)));

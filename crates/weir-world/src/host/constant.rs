@@ -2,16 +2,14 @@
 
 use weir_net::Time;
 use weir_units::{DataRate, DataSize};
-use weir_world::{Monitor, Side, Unresponsive};
 
-use super::Life;
 use super::pauses::Pauses;
-use crate::network::{Network, UDP_OVERHEAD};
-use crate::packet::{Body, meta};
+use super::{Life, UDP_OVERHEAD, World, packet_meta};
+use crate::traffic::Unresponsive;
 
 /// Sends packets as a fluid of the present rate fills them; where the rate rises from zero, a packet leaves at once.
 #[derive(Debug)]
-pub(crate) struct ConstantSource {
+pub struct ConstantSource {
     life: Life,
     wire_size: u32,
     payload: u32,
@@ -30,7 +28,8 @@ pub(crate) struct ConstantSource {
 }
 
 impl ConstantSource {
-    pub(crate) fn new(life: Life, traffic: &Unresponsive, pauses: Vec<(Time, Time)>) -> Self {
+    /// Packets of `traffic`, none in the pauses.
+    pub fn new(life: Life, traffic: &Unresponsive, pauses: Vec<(Time, Time)>) -> Self {
         let wire_size = u32::try_from(traffic.packet_size.bytes()).unwrap_or(u32::MAX);
         let changes = changes(&traffic.steps, pauses);
         let mut source = Self {
@@ -56,30 +55,27 @@ impl ConstantSource {
     }
 
     /// Packets of one size at one rate, including headers of IPv4 and UDP.
-    pub(crate) fn steady(
-        life: Life,
-        rate: DataRate,
-        packet_size: DataSize,
-        pauses: Vec<(Time, Time)>,
-    ) -> Self {
+    pub fn steady(life: Life, rate: DataRate, packet_size: DataSize, pauses: Vec<(Time, Time)>) -> Self {
         let steps = vec![(Time::ZERO, rate)];
         Self::new(life, &Unresponsive { steps, packet_size, headers: UDP_OVERHEAD }, pauses)
     }
 
-    pub(crate) fn first_wake(&self) -> Time {
+    /// Time of the first packet.
+    pub fn first_wake(&self) -> Time {
         self.next
     }
 
+    /// Sends the packet that is due at `now`. Returns the time of the next call.
     #[inline]
-    pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
+    pub fn wake(&mut self, now: Time, world: &mut impl World) -> Time {
         if now >= self.life.stop {
             return Time::MAX;
         }
         if now < self.next {
             return self.next;
         }
-        let meta = meta(now, self.wire_size, self.payload, false);
-        network.send(now, self.life.flow, Side::Sender, meta, Body::Constant);
+        let meta = packet_meta(now, self.wire_size, self.payload, false);
+        world.send_constant(now, self.life.flow, meta);
         self.advance();
         self.next
     }
