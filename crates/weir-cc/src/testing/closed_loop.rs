@@ -178,6 +178,7 @@ impl Loop {
     /// Changes the capacity of the bottleneck from now on.
     pub fn set_capacity(&mut self, capacity: DataRate) {
         self.capacity = capacity;
+        self.link.service = Service::Constant(capacity);
         self.path.set_rate(true_time(self.now), capacity);
     }
 
@@ -459,7 +460,7 @@ fn path_over(link: &LinkConfig) -> Path<Flight, LateReport> {
 }
 
 /// The sender's clock shows the true time.
-pub(crate) fn true_time(at: SendTime) -> Time {
+fn true_time(at: SendTime) -> Time {
     Time::from_nanos(at.nanos().max(0) as u64)
 }
 
