@@ -4,8 +4,8 @@ use weir_cc::coupled::{CouplerAction, CouplingMessage, Demand, FlowId, FlowParam
 use weir_cc::{AllocatedRate, RateLimits, SendTime};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::alarm::Alarm;
 use crate::config::MediaConfig;
+use crate::guard::Alarm;
 use crate::session::{Output, Session};
 
 /// Desired rate `DR` that a flow reports (RFC 8699 §5.2).

@@ -56,9 +56,7 @@
 //! 8. A receiver that asks for key frames ([`MediaConfig::key_frame_requests`]) does so by picture loss indications
 //!    (RFC 4585 §6.3.1) as packets come, and goes by frame markings (RFC 9626): nothing is repaired but by a key frame.
 
-mod alarm;
 mod audio;
-mod breakers;
 mod config;
 mod content;
 mod coupled;
@@ -66,27 +64,23 @@ mod coupled_flows;
 mod detection;
 mod encoder;
 pub mod feedback;
-mod feedback_trust;
 mod frame_dropper;
+mod guard;
 mod key_frames;
 mod numbers_ahead;
 mod packetiser;
 mod receiver;
 mod reception;
 mod report_codec;
-mod rtcp_filter;
 mod rtcp_interval;
 mod rtcp_outcome;
 mod sender;
-mod sequence_skipper;
 mod session;
 mod sources;
 mod streams;
 mod timer;
 
-pub use alarm::Alarm;
 pub use audio::AudioConfig;
-pub use breakers::Breaker;
 pub use config::{AUDIO_CLOCK_HZ, MediaConfig, VIDEO_CLOCK_HZ};
 pub use content::{MediaPacket, SentFrame};
 pub use coupled::{CoupledFlow, Desired};
@@ -96,10 +90,10 @@ pub use encoder::{
     ContentSharing, Encoder, EncoderConfig, Frame, FrameBurst, FrameTraces, KeyFrames, LADDER_RUNGS, Ladder,
     LateRequests, Model, Packets, RATE_STEPS, RateSteps, Statistical, TalkingHead, TraceDriven, TraceError,
 };
+pub use guard::{Alarm, Breaker, RefusedReports};
 pub use packetiser::Packetiser;
 pub use receiver::MediaReceiver;
 pub use reception::ReceptionStatistics;
-pub use rtcp_filter::RefusedReports;
 pub use rtcp_outcome::RtcpOutcome;
 pub use sender::{MediaSender, SenderSeeds};
 pub use session::{Output, Session, Wake};

@@ -267,7 +267,7 @@ mod tests {
     use super::*;
     use crate::config::MediaConfig;
     use crate::encoder::EncoderConfig;
-    use crate::rtcp_filter::RtcpFilter;
+    use crate::guard::filter::RtcpFilter;
     use crate::streams::Streams;
 
     const SOURCES: Sources = Sources { video: 1, audio: None };

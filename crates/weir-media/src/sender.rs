@@ -1,7 +1,7 @@
-//! The sending end of a media flow: encoder → packetiser → pacer, steered by a controller. While a probe is being sent,
-//! the prober replaces the pacer.
+//! The sending end of a media flow. Frames go encoder → packetiser → pacer → network; while a probe is being sent, the
+//! prober replaces the pacer. Feedback goes guard → history → controller, which steers encoder and pacer.
 
-mod feedback_in;
+mod rtcp;
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
@@ -10,26 +10,21 @@ use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
 use weir_cc::{
-    AllocatedRate, Controller, Decision, Pacing, PathEvent, RateLimits, SendState, SendTime, StreamsConfig,
-    Target,
+    AllocatedRate, Controller, Decision, Pacing, PathEvent, SendState, SendTime, StreamsConfig, Target,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
 use weir_wire::media::{MediaHeader, Stamp, header_len};
 
-use crate::alarm::Alarm;
 use crate::audio::AudioSource;
-use crate::breakers::{Breaker, Breakers};
 use crate::config::MediaConfig;
 use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
-use crate::detection::{DetectionSide, StatisticsReader};
+use crate::detection::DetectionSide;
 use crate::encoder::Encoder;
-use crate::feedback_trust::{FeedbackTrust, RecentRate, Refusals};
 use crate::frame_dropper::FrameDropper;
+use crate::guard::FeedbackGuard;
 use crate::packetiser::Packetiser;
-use crate::rtcp_filter::RtcpFilter;
 use crate::rtcp_interval::RtcpInterval;
-use crate::sequence_skipper::SequenceSkipper;
 use crate::sources::{Kind, Sources};
 use crate::streams::Streams;
 use crate::timer::Timer;
@@ -49,16 +44,29 @@ pub struct SenderSeeds {
     pub rtcp: u64,
 }
 
+/// Phases of a flow, with the time of its start while it lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    New,
+    Sending(SendTime),
+    Paused(SendTime),
+    Stopped,
+}
+
+impl Phase {
+    fn started(self) -> Option<SendTime> {
+        match self {
+            Self::Sending(started) | Self::Paused(started) => Some(started),
+            Self::New | Self::Stopped => None,
+        }
+    }
+}
+
 /// The sending end of a media flow. A [`Session`](crate::Session) drives it; to drive it alone, at
 /// [`Self::next_timeout`] or when RTCP comes, call [`Self::on_timeout`], [`Self::poll_frame`], [`Self::poll_packet`]
 /// and [`Self::poll_rtcp`] until they have nothing.
 #[derive(Debug)]
 pub struct MediaSender {
-    controller: Box<dyn Controller>,
-    /// Bounds of the rate as configured, before bounds for lack of trust in reports.
-    configured_limits: RateLimits,
-    rtcp_interval: RtcpInterval,
-    key_frame_requests: Option<TimeDelta>,
     streams: Streams,
     encoder: Encoder,
     audio: Option<AudioSource>,
@@ -66,25 +74,16 @@ pub struct MediaSender {
     packetiser: Packetiser,
     pacer: Pacer,
     prober: Prober,
+    guard: FeedbackGuard,
     history: SendHistory,
-    inbox: RtcpFilter,
-    leaving_out: Option<SequenceSkipper>,
-    /// Trust in the receiver's reports, and the mean rate of the last seconds.
-    trust: FeedbackTrust,
-    usual: RecentRate,
-    breakers: Option<Breakers>,
-    stopped_by: Option<Breaker>,
-    doubt: Option<Alarm>,
-    refusals: Refusals,
     /// Statistics of the flow's packets, computed at the sender.
     statistics: Option<Box<FlowStatistics>>,
-    /// Reader of the statistics that the receiver computes.
-    statistics_reports: Option<StatisticsReader>,
+    controller: Box<dyn Controller>,
+    /// Whether video packets carry a frame marking.
+    marks_frames: bool,
+    rtcp_interval: RtcpInterval,
     rng: Pcg64Mcg,
-    /// Start time; unset before the start and after the stop.
-    started: Option<SendTime>,
-    stopped: bool,
-    paused: bool,
+    phase: Phase,
     frame_due: SendTime,
     report_due: SendTime,
     controller_due: SendTime,
@@ -92,8 +91,6 @@ pub struct MediaSender {
     target_changed: bool,
     /// The streams as last reported to the controller.
     streams_told: Option<StreamsConfig>,
-    /// Time of the last feedback to the controller.
-    heard_at: Option<SendTime>,
 }
 
 impl MediaSender {
@@ -102,11 +99,8 @@ impl MediaSender {
         let target = controller.target();
         let mut history = SendHistory::new(HISTORY_HORIZON);
         history.set_ecn(config.ecn);
-        let detected_at = |place| config.detection.and_then(|detection| detection.at(place));
+        let detection = config.detection.and_then(|detection| detection.at(DetectionSide::Sender));
         Self {
-            configured_limits: config.limits,
-            rtcp_interval: RtcpInterval::of(&config),
-            key_frame_requests: config.key_frame_requests,
             streams: Streams::new(Sources::new(ssrc, &config)),
             encoder: Encoder::new(config.encoder, config.limits.start(), seeds.encoder),
             audio: config.audio.map(AudioSource::new),
@@ -114,41 +108,29 @@ impl MediaSender {
             packetiser: Packetiser::new(config.payload_limit),
             pacer: Pacer::new(TimeDelta::ZERO),
             prober: Prober::new(),
+            guard: FeedbackGuard::new(&config, &*controller, seeds.rtcp),
             history,
-            inbox: RtcpFilter::new(&config),
-            leaving_out: SequenceSkipper::new(&config, &*controller, seeds.rtcp),
-            trust: FeedbackTrust::Whole,
-            usual: RecentRate::at(config.limits.start()),
-            breakers: Breakers::of(&config),
-            stopped_by: None,
-            doubt: None,
-            refusals: Refusals::default(),
+            statistics: detection.and_then(|config| FlowStatistics::new(config).ok()).map(Box::new),
             controller,
-            statistics: detected_at(DetectionSide::Sender)
-                .and_then(|config| FlowStatistics::new(config).ok())
-                .map(Box::new),
-            statistics_reports: detected_at(DetectionSide::Receiver)
-                .map(|config| StatisticsReader::new(config.interval)),
+            marks_frames: config.key_frame_requests.is_some(),
+            rtcp_interval: RtcpInterval::of(&config),
             rng: Pcg64Mcg::seed_from_u64(seeds.rtcp),
-            started: None,
-            stopped: false,
-            paused: false,
+            phase: Phase::New,
             frame_due: SendTime::MAX,
             report_due: SendTime::MAX,
             controller_due: SendTime::MAX,
             target,
             target_changed: true,
             streams_told: None,
-            heard_at: None,
         }
     }
 
     /// Starts the flow: the first frame is captured now. A sender starts once.
     pub fn start(&mut self, now: SendTime) {
-        if self.started.is_some() || self.stopped {
+        if self.phase != Phase::New {
             return;
         }
-        self.started = Some(now);
+        self.phase = Phase::Sending(now);
         self.frame_due = now;
         self.audio.iter_mut().for_each(|audio| audio.start(now));
         self.report_due = now + self.rtcp_interval.draw(&mut self.rng);
@@ -157,8 +139,7 @@ impl MediaSender {
 
     /// Stops the flow: no packet leaves any more, and packets waiting in the pacer are dropped.
     pub fn stop(&mut self) {
-        self.started = None;
-        self.stopped = true;
+        self.phase = Phase::Stopped;
         self.packetiser.clear();
         self.prober.clear();
     }
@@ -166,11 +147,9 @@ impl MediaSender {
     /// The application stops sending on purpose: no frames, no packets, no reports; packets waiting in the pacer are
     /// dropped. Feedback on packets in flight is still taken, and the controller's timer goes on. Twice is harmless.
     pub fn pause(&mut self, now: SendTime) -> Option<Decision> {
-        if self.started.is_none() || self.paused {
-            return None;
-        }
-        self.paused = true;
-        self.breakers.iter_mut().for_each(Breakers::rest);
+        let Phase::Sending(started) = self.phase else { return None };
+        self.phase = Phase::Paused(started);
+        self.guard.rest();
         self.frame_due = SendTime::MAX;
         self.report_due = SendTime::MAX;
         self.audio.iter_mut().for_each(AudioSource::stop);
@@ -182,8 +161,8 @@ impl MediaSender {
     /// The application sends again: a frame is captured now, a key frame if the encoder makes any. Sequence numbers go
     /// on without a gap; RTP timestamps include the pause.
     pub fn resume(&mut self, now: SendTime) -> Option<Decision> {
-        let started = self.started.filter(|_| self.paused)?;
-        self.paused = false;
+        let Phase::Paused(started) = self.phase else { return None };
+        self.phase = Phase::Sending(started);
         self.encoder.resume(now - started);
         self.frame_due = now;
         self.audio.iter_mut().for_each(|audio| audio.start(now));
@@ -198,24 +177,37 @@ impl MediaSender {
 
     /// The next timer and its time; of several at once the one that is served first.
     pub fn next_timer(&self) -> Option<(SendTime, Timer)> {
-        self.started?;
-        let breaker = self.breakers.as_ref().and_then(Breakers::next_timeout);
+        self.phase.started()?;
         let timers = [
             (self.controller_due, Timer::Controller),
             (self.frame_due, Timer::Capture),
             (self.audio.as_ref().map_or(SendTime::MAX, AudioSource::due), Timer::Audio),
             self.departure_due().unwrap_or((SendTime::MAX, Timer::Pacer)),
             (self.report_due, Timer::Report),
-            (breaker.unwrap_or(SendTime::MAX), Timer::Breaker),
+            (self.guard.next_timeout().unwrap_or(SendTime::MAX), Timer::Breaker),
         ];
         timers.into_iter().min_by_key(|&(due, _)| due).filter(|&(due, _)| due < SendTime::MAX)
+    }
+
+    /// Calls the controller if its timer is due, and stops media if there was no feedback on it for too long.
+    pub fn on_timeout(&mut self, now: SendTime) -> Option<Decision> {
+        self.phase.started()?;
+        if self.guard.on_timeout(now) {
+            return self.pause(now);
+        }
+        if self.controller_due > now {
+            return None;
+        }
+        let decision = self.controller.on_timeout(now, &self.state());
+        self.refresh(now);
+        decision
     }
 
     /// Captures the next frame if it is due; call until `None`. After a delay of more than two frames the missed frames
     /// are skipped: frames, and the times of audio, go on from now. Numbers count captured frames, RTP timestamps the
     /// time that has passed.
     pub fn poll_frame(&mut self, now: SendTime) -> Option<SentFrame> {
-        let started = self.started.filter(|_| self.frame_due <= now)?;
+        let started = self.phase.started().filter(|_| self.frame_due <= now)?;
         if now - self.frame_due > TimeDelta::from_secs_f64(MOST_LATE_FRAMES / self.encoder.frame_rate()) {
             self.encoder.go_on(now - started);
         }
@@ -242,23 +234,9 @@ impl MediaSender {
         Some(SentFrame { number: frame.number, packets, size: frame.size, key: frame.key })
     }
 
-    /// Calls the controller if its timer is due, and stops media if there was no feedback on it for too long.
-    pub fn on_timeout(&mut self, now: SendTime) -> Option<Decision> {
-        self.started?;
-        if let Some(breaker) = self.breakers.as_mut().and_then(|breakers| breakers.on_timeout(now)) {
-            return self.trip(now, breaker);
-        }
-        if self.controller_due > now {
-            return None;
-        }
-        let decision = self.controller.on_timeout(now, &self.state());
-        self.refresh(now);
-        decision
-    }
-
     /// The next packet that may leave now; call until `None`.
     pub fn poll_packet(&mut self, now: SendTime) -> Option<MediaPacket> {
-        let started = self.started?;
+        let started = self.phase.started()?;
         self.history.expire(now);
         self.prober.expire(now);
         if let Some((recorded, payload)) = self.audio.as_mut().and_then(|audio| audio.poll(now)) {
@@ -275,8 +253,7 @@ impl MediaSender {
 
     /// Sends a packet with `content`.
     fn emit(&mut self, now: SendTime, content: Content) -> MediaPacket {
-        let in_doubt = self.history.is_receiver_doubted();
-        if self.leaving_out.as_mut().is_some_and(|numbers| numbers.next(now, in_doubt)) {
+        if self.guard.skips_number(now, &self.history) {
             self.history.leave_out(now);
         }
         let (number, payload) = (self.history.next_number(), content.payload());
@@ -291,14 +268,14 @@ impl MediaSender {
             abs_send_time: AbsSendTime::from_nanos(now.nanos()),
             transport_sequence: number as u16,
             stamp: self.stamp(),
-            frame_marking: content.marking().filter(|_| self.marks_frames()),
+            frame_marking: content.marking().filter(|_| self.marks_frames),
         };
         let bytes = DataSize::from_bytes(u64::from(payload));
         let header_bytes = DataSize::from_bytes(header.wire_len() as u64);
         let (paced, padding) = (!content.is_audio(), matches!(content, Content::Padding));
         let probe = if paced { self.prober.current() } else { None };
         let sent = self.history.on_sent(now, header_bytes, bytes, padding, probe);
-        self.breakers.iter_mut().for_each(|breakers| breakers.on_sent(now, content.kind(), bytes));
+        self.guard.on_sent(now, content.kind(), bytes);
         if paced {
             // Targets are rates of media: pacer and prober count payload, as the encoder does.
             self.pacer.on_sent(now, bytes);
@@ -311,7 +288,7 @@ impl MediaSender {
 
     /// Writes the RTCP packet that is due into `out` and returns its length; call until `None`.
     pub fn poll_rtcp(&mut self, now: SendTime, out: &mut [u8]) -> Option<usize> {
-        self.started?;
+        self.phase.started()?;
         if self.report_due > now {
             return None;
         }
@@ -323,14 +300,13 @@ impl MediaSender {
     /// feedback on packets sent before it.
     pub fn on_event(&mut self, now: SendTime, mut event: PathEvent) -> Option<Decision> {
         if let PathEvent::Limits(limits) = &mut event {
-            self.configured_limits = *limits;
-            *limits = self.limits();
+            *limits = self.guard.configure_limits(*limits);
         }
         if event == PathEvent::RouteChanged {
             self.history.change_route(now);
             self.prober.clear();
             self.statistics.iter_mut().for_each(|statistics| statistics.reset());
-            self.breakers.iter_mut().for_each(Breakers::rest);
+            self.guard.rest();
         }
         let decision = self.controller.on_event(now, event);
         self.refresh(now);
@@ -355,11 +331,6 @@ impl MediaSender {
         self.packetiser.queued()
     }
 
-    /// Time of the last feedback to the controller.
-    pub fn heard_at(&self) -> Option<SendTime> {
-        self.heard_at
-    }
-
     /// The controller's present target.
     pub fn target(&self) -> &Target {
         &self.target
@@ -367,7 +338,7 @@ impl MediaSender {
 
     /// Whether the flow has started, and not stopped.
     pub fn has_started(&self) -> bool {
-        self.started.is_some()
+        self.phase.started().is_some()
     }
 
     /// Whether the target changed since the last call.
@@ -393,11 +364,6 @@ impl MediaSender {
         self.target.window.is_some() || matches!(self.target.pacing, Pacing::Exact(_))
     }
 
-    /// Whether video packets carry a frame marking.
-    fn marks_frames(&self) -> bool {
-        self.key_frame_requests.is_some()
-    }
-
     /// Whether the queue in front of the pacer is above the encoder's limit.
     fn is_behind(&self) -> bool {
         let limit = self.encoder.skip_above();
@@ -416,7 +382,7 @@ impl MediaSender {
     /// Time at which the next packet, media or padding, may leave, or `None` if none waits. A probe has its own pace.
     /// With a full window packets wait for feedback, or until the history gives up the oldest packet.
     fn departure_due(&self) -> Option<(SendTime, Timer)> {
-        if self.paused {
+        if matches!(self.phase, Phase::Paused(_)) {
             return None;
         }
         let paced = |due| (due, Timer::Pacer);
@@ -428,7 +394,7 @@ impl MediaSender {
         if let Some(window) = self.target.window {
             let in_flight = self.history.in_flight();
             let size = DataSize::from_bytes(
-                (header_len(self.stamp(), self.marks_frames()) + usize::from(payload)) as u64,
+                (header_len(self.stamp(), self.marks_frames) + usize::from(payload)) as u64,
             );
             // One packet may always leave, however small the window.
             if !in_flight.is_zero() && in_flight + size > window {

@@ -3,10 +3,9 @@
 use weir_cc::coupled::{FlowId, Statistics};
 use weir_cc::{AllocatedRate, Decision, PathEvent, SendTime, Target};
 use weir_units::{DataRate, TimeDelta};
-use weir_wire::rtcp;
 
-use crate::alarm::Alarm;
 use crate::content::{MediaPacket, SentFrame};
+use crate::guard::Alarm;
 use crate::rtcp_outcome::RtcpOutcome;
 use crate::sender::MediaSender;
 use crate::timer::Timer;
@@ -126,7 +125,7 @@ impl Session {
         if self.flows.is_empty() {
             self.flows.reserve_exact(1); // most have one flow
         }
-        self.flows.push(Flow { id, sender, pending: PendingOutputs::default(), touched: false });
+        self.flows.push(Flow { id, sender, pending: PendingOutputs::default() });
         Ok(id)
     }
 
@@ -194,18 +193,8 @@ impl Session {
     /// that expire meanwhile wait until [`Self::poll`] has returned a [`Wake`]. If its time has come, call it again at
     /// once, before more RTCP is read.
     pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) {
-        for message in rtcp::messages(bytes).filter_map(Result::ok) {
-            for flow in &mut self.flows {
-                if let Some(outcome) = flow.sender.on_message(now, &message) {
-                    flow.pending.put(outcome);
-                    flow.touched = true;
-                }
-            }
-        }
-        for flow in &mut self.flows {
-            if core::mem::take(&mut flow.touched) {
-                flow.sender.on_messages_read(now);
-            }
+        for Flow { sender, pending, .. } in &mut self.flows {
+            pending.put(sender.on_rtcp(now, bytes));
         }
         (self.step, self.turn) = (Step::PendingOutputs, 0);
     }
@@ -262,8 +251,6 @@ struct Flow {
     id: FlowId,
     sender: MediaSender,
     pending: PendingOutputs,
-    /// Whether the present RTCP packet is about the flow.
-    touched: bool,
 }
 
 impl Flow {

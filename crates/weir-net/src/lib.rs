@@ -10,6 +10,8 @@
 //! [`Discipline`] (drop-head, CoDel, FQ-CoDel, PIE, RED, DualPI2) chooses when the server fetches the next packet.
 //! So does a link without an [`Order`] of all its packets. These links must also be polled at these moments.
 //!
+//! A [`Path`] between two ends has a link there and only a delay back, for calls without a simulator.
+//!
 //! Links that share the air are a [`WifiCell`], which is driven like a link and returns each packet with the link
 //! that it left.
 //!
@@ -43,6 +45,7 @@ mod link;
 mod loss;
 mod packet;
 mod passive;
+mod path;
 mod queue;
 mod random;
 mod records;
@@ -61,6 +64,7 @@ pub use link::Link;
 pub use loss::LossModel;
 pub use packet::{DropReason, Dropped, Exit, Fate, Packet};
 pub use passive::Passive;
+pub use path::{Arrived, Path, Sent};
 pub use queue::{CoDel, Discipline, DualPi2, FqCoDel, Pie, Red, Scheduler};
 pub use service::{Service, TokenBucket};
 pub use time::Time;

@@ -175,7 +175,7 @@ fn a_fixed_threshold_with_clocks_two_hours_apart_is_no_controller() {
 fn a_capacity_drop_is_followed_within_seconds() {
     let mut path = one_flow(Config::default(), DataRate::from_kbps(2000));
     path.run(TimeDelta::from_secs(60), Loop::target_rate);
-    path.capacity = DataRate::from_kbps(600);
+    path.set_capacity(DataRate::from_kbps(600));
     path.run(TimeDelta::from_secs(5), Loop::target_rate);
     let rates = path.run(TimeDelta::from_secs(20), Loop::target_rate);
     assert!(near(mean(&rates), 600e3, 0.1), "{} bit/s", mean(&rates));

@@ -74,7 +74,7 @@ fn after_five_seconds_without_feedback_the_rate_is_low_and_comes_back() {
 fn after_a_capacity_drop_the_queue_comes_back_to_the_target() {
     let mut path = path(Config::default(), Source::STEADY, DataRate::from_kbps(2000));
     path.run(TimeDelta::from_secs(20), |_| ());
-    path.capacity = DataRate::from_kbps(600);
+    path.set_capacity(DataRate::from_kbps(600));
     let seen =
         path.run(TimeDelta::from_secs(30), |path| (path.target_rate(), path.queuing_delay().millis_f64()));
     let above = seen.iter().rposition(|seen| seen.0 > 1.2 * 600e3).unwrap_or(0);

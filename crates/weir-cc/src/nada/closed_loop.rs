@@ -43,7 +43,7 @@ fn an_empty_path_is_filled_within_seconds() {
 fn after_a_drop(config: &Config) -> Vec<f64> {
     let mut path = path(config, HIGH);
     path.run(TimeDelta::from_secs(30), r_ref);
-    path.capacity = LOW;
+    path.set_capacity(LOW);
     path.run(TimeDelta::from_secs(60), r_ref)
 }
 
@@ -81,7 +81,7 @@ fn the_rate_converges_to_the_equilibrium() {
     // Between drains.
     let mut path = path(&Config { drain_after: None, ..Config::default() }, HIGH);
     path.run(TimeDelta::from_secs(30), r_ref);
-    path.capacity = LOW;
+    path.set_capacity(LOW);
     path.run(TimeDelta::from_secs(60), r_ref);
     let mut signals = Vec::new();
     let rates: Vec<f64> = (0..100)
@@ -114,7 +114,7 @@ fn after_five_seconds_without_feedback_the_rate_is_low_and_comes_back() {
 /// end.
 fn settled(mut path: Loop) -> f64 {
     path.run(TimeDelta::from_secs(30), Loop::target_rate);
-    path.capacity = DataRate::from_kbps(1200);
+    path.set_capacity(DataRate::from_kbps(1200));
     path.run(TimeDelta::from_secs(30), Loop::target_rate);
     mean(&path.run(TimeDelta::from_secs(60), Loop::target_rate))
 }

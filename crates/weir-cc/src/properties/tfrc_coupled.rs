@@ -41,8 +41,10 @@ impl Dumbbell {
         let packet = TimeDelta::from_micros(960);
         let flows = (0..n).map(|_| {
             let mut path = flow(law, limits, Source::STEADY, capacity);
-            path.queue = packet * 62;
-            path.propagation = TimeDelta::from_millis(100);
+            path.describe_link(|link| {
+                link.queue.limit_time = Some(packet * 62);
+                link.delay = TimeDelta::from_millis(100);
+            });
             path
         });
         let mut copies = Copies::new(flows.collect(), start, 13);
@@ -54,7 +56,7 @@ impl Dumbbell {
             if tick < 20_000 {
                 before = copies.total(Loop::delivered_bits);
             } else {
-                waits += (copies.link_free - now).max(TimeDelta::ZERO).secs_f64();
+                waits += (copies.backlog() / capacity).secs_f64();
             }
         }
         let carried = copies.total(Loop::delivered_bits) - before;

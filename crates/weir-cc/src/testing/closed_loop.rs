@@ -9,6 +9,7 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use weir_net::{LinkConfig, Path, QueueConfig, Sent, Service, Time};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::{Controller, Receiver, Signal, Target};
@@ -19,7 +20,7 @@ use crate::packet::{Arrival, Ecn, SendState};
 use crate::prober::Prober;
 use crate::report::Report;
 use crate::time::{ArrivalTime, SendTime};
-use impairments::{Dice, LATE, OnItsWay};
+use impairments::{Dice, LATE, LateReport};
 use reception::Reception;
 use source::Packet;
 
@@ -29,7 +30,7 @@ pub use source::Source;
 const TICK: TimeDelta = TimeDelta::from_millis(1);
 /// Round-trip propagation delay, all of it on the forward path: feedback takes no time.
 const PROPAGATION: TimeDelta = TimeDelta::from_millis(50);
-/// Default length of the queue, at the present capacity.
+/// Default length of the queue.
 const QUEUE: TimeDelta = TimeDelta::from_millis(300);
 /// Rate of one full-size packet per round trip.
 pub const PACKET_PER_ROUND_TRIP: DataRate = DataRate::from_kbps(192);
@@ -37,14 +38,29 @@ const PADDING: DataSize = DataSize::from_bytes(255);
 /// Offset between the clocks of the hosts.
 const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 
-/// A source that fills its target, a pacer, a FIFO queue with drop-tail, a receiver that also sends receiver reports,
-/// and a reverse path without delay.
+/// A packet in flight. The time of the receiver's clock is filled in on arrival.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    arrival: Arrival,
+    /// Whether a copy arrives later.
+    copied: bool,
+}
+
+/// A source that fills its target, a pacer, a [link](weir_net::Link) with drop-tail, a receiver that also sends receiver
+/// reports, and a reverse path without delay.
 #[derive(Debug)]
 pub struct Loop {
     sender: Box<dyn Controller>,
     receiver: Box<dyn Receiver>,
+    link: LinkConfig,
+    path: Path<Flight, LateReport>,
+    /// Packets for a bottleneck outside of the loop, if there is one.
+    departures: Option<Vec<Sent<Flight>>>,
     /// Capacity of the bottleneck.
-    pub capacity: DataRate,
+    capacity: DataRate,
+    /// Share of the capacity that cross traffic leaves.
+    share: f64,
+    queuing_delay: TimeDelta,
     /// Whether no feedback arrives.
     pub feedback_cut: bool,
     /// Number of reports of the controller's receiver half.
@@ -62,18 +78,12 @@ pub struct Loop {
     /// Drift by which the receiver's clock is fast, in parts per million.
     pub clock_drift_ppm: i64,
     dice: Dice,
-    /// Length of the queue, at the present capacity.
-    pub queue: TimeDelta,
-    /// Round-trip propagation delay.
-    pub propagation: TimeDelta,
     /// Decisions of the sender half since the last call of [`Self::take_decision`], merged into one.
     decided: Option<Decision>,
     /// Whether coupling answers each decision with the rate decided.
     pub echoes: bool,
-    /// ECN field of the packets, …
+    /// ECN field of the packets.
     pub ecn: Ecn,
-    /// … which are marked, unless it is [`Ecn::NotEct`], if they would wait longer than this.
-    pub mark_above: TimeDelta,
     /// Packets that the full queue dropped.
     pub dropped: u64,
     /// Amounts sent and delivered so far.
@@ -86,11 +96,6 @@ pub struct Loop {
     pacer: Pacer,
     prober: Prober,
     history: SendHistory,
-    /// When all packets sent so far have left the bottleneck.
-    pub link_free: SendTime,
-    /// Packets by their arrival in true time; the time of the receiver's clock is filled in on arrival.
-    flying: VecDeque<(SendTime, Arrival)>,
-    on_their_way: VecDeque<OnItsWay>,
     reception: Reception,
 }
 
@@ -113,10 +118,17 @@ impl Loop {
         source: Source,
         capacity: DataRate,
     ) -> Self {
+        let queue = QueueConfig { limit_time: Some(QUEUE), ..QueueConfig::default() };
+        let link = LinkConfig { queue, ..LinkConfig::new(Service::Constant(capacity), PROPAGATION) };
         Self {
             sender,
             receiver,
+            path: path_over(&link),
+            link,
+            departures: None,
             capacity,
+            share: 1.0,
+            queuing_delay: TimeDelta::ZERO,
             feedback_cut: false,
             reports: 0,
             source_limit: DataRate::MAX,
@@ -126,12 +138,9 @@ impl Loop {
             clock_step: TimeDelta::ZERO,
             clock_drift_ppm: 0,
             dice: Dice(1),
-            queue: QUEUE,
-            propagation: PROPAGATION,
             decided: None,
             echoes: false,
             ecn: Ecn::NotEct,
-            mark_above: QUEUE,
             dropped: 0,
             sent: DataSize::ZERO,
             delivered: DataSize::ZERO,
@@ -142,11 +151,56 @@ impl Loop {
             pacer: Pacer::new(TICK),
             prober: Prober::new(),
             history: SendHistory::new(TimeDelta::from_secs(5)),
-            link_free: SendTime::ZERO,
-            flying: VecDeque::new(),
-            on_their_way: VecDeque::new(),
             reception: Reception::default(),
         }
+    }
+
+    /// Changes the description of the bottleneck, before the first packet: its queue, its marks, or its propagation
+    /// delay, which is that of the round trip.
+    ///
+    /// # Panics
+    /// If the description makes no link.
+    pub fn describe_link(&mut self, change: impl FnOnce(&mut LinkConfig)) {
+        change(&mut self.link);
+        self.path = path_over(&self.link);
+    }
+
+    /// The description of the bottleneck.
+    pub(crate) fn link(&self) -> &LinkConfig {
+        &self.link
+    }
+
+    /// The present capacity of the bottleneck.
+    pub fn capacity(&self) -> DataRate {
+        self.capacity
+    }
+
+    /// Changes the capacity of the bottleneck from now on.
+    pub fn set_capacity(&mut self, capacity: DataRate) {
+        self.capacity = capacity;
+        self.link.service = Service::Constant(capacity);
+        self.path.set_rate(true_time(self.now), capacity);
+    }
+
+    /// Cross traffic leaves this share of the capacity to the packets sent from now on; above 1, some that the capacity
+    /// does not include has gone. Packets in the queue are ahead of it, so that their delay does not change.
+    pub(crate) fn set_share(&mut self, share: f64) {
+        self.share = share;
+    }
+
+    /// Sends packets over a bottleneck outside of the loop from now on ([`Self::take_departures`]).
+    pub(crate) fn leave_link(&mut self) {
+        self.departures = Some(Vec::new());
+    }
+
+    /// The packets for the bottleneck outside of the loop since the last call.
+    pub(crate) fn take_departures(&mut self) -> impl Iterator<Item = Sent<Flight>> {
+        self.departures.iter_mut().flat_map(|departures| departures.drain(..))
+    }
+
+    /// A packet comes out of the bottleneck outside of the loop at `at`.
+    pub(crate) fn insert(&mut self, at: Time, flight: Flight) {
+        self.path.insert(at, flight);
     }
 
     /// Runs for `span`, and returns the values of `watch` after each ms.
@@ -202,7 +256,7 @@ impl Loop {
 
     /// The queuing delay of a packet that leaves now.
     pub fn queuing_delay(&self) -> TimeDelta {
-        (self.link_free - self.now).max(TimeDelta::ZERO)
+        self.queuing_delay
     }
 
     /// Takes the decisions since the last call, merged into one.
@@ -259,6 +313,7 @@ impl Loop {
             self.pacer.on_queued(self.now);
         }
         self.send();
+        self.queuing_delay = self.path.backlog(true_time(self.now)).bytes / self.capacity;
     }
 
     fn state(&self) -> SendState {
@@ -314,48 +369,45 @@ impl Loop {
     }
 
     fn transmit(&mut self, id: u64, packet: &Packet) {
-        let begin = self.link_free.max(self.now);
-        let wait = begin - self.now;
-        if wait > self.queue {
-            self.dropped += 1;
-            return;
-        }
         if self.dice.shows(self.random_loss) {
             return;
         }
-        let marked = self.ecn != Ecn::NotEct && wait > self.mark_above;
-        self.link_free = begin + packet.size / self.capacity;
         let arrival = Arrival {
             id,
             departure: self.now,
             at: ArrivalTime::ZERO,
             size: packet.size,
-            ecn: if marked { Ecn::Ce } else { self.ecn },
+            ecn: self.ecn,
             media_time: packet.media_time,
             marker: packet.last,
             stamp: self.sender.stamp().unwrap_or_default(),
         };
-        let (at, Impairments { copied, late, .. }) = (self.link_free + self.propagation, self.impairments);
-        let at = if self.dice.shows(late) { at + LATE } else { at };
-        self.fly(at, arrival);
-        if self.dice.shows(copied) {
-            self.fly(at + LATE, arrival);
+        let Impairments { copied, late, .. } = self.impairments;
+        let extra_delay = if self.dice.shows(late) { LATE } else { TimeDelta::ZERO };
+        let flight = Flight { arrival, copied: self.dice.shows(copied) };
+        let ecn_capable = self.ecn != Ecn::NotEct;
+        // The packet and the cross traffic that came with it.
+        let size = DataSize::from_bytes((packet.size.bytes() as f64 / self.share).round() as u64);
+        let sent = Sent { ecn_capable, extra_delay, ..Sent::new(flight, size) };
+        match &mut self.departures {
+            Some(departures) => departures.push(sent),
+            None => self.dropped += u64::from(self.path.send(true_time(self.now), sent).is_err()),
         }
     }
 
-    fn fly(&mut self, at: SendTime, arrival: Arrival) {
-        let place = self.flying.partition_point(|&(other, _)| other <= at);
-        self.flying.insert(place, (at, arrival));
-    }
-
     fn arrive(&mut self) {
-        while let Some(&(at, packet)) = self.flying.front()
-            && at <= self.now
-        {
-            self.receiver.on_arrival(&Arrival { at: self.receiver_clock(at), ..packet });
-            self.reception.on_arrival(packet.id);
-            self.delivered += packet.size;
-            self.flying.pop_front();
+        while let Some(arrived) = self.path.arrival(true_time(self.now)) {
+            let Flight { mut arrival, copied } = arrived.packet;
+            if arrived.marked {
+                arrival.ecn = Ecn::Ce;
+            }
+            if copied {
+                self.path.insert(arrived.at + LATE, Flight { arrival, copied: false });
+            }
+            arrival.at = self.receiver_clock(SendTime::from_nanos(arrived.at.nanos() as i64));
+            self.receiver.on_arrival(&arrival);
+            self.reception.on_arrival(arrival.id);
+            self.delivered += arrival.size;
         }
     }
 
@@ -368,9 +420,7 @@ impl Loop {
 
     /// Delivers the delayed reports that are due.
     fn hear_late_reports(&mut self, state: &SendState) {
-        while self.on_their_way.front().is_some_and(|late| late.due <= self.now)
-            && let Some(late) = self.on_their_way.pop_front()
-        {
+        while let Some(late) = self.path.answered(true_time(self.now)) {
             let decision = hear(self.now, &late.report(), state, &mut self.history, &mut *self.sender);
             self.on_decision(decision);
         }
@@ -387,7 +437,7 @@ impl Loop {
             }
             let late = self.dice.shows(reports_late);
             if late || self.dice.shows(reports_copied) {
-                self.on_their_way.push_back(OnItsWay::new(self.now + LATE, &report));
+                self.path.answer_at(true_time(self.now) + LATE, LateReport::new(&report));
             }
             if !late {
                 let decision = hear(self.now, &report, &state, &mut self.history, &mut *self.sender);
@@ -402,6 +452,16 @@ impl Loop {
             self.on_decision(decision);
         }
     }
+}
+
+/// A path without delay back.
+fn path_over(link: &LinkConfig) -> Path<Flight, LateReport> {
+    Path::new(link, 0, TimeDelta::ZERO).expect("the description makes a link")
+}
+
+/// The sender's clock shows the true time.
+fn true_time(at: SendTime) -> Time {
+    Time::from_nanos(at.nanos().max(0) as u64)
 }
 
 fn value_of(name: &str, signals: &[Signal], read: impl FnOnce(&mut [f64])) -> f64 {

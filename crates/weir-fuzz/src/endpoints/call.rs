@@ -8,7 +8,7 @@ use weir_wire::rtcp::messages;
 
 use super::flow::{Flow, SENDER, limits};
 use super::forge;
-use super::path::Path;
+use super::path::{Forward, Path};
 use crate::input::Input;
 
 const ROOM: usize = 1472;
@@ -135,12 +135,16 @@ impl Call {
     /// Delivers the packets and reports that have arrived.
     fn deliver(&mut self) {
         let (here, there) = (self.here(), self.there());
-        while let Some((place, packet)) = self.path.packet(self.now) {
-            let flow = &mut self.flows[place];
-            flow.receiver.on_packet(there, &packet.header, packet.payload, flow.ecn);
-        }
-        while let Some(bytes) = self.path.sender_report(self.now) {
-            self.flows.iter_mut().for_each(|flow| flow.receiver.on_rtcp(there, &bytes));
+        while let Some(arrived) = self.path.arrival(self.now) {
+            match arrived {
+                Forward::Media(place, packet) => {
+                    let flow = &mut self.flows[place];
+                    flow.receiver.on_packet(there, &packet.header, packet.payload, flow.ecn);
+                }
+                Forward::SenderReport(bytes) => {
+                    self.flows.iter_mut().for_each(|flow| flow.receiver.on_rtcp(there, &bytes));
+                }
+            }
         }
         while let Some(bytes) = self.path.answer(self.now) {
             self.session.on_rtcp(here, &bytes);

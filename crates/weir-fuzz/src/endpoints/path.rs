@@ -1,52 +1,83 @@
-//! The packets in flight between the ends, by true time in nanoseconds.
+//! The path between the ends, by true time in nanoseconds, with impairments.
 
-use std::collections::VecDeque;
-
+use weir_cc::{DataRate, DataSize, TimeDelta};
 use weir_media::MediaPacket;
+use weir_net::{LinkConfig, QueueConfig, Sent, Service, Time};
 
 use crate::input::Input;
 
 /// Capacity in packets; more are dropped.
 const MOST: usize = 5000;
+const RATE: DataRate = DataRate::from_mbps(1000);
+/// Longest delay of either way.
+const LONGEST: u64 = 2_000_000_000;
+
+/// A packet on its way to the receivers.
+#[derive(Clone, Debug)]
+pub(super) enum Forward {
+    /// A media packet with the index of its flow.
+    Media(usize, MediaPacket),
+    SenderReport(Vec<u8>),
+}
 
 #[derive(Debug)]
 pub(super) struct Path {
+    wire: weir_net::Path<Forward, Vec<u8>>,
     /// The one-way delay.
-    delay: i64,
+    delay: TimeDelta,
+    /// Further delay of the next media packet, which others overtake.
+    late: TimeDelta,
+    /// Whether the next media packet comes twice.
+    copied: bool,
     /// Counts of the next media packets and of the next reports to be lost.
     lost: [u32; 2],
     /// Whether departing packets are held back.
     held: bool,
-    /// Packets with the index of their flow.
-    there: VecDeque<(i64, (usize, MediaPacket))>,
-    back: VecDeque<(i64, Vec<u8>)>,
-    /// Sender reports.
-    reports: VecDeque<(i64, Vec<u8>)>,
 }
 
 impl Default for Path {
     fn default() -> Self {
-        let (there, back, reports) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
-        Self { delay: 25_000_000, lost: [0; 2], held: false, there, back, reports }
+        let queue = QueueConfig { limit_packets: Some(MOST as u32), ..QueueConfig::default() };
+        let link = LinkConfig { queue, ..LinkConfig::new(Service::Constant(RATE), TimeDelta::ZERO) };
+        Self {
+            wire: weir_net::Path::new(&link, 0, TimeDelta::ZERO).expect("its rate is above zero"),
+            delay: TimeDelta::from_millis(25),
+            late: TimeDelta::ZERO,
+            copied: false,
+            lost: [0; 2],
+            held: false,
+        }
     }
 }
 
 impl Path {
     pub(super) fn send(&mut self, now: i64, flow: usize, packet: MediaPacket) {
-        if !self.loses(0) && self.there.len() < MOST {
-            self.there.push_back((now + self.delay, (flow, packet)));
+        if self.loses(0) {
+            return;
+        }
+        let size = packet.header.wire_len() + usize::from(packet.payload);
+        let late = core::mem::take(&mut self.late);
+        if core::mem::take(&mut self.copied) {
+            self.wire.insert(time(now) + self.delay, Forward::Media(flow, packet));
+        }
+        self.forward(now, size, self.delay + late, Forward::Media(flow, packet));
+    }
+
+    pub(super) fn report_of_sender(&mut self, now: i64, bytes: &[u8]) {
+        self.forward(now, bytes.len(), self.delay, Forward::SenderReport(bytes.to_vec()));
+    }
+
+    fn forward(&mut self, now: i64, size: usize, extra_delay: TimeDelta, packet: Forward) {
+        if self.wire.packets() < MOST {
+            let size = DataSize::from_bytes(size as u64);
+            // A full queue drops it.
+            let _ = self.wire.send(time(now), Sent { extra_delay, ..Sent::new(packet, size) });
         }
     }
 
     pub(super) fn report(&mut self, now: i64, bytes: &[u8]) {
-        if !self.loses(1) && self.back.len() < MOST {
-            self.back.push_back((now + self.delay, bytes.to_vec()));
-        }
-    }
-
-    pub(super) fn report_of_sender(&mut self, now: i64, bytes: &[u8]) {
-        if self.reports.len() < MOST {
-            self.reports.push_back((now + self.delay, bytes.to_vec()));
+        if !self.loses(1) && self.wire.answers().len() < MOST {
+            self.wire.answer_at(time(now) + self.delay, bytes.to_vec());
         }
     }
 
@@ -56,53 +87,41 @@ impl Path {
         lost
     }
 
-    /// A packet that has arrived.
-    pub(super) fn packet(&mut self, now: i64) -> Option<(usize, MediaPacket)> {
-        Self::due(&mut self.there, now, self.held)
+    /// A packet that has arrived at the receivers.
+    pub(super) fn arrival(&mut self, now: i64) -> Option<Forward> {
+        if self.held {
+            return None;
+        }
+        self.wire.arrival(time(now)).map(|arrived| arrived.packet)
     }
 
     /// A report that has arrived.
     pub(super) fn answer(&mut self, now: i64) -> Option<Vec<u8>> {
-        Self::due(&mut self.back, now, self.held)
-    }
-
-    /// A sender report that has arrived.
-    pub(super) fn sender_report(&mut self, now: i64) -> Option<Vec<u8>> {
-        Self::due(&mut self.reports, now, self.held)
-    }
-
-    fn due<T>(way: &mut VecDeque<(i64, T)>, now: i64, held: bool) -> Option<T> {
-        let comes = !held && way.front().is_some_and(|(at, _)| *at <= now);
-        comes.then(|| way.pop_front()).flatten().map(|(_, what)| what)
+        if self.held { None } else { self.wire.answered(time(now)) }
     }
 
     /// The time of the next arrival.
     pub(super) fn next(&self) -> Option<i64> {
-        let at = |at: Option<&i64>| at.copied().filter(|_| !self.held);
-        let (there, back) = (self.there.front().map(|(at, _)| at), self.back.front().map(|(at, _)| at));
-        [at(there), at(back), at(self.reports.front().map(|(at, _)| at))].into_iter().flatten().min()
+        self.wire.next_event().filter(|_| !self.held).map(|at| at.nanos() as i64)
     }
 
     /// An impairment: losses, another delay, an outage or its end, reordering, a copy, changed bits.
     pub(super) fn befall(&mut self, input: &mut Input<'_>) {
+        let delay = |input: &mut Input<'_>| TimeDelta::from_nanos(input.below(LONGEST) as i64);
         match input.below(7) {
             0 => self.lost[0] = input.below(300) as u32,
             1 => self.lost[1] = input.below(60) as u32,
-            2 => self.delay = input.below(2_000_000_000) as i64,
+            2 => self.delay = delay(input),
             3 => self.held = !self.held,
-            4 if self.there.len() > 1 => {
-                let (one, other) =
-                    (input.below(self.there.len() as u64), input.below(self.there.len() as u64));
-                self.there.swap(one as usize, other as usize);
-            }
-            5 => self.there.extend(self.there.front().copied()),
+            4 => self.late = delay(input),
+            5 => self.copied = true,
             _ => self.garble(input),
         }
     }
 
     /// Bits of the oldest report change, or its end is missing.
     fn garble(&mut self, input: &mut Input<'_>) {
-        let Some((_, bytes)) = self.back.front_mut() else { return };
+        let Some(bytes) = self.wire.answers().next() else { return };
         for _ in 0..=input.below(4) {
             let place = input.u16() as usize % bytes.len().max(1);
             if let Some(byte) = bytes.get_mut(place) {
@@ -113,4 +132,8 @@ impl Path {
             bytes.truncate(input.u16() as usize);
         }
     }
+}
+
+fn time(now: i64) -> Time {
+    Time::from_nanos(now.max(0) as u64)
 }

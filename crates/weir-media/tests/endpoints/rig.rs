@@ -1,6 +1,4 @@
-//! A call over the simplest link: a FIFO queue with drop-tail in one direction, only a delay in the other.
-
-use std::collections::VecDeque;
+//! A call over a path: a link with drop-tail in one direction, only a delay in the other.
 
 use weir_cc::coupled::Statistics;
 use weir_cc::dccc::{self, Dccc, DcccObserver};
@@ -13,6 +11,7 @@ use weir_cc::scream::{self, v2::ScreamV2};
 use weir_cc::tfrc::{self, Tfrc, TfrcObserver};
 use weir_cc::{ArrivalTime, AtReceiver, Controller, Ecn, PathEvent, RateLimits, Receiver, SendTime};
 use weir_media::{EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender, SenderSeeds};
+use weir_net::{LinkConfig, Path, QueueConfig, Sent, Service, Time};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 pub(crate) const SENDER: u32 = 1;
@@ -121,16 +120,14 @@ enum OnWire {
 pub(crate) struct Call {
     pub(crate) sender: MediaSender,
     receiver: MediaReceiver,
-    capacity: DataRate,
+    /// The path, whose packets carry the number of their route.
+    path: Path<(u32, OnWire), Vec<u8>>,
     /// Additional delay of the present route over the first one; the number of routes before it, and the number of
     /// those that the receiver knows.
     longer: TimeDelta,
     routes: u32,
     routes_known: u32,
     now: SendTime,
-    link_free: SendTime,
-    forward: VecDeque<(SendTime, (u32, OnWire))>,
-    backward: VecDeque<(SendTime, Vec<u8>)>,
     /// Distance of lost media packets; 0 for no loss.
     pub(crate) media_loss: u64,
     /// Distance of the receiver's RTCP packets that arrive; 0 if none does.
@@ -149,14 +146,11 @@ impl Call {
         Self {
             sender,
             receiver: media_receiver(receiver, config),
-            capacity,
+            path: path(capacity, QUEUE),
             longer: TimeDelta::ZERO,
             routes: 0,
             routes_known: 0,
             now: SendTime::ZERO,
-            link_free: SendTime::ZERO,
-            forward: VecDeque::new(),
-            backward: VecDeque::new(),
             media_loss: 0,
             reports_kept: 1,
             packets: 0,
@@ -193,13 +187,13 @@ impl Call {
     fn next_event(&self) -> Option<SendTime> {
         let receiver =
             self.receiver.next_timeout().map(|due| SendTime::ZERO + (due - receiver_clock(SendTime::ZERO)));
-        let forward = self.forward.front().map(|(due, _)| *due);
-        let backward = self.backward.front().map(|(due, _)| *due);
-        [self.sender.next_timeout(), receiver, forward, backward].into_iter().flatten().min()
+        let path = self.path.next_event().map(send_time);
+        [self.sender.next_timeout(), receiver, path].into_iter().flatten().min()
     }
 
     fn deliver_forward(&mut self) {
-        while let Some((route, what)) = take_due(&mut self.forward, self.now) {
+        while let Some(arrived) = self.path.arrival(true_time(self.now)) {
+            let (route, what) = arrived.packet;
             let at = receiver_clock(self.now);
             if route > self.routes_known {
                 self.routes_known = route;
@@ -220,7 +214,7 @@ impl Call {
     }
 
     fn deliver_backward(&mut self) {
-        while let Some(bytes) = take_due(&mut self.backward, self.now) {
+        while let Some(bytes) = self.path.answered(true_time(self.now)) {
             let told = self.sender.on_rtcp(self.now, &bytes);
             self.statistics.extend(told.statistics);
             let rtt = told.rtt;
@@ -248,11 +242,9 @@ impl Call {
     }
 
     fn transmit(&mut self, bytes: u64, what: OnWire) {
-        let begin = self.link_free.max(self.now);
-        if begin - self.now <= QUEUE {
-            self.link_free = begin + DataSize::from_bytes(bytes) / self.capacity;
-            self.forward.push_back((self.link_free + PROPAGATION + self.longer, (self.routes, what)));
-        }
+        let sent = Sent::new((self.routes, what), DataSize::from_bytes(bytes));
+        // A full queue drops it.
+        let _ = self.path.send(true_time(self.now), Sent { extra_delay: self.longer, ..sent });
     }
 
     fn drain_receiver(&mut self) {
@@ -260,7 +252,7 @@ impl Call {
         for bytes in poll_all(&mut self.receiver, at) {
             self.reports += 1;
             if every(self.reports_kept, self.reports) {
-                self.backward.push_back((self.now + PROPAGATION, bytes.clone()));
+                self.path.answer(true_time(self.now), bytes.clone());
             }
             let law = self.receiver.receiver();
             let mut signals = vec![0.0; law.signals().len()];
@@ -284,9 +276,20 @@ fn receiver_clock(at: SendTime) -> ArrivalTime {
     ArrivalTime::ZERO + OFFSET + (at - SendTime::ZERO)
 }
 
-fn take_due<T>(queue: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<T> {
-    queue.front().filter(|(due, _)| *due <= now)?;
-    queue.pop_front().map(|(_, what)| what)
+/// A path with a queue of this length, and the propagation delay in either direction.
+pub(crate) fn path<P>(capacity: DataRate, queue: TimeDelta) -> Path<P, Vec<u8>> {
+    let queue = QueueConfig { limit_time: Some(queue), ..QueueConfig::default() };
+    let link = LinkConfig { queue, ..LinkConfig::new(Service::Constant(capacity), PROPAGATION) };
+    Path::new(&link, 0, PROPAGATION).unwrap()
+}
+
+/// The sender's clock shows the true time.
+pub(crate) fn true_time(at: SendTime) -> Time {
+    Time::from_nanos(at.nanos() as u64)
+}
+
+pub(crate) fn send_time(at: Time) -> SendTime {
+    SendTime::from_nanos(at.nanos() as i64)
 }
 
 fn every(one_of: u64, number: u64) -> bool {

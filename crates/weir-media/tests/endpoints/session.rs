@@ -1,15 +1,14 @@
 //! Several flows of one host to one peer.
 
-use std::collections::VecDeque;
-
 use weir_cc::gcc::goog_cc::{self, GoogCc};
 use weir_cc::{AllocatedRate, ArrivalTime, DataRate, DataSize, Decision, Ecn, SendTime, Target, TimeDelta};
 use weir_media::{
     FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds, Session, Timer, Wake,
 };
+use weir_net::Sent;
 use weir_wire::rtcp::{self, Message, Remb};
 
-use crate::rig::{Halves, RECEIVER, RTCP_ROOM, config, gcc_2016, limits, nada};
+use crate::rig::{Halves, RECEIVER, RTCP_ROOM, config, gcc_2016, limits, nada, path, send_time, true_time};
 
 const FIRST: u32 = 11;
 const SECOND: u32 = 22;
@@ -221,28 +220,10 @@ fn a_timer_says_whose_it_is_and_its_decision_comes_out() {
     }
 }
 
-/// A path of 2 Mbit/s and 25 ms in either direction with an unlimited queue: packets in flight with their arrival
-/// times.
-#[derive(Default)]
-struct Wire {
-    free: i64,
-    there: VecDeque<(SendTime, usize, MediaPacket)>,
-    back: VecDeque<(SendTime, Vec<u8>)>,
-}
-
-impl Wire {
-    const DELAY: TimeDelta = TimeDelta::from_millis(25);
-
-    fn send(&mut self, now: SendTime, flow: FlowId, packet: MediaPacket) {
-        let size = DataSize::from_bytes(packet.header.wire_len() as u64 + u64::from(packet.payload));
-        self.free = self.free.max(now.nanos()) + (size / DataRate::from_mbps(2)).nanos();
-        self.there.push_back((SendTime::from_nanos(self.free) + Self::DELAY, flow.number(), packet));
-    }
-}
-
 /// The decisions of both flows in 20 s, by a plain loop, and the number of RTCP packets with per-packet reports.
 fn two_flows(config: &MediaConfig) -> (Vec<(SendTime, FlowId, Decision)>, usize) {
-    let (mut session, mut receivers, mut wire) = (Session::new(), Vec::new(), Wire::default());
+    let (mut session, mut receivers) = (Session::new(), Vec::new());
+    let mut path = path(DataRate::from_mbps(2), TimeDelta::from_secs(60));
     for ssrc in [FIRST, SECOND] {
         let (controller, receiver) = nada();
         let id = session.add(flow((controller, nada().1), ssrc)).unwrap();
@@ -253,16 +234,20 @@ fn two_flows(config: &MediaConfig) -> (Vec<(SendTime, FlowId, Decision)>, usize)
     let mut told = 0;
     while now < ms(20_000) {
         let far = ArrivalTime::from_nanos(now.nanos());
-        while wire.there.front().is_some_and(|first| first.0 <= now) {
-            let (_, flow, packet) = wire.there.pop_front().unwrap();
+        while let Some(arrived) = path.arrival(true_time(now)) {
+            let (flow, packet): (usize, MediaPacket) = arrived.packet;
             receivers[flow].on_packet(far, &packet.header, packet.payload, Ecn::NotEct);
         }
-        while wire.back.front().is_some_and(|first| first.0 <= now) {
-            session.on_rtcp(now, &wire.back.pop_front().unwrap().1);
+        while let Some(bytes) = path.answered(true_time(now)) {
+            session.on_rtcp(now, &bytes);
         }
         let wake = loop {
             match session.poll(now, &mut room) {
-                Output::Packet(flow, packet) => wire.send(now, flow, packet),
+                Output::Packet(flow, packet) => {
+                    let bytes = packet.header.wire_len() as u64 + u64::from(packet.payload);
+                    let sent = Sent::new((flow.number(), packet), DataSize::from_bytes(bytes));
+                    path.send(true_time(now), sent).unwrap();
+                }
                 Output::Decision(flow, decision) => decided.push((now, flow, decision)),
                 Output::Wake(wake) => break wake,
                 _ => {}
@@ -272,16 +257,14 @@ fn two_flows(config: &MediaConfig) -> (Vec<(SendTime, FlowId, Decision)>, usize)
             while let Some(length) = receiver.poll_rtcp(far, &mut room) {
                 let messages = rtcp::messages(&room[..length]);
                 told += messages.filter(|message| matches!(message, Ok(Message::Twcc(_)))).count();
-                wire.back.push_back((now + Wire::DELAY, room[..length].to_vec()));
+                path.answer(true_time(now), room[..length].to_vec());
             }
         }
         let reports = receivers.iter().filter_map(MediaReceiver::next_timeout).min();
-        let (there, back) = (wire.there.front(), wire.back.front());
         let next = [
             wake.map(|wake| wake.at),
             reports.map(|at| SendTime::from_nanos(at.nanos())),
-            there.map(|first| first.0),
-            back.map(|first| first.0),
+            path.next_event().map(send_time),
         ];
         now = now.max(next.into_iter().flatten().min().expect("something goes on"));
     }

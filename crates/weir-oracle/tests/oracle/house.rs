@@ -17,7 +17,8 @@ use modules::Modules;
 /// The layers (floors in `ARCHITECTURE.md`) from below; crates of one layer do not depend on each other.
 const FLOORS: [&[&str]; 10] = [
     &["weir-units"],
-    &["weir-cc", "weir-wire", "weir-net"],
+    &["weir-net", "weir-wire"],
+    &["weir-cc"],
     &["weir-media", "weir-registry"],
     &["weir-world", "weir-form"],
     &["weir-sim", "weir-import"],

@@ -6,9 +6,10 @@ use weir_media::{
     CoupledFlow, CoupledFlows, Desired, EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender,
     Output, PacketFormat, SenderSeeds, Session,
 };
+use weir_net::Service;
 use weir_wire::rtcp::Nada;
 
-use super::path::{ROOM, Wires, due, limits, wire_bytes};
+use super::path::{CallPath, Forward, ROOM, limits, wire_bytes};
 use super::seen::{ObservedCall, number_before};
 use super::setting::{ONE_WAY, RECEIVER, SENDER, Span, clock};
 use weir_scenario::registry::{Registry, RegistryError};
@@ -64,24 +65,28 @@ impl Pair<'_> {
             }
         }
         let mut seen = ObservedCall::new(PacketFormat::default());
-        let mut path = Wires::<(usize, MediaPacket)>::default();
+        let mut path = CallPath::<(usize, MediaPacket)>::new(Service::Constant(CAPACITY));
         let (mut bytes, mut forged, mut room) = (0, self.span.from, [0; ROOM]);
         while now < self.span.to {
-            while let Some((_, (place, packet))) = due(&mut path.there, now) {
-                let receiver = &mut receivers[place];
-                receiver.on_packet(clock(now), &packet.header, packet.payload, Ecn::NotEct);
-            }
-            while let Some((_, report)) = due(&mut path.reports, now) {
-                for receiver in &mut receivers {
-                    receiver.on_rtcp(clock(now), &report);
+            while let Some(arrived) = path.arrival(now) {
+                match arrived {
+                    Forward::Media((place, packet)) => {
+                        let receiver = &mut receivers[place];
+                        receiver.on_packet(clock(now), &packet.header, packet.payload, Ecn::NotEct);
+                    }
+                    Forward::Rtcp(report) => {
+                        for receiver in &mut receivers {
+                            receiver.on_rtcp(clock(now), &report);
+                        }
+                    }
                 }
             }
             for receiver in &mut receivers {
                 while let Some(length) = receiver.poll_rtcp(clock(now), &mut room) {
-                    path.back.push_back((now + ONE_WAY, room[..length].to_vec()));
+                    path.answer_at(now + ONE_WAY, &room[..length]);
                 }
             }
-            while let Some((_, report)) = due(&mut path.back, now) {
+            while let Some(report) = path.answered(now) {
                 session.on_rtcp(now, &report);
             }
             if forged <= now {
@@ -100,10 +105,10 @@ impl Pair<'_> {
                         if id.number() == 1 {
                             seen.on_packet(now, &packet);
                         }
-                        path.send(now, CAPACITY, wire_bytes(&packet), (id.number(), packet));
+                        path.send(now, wire_bytes(&packet), (id.number(), packet));
                     }
                     Output::Rtcp(_, length) => {
-                        path.reports.push_back((now + ONE_WAY, room[..length].to_vec()));
+                        path.send_report(now, &room[..length]);
                     }
                     Output::Wake(wake) => break wake.map(|wake| wake.at),
                     _ => {}
@@ -111,7 +116,7 @@ impl Pair<'_> {
             };
             let reports = receivers.iter().filter_map(MediaReceiver::next_timeout);
             let reports = reports.map(|at| now + (at - clock(now)));
-            let waits = [wake, coupled.next_timeout(), path.next(), Some(forged)];
+            let waits = [wake, coupled.next_timeout(), path.next_event(), Some(forged)];
             let next = waits.into_iter().flatten().chain(reports).min().unwrap_or(self.span.to);
             // The clock always advances, even if a timer is already due.
             now = next.max(now + TimeDelta::from_micros(10));

@@ -1,9 +1,8 @@
 //! Call over one path with an attacker that sends RTCP to its sender.
 
-use std::collections::VecDeque;
-
-use weir_cc::{DataRate, Ecn, RateLimits, ReportKind, SendTime, TimeDelta};
+use weir_cc::{DataRate, DataSize, Ecn, RateLimits, ReportKind, SendTime, TimeDelta};
 use weir_media::{Alarm, EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender, SenderSeeds};
+use weir_net::{LinkConfig, Path, QueueConfig, Sent, Service, Time};
 
 use super::attacks::Role;
 use super::forge::Forger;
@@ -92,7 +91,7 @@ impl Call<'_> {
         let mut sender = MediaSender::new(halves.controller, config, SENDER, seeds);
         sender.believe_only(&[RECEIVER]);
         let mut receiver = MediaReceiver::new(halves.receiver, config, RECEIVER, SENDER, 3);
-        let mut path = Wires::<MediaPacket>::default();
+        let mut path = CallPath::<MediaPacket>::new(self.service());
         let mut seen = ObservedCall::new(halves.packet_format);
         let (end, mut now) = (self.span.to + self.afterwards, SendTime::ZERO);
         let (mut step_end, mut room) = (SendTime::ZERO + STEP, [0; ROOM]);
@@ -106,27 +105,29 @@ impl Call<'_> {
                 step_end += STEP;
             }
             // Forward path: arrivals at the receiver.
-            while let Some((_, packet)) = due(&mut path.there, now) {
-                *course.arrived.last_mut().expect("a step is open") += u64::from(packet.payload);
-                let ecn = forger.as_ref().map_or(Ecn::NotEct, |forger| forger.ecn(now));
-                receiver.on_packet(clock(now), &packet.header, packet.payload, ecn);
+            while let Some(arrived) = path.arrival(now) {
+                match arrived {
+                    Forward::Media(packet) => {
+                        *course.arrived.last_mut().expect("a step is open") += u64::from(packet.payload);
+                        let ecn = forger.as_ref().map_or(Ecn::NotEct, |forger| forger.ecn(now));
+                        receiver.on_packet(clock(now), &packet.header, packet.payload, ecn);
+                    }
+                    Forward::Rtcp(bytes) => receiver.on_rtcp(clock(now), &bytes),
+                }
             }
             if let Some(packet) = forger.as_ref().and_then(|forger| forger.media(now, &seen)) {
                 receiver.on_packet(clock(now), &packet.header, packet.payload, Ecn::NotEct);
             }
-            while let Some((_, bytes)) = due(&mut path.reports, now) {
-                receiver.on_rtcp(clock(now), &bytes);
-            }
             while let Some(length) = receiver.poll_rtcp(clock(now), &mut room) {
                 let at = now + ONE_WAY;
                 let at = forger.as_ref().map_or(at, |forger| forger.held_back(at));
-                path.back.push_back((at, room[..length].to_vec()));
+                path.answer_at(at, &room[..length]);
             }
             // Return path: honest reports, unless the receiver is the attacker, and forged ones.
             let alone = forger
                 .as_ref()
                 .is_some_and(|forger| forger.is_active(now) && forger.role() == Role::Receiver);
-            while let Some((_, bytes)) = due(&mut path.back, now) {
+            while let Some(bytes) = path.answered(now) {
                 seen.on_report(now, &bytes);
                 let replaced = forger.as_mut().filter(|_| alone).map(|forger| forger.replace(&bytes));
                 if let Some(bytes) = replaced.unwrap_or(Some(bytes)) {
@@ -144,13 +145,11 @@ impl Call<'_> {
             while let Some(packet) = sender.poll_packet(now) {
                 *course.sent.last_mut().expect("a step is open") += u64::from(packet.payload);
                 seen.on_packet(now, &packet);
-                let under_attack = self.span.contains(now);
-                let capacity = self.narrowed.filter(|_| under_attack).unwrap_or(CAPACITY);
-                path.send(now, capacity, wire_bytes(&packet), packet);
+                path.send(now, wire_bytes(&packet), packet);
             }
             while let Some(length) = sender.poll_rtcp(now, &mut room) {
                 seen.on_sender_report(&room[..length]);
-                path.reports.push_back((now + ONE_WAY, room[..length].to_vec()));
+                path.send_report(now, &room[..length]);
             }
             while let Some(alarm) = sender.take_alarm() {
                 resume = if matches!(alarm, Alarm::Stopped(_)) { Some(now + RESUME) } else { resume };
@@ -166,7 +165,7 @@ impl Call<'_> {
             let waits = [
                 sender.next_timeout(),
                 receiver.next_timeout().map(|at| now + (at - clock(now))),
-                path.next(),
+                path.next_event(),
                 forger.as_ref().and_then(|forger| forger.next(now)),
                 Some(step_end),
                 resume,
@@ -177,6 +176,12 @@ impl Call<'_> {
         }
         course.refused = sender.refused_reports().total();
         Ok(course)
+    }
+
+    fn service(&self) -> Service {
+        let Some(narrowed) = self.narrowed else { return Service::Constant(CAPACITY) };
+        let Span { from, to } = self.span;
+        Service::Steps(vec![(Time::ZERO, CAPACITY), (true_time(from), narrowed), (true_time(to), CAPACITY)])
     }
 }
 
@@ -189,46 +194,61 @@ impl CallSeries {
     }
 }
 
-/// Next item that has arrived by `now`.
-pub(super) fn due<T>(way: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<(SendTime, T)> {
-    way.front().is_some_and(|(at, _)| *at <= now).then(|| way.pop_front())?
-}
-
 /// Bytes of a packet on the link.
 pub(super) fn wire_bytes(packet: &MediaPacket) -> u64 {
     packet.header.wire_len() as u64 + u64::from(packet.payload) + BELOW
 }
 
-/// Packets and reports in transit.
-pub(super) struct Wires<P> {
-    free: SendTime,
-    pub(super) there: VecDeque<(SendTime, P)>,
-    /// Sender reports, which have no queuing delay.
-    pub(super) reports: VecDeque<(SendTime, Vec<u8>)>,
-    pub(super) back: VecDeque<(SendTime, Vec<u8>)>,
+/// A packet on its way to the receivers.
+#[derive(Clone, Debug)]
+pub(super) enum Forward<P> {
+    Media(P),
+    /// A sender report.
+    Rtcp(Vec<u8>),
 }
 
-impl<P> Default for Wires<P> {
-    fn default() -> Self {
-        let (reports, back) = (VecDeque::new(), VecDeque::new());
-        Self { free: SendTime::ZERO, there: VecDeque::new(), reports, back }
+/// The path of a call, with the receiver's reports on the way back.
+pub(super) struct CallPath<P>(Path<Forward<P>, Vec<u8>>);
+
+impl<P> CallPath<P> {
+    pub(super) fn new(service: Service) -> Self {
+        let queue = QueueConfig { limit_time: Some(QUEUE), ..QueueConfig::default() };
+        let link = LinkConfig { queue, ..LinkConfig::new(service, ONE_WAY) };
+        Self(Path::new(&link, 0, ONE_WAY).expect("the rates are above zero"))
+    }
+
+    /// Sends a media packet of `bytes`; a full queue drops it.
+    pub(super) fn send(&mut self, now: SendTime, bytes: u64, packet: P) {
+        let _ = self.0.send(true_time(now), Sent::new(Forward::Media(packet), DataSize::from_bytes(bytes)));
+    }
+
+    /// Sends a sender report.
+    pub(super) fn send_report(&mut self, now: SendTime, report: &[u8]) {
+        let size = DataSize::from_bytes(report.len() as u64 + BELOW);
+        let _ = self.0.send(true_time(now), Sent::new(Forward::Rtcp(report.to_vec()), size));
+    }
+
+    /// The next packet that has arrived by `now`.
+    pub(super) fn arrival(&mut self, now: SendTime) -> Option<Forward<P>> {
+        self.0.arrival(true_time(now)).map(|arrived| arrived.packet)
+    }
+
+    /// Sends a receiver's report back, which arrives at `at`.
+    pub(super) fn answer_at(&mut self, at: SendTime, report: &[u8]) {
+        self.0.answer_at(true_time(at), report.to_vec());
+    }
+
+    /// The next report that has come back by `now`.
+    pub(super) fn answered(&mut self, now: SendTime) -> Option<Vec<u8>> {
+        self.0.answered(true_time(now))
+    }
+
+    pub(super) fn next_event(&self) -> Option<SendTime> {
+        self.0.next_event().map(|at| SendTime::from_nanos(at.nanos() as i64))
     }
 }
 
-impl<P> Wires<P> {
-    pub(super) fn send(&mut self, now: SendTime, capacity: DataRate, bytes: u64, packet: P) {
-        let begin = self.free.max(now);
-        // Drop-tail queue: a packet that would wait longer is dropped.
-        if begin - now > QUEUE {
-            return;
-        }
-        self.free = begin + weir_units::DataSize::from_bytes(bytes) / capacity;
-        self.there.push_back((self.free + ONE_WAY, packet));
-    }
-
-    pub(super) fn next(&self) -> Option<SendTime> {
-        let there = self.there.front().map(|(at, _)| *at);
-        let rtcp = [&self.reports, &self.back].map(|way| way.front().map(|(at, _)| *at));
-        there.into_iter().chain(rtcp.into_iter().flatten()).min()
-    }
+/// The sender's clock shows the true time.
+fn true_time(at: SendTime) -> Time {
+    Time::from_nanos(at.nanos().max(0) as u64)
 }

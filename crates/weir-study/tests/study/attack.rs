@@ -35,9 +35,7 @@ fn who_is_off_the_path_changes_no_law() {
 fn a_reader_brings_no_law_that_hears_of_packets_beyond_its_rate_and_most_recover_as_by_themselves() {
     // docs/engineering/security.md has the causes.
     let slow = [
-        ("gcc", "round trips that shrink"),
-        ("gcc", "marks on packets without ECN"),
-        ("gcc", "own report: no congestion, each 100 ms"),
+        ("nada", "all arrived"),
         ("nada", "bit errors, in copies"),
         ("nada", "own report: no congestion, each 100 ms"),
         ("nada-at-sender", "arrivals that creep ahead"),
@@ -45,9 +43,7 @@ fn a_reader_brings_no_law_that_hears_of_packets_beyond_its_rate_and_most_recover
         ("nada-2016", "own report: no congestion, each 100 ms"),
         ("nada-2016", "own report: congestion, each 100 ms"),
         ("scream-v2", "one arrival 25 ms early"),
-        ("tfrc", "all arrived"),
-        ("tfrc", "own report: no congestion, each 100 ms"),
-        ("gcc-dccc", "slander of a coupled nada each 1 s"),
+        ("dccc-at-sender", "bit errors, in copies"),
         ("nada-dccc", "slander of a coupled nada each 100 ms"),
         ("nada-dccc", "slander of a coupled nada each 1 s"),
         ("nada-dccc", "slander of a coupled nada each 5 s"),

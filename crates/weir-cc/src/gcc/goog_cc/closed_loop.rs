@@ -25,7 +25,7 @@ fn mean(values: &[f64]) -> f64 {
 
 /// The mean target rate of the next `span` as a share of the capacity.
 fn share_of_capacity(path: &mut Loop, span: TimeDelta) -> f64 {
-    let capacity = path.capacity.bps_f64();
+    let capacity = path.capacity().bps_f64();
     mean(&path.run(span, |path| path.target_rate().min(capacity))) / capacity
 }
 
@@ -109,7 +109,7 @@ fn heavy_random_loss_limits_the_rate() {
 fn a_fall_of_the_capacity_is_followed_within_seconds() {
     let mut path = path(&Config::default(), Source::VIDEO, 300, 3000);
     path.run(seconds(10), Loop::target_rate);
-    path.capacity = DataRate::from_kbps(1000);
+    path.set_capacity(DataRate::from_kbps(1000));
     path.run(seconds(5), Loop::target_rate);
     let longest = path.run(seconds(3), Loop::queuing_delay).into_iter().max().unwrap();
     assert!(longest < TimeDelta::from_millis(60), "{longest:?}");

@@ -48,7 +48,7 @@ fn one_flow_converges_to_the_capacity_and_lets_the_queue_drain() {
 fn a_capacity_drop_is_followed_within_seconds() {
     let mut path = path();
     path.run(TimeDelta::from_secs(30), Loop::target_rate);
-    path.capacity = DataRate::from_kbps(400);
+    path.set_capacity(DataRate::from_kbps(400));
     path.run(TimeDelta::from_secs(5), Loop::target_rate);
     let seen =
         path.run(TimeDelta::from_secs(20), |path| (path.target_rate(), path.queuing_delay().millis_f64()));

@@ -76,7 +76,7 @@ fn a_capacity_drop_is_followed_within_seconds() {
     for (name, config) in variants() {
         let mut path = path(&config);
         path.run(TimeDelta::from_secs(60), Loop::target_rate);
-        path.capacity = DataRate::from_kbps(400);
+        path.set_capacity(DataRate::from_kbps(400));
         path.run(TimeDelta::from_secs(5), Loop::target_rate);
         let (rate, median, high) = watch(&mut path, 20);
         assert!((300.0..420.0).contains(&rate), "{name}: {rate} kbit/s");
@@ -88,9 +88,9 @@ fn a_capacity_drop_is_followed_within_seconds() {
 fn a_capacity_that_comes_back_is_found_again() {
     let mut path = path(&Config::draft_02());
     path.run(TimeDelta::from_secs(30), Loop::target_rate);
-    path.capacity = DataRate::from_kbps(400);
+    path.set_capacity(DataRate::from_kbps(400));
     path.run(TimeDelta::from_secs(30), Loop::target_rate);
-    path.capacity = CAPACITY;
+    path.set_capacity(CAPACITY);
     path.run(TimeDelta::from_secs(25), Loop::target_rate);
     let (rate, ..) = watch(&mut path, 10);
     assert!(rate > 850.0, "{rate} kbit/s");

@@ -65,11 +65,11 @@ fn after_a_fall_of_capacity_the_rate_follows() {
     for config in [Config::nada_2016(), Config::reproduction(), Config::framework()] {
         let mut path = path(config, 2000);
         seconds(&mut path, 30);
-        path.capacity = DataRate::from_kbps(800);
+        path.set_capacity(DataRate::from_kbps(800));
         seconds(&mut path, 10);
         let after = mean(&seconds(&mut path, 20));
         assert!((500e3..900e3).contains(&after), "{after} bit/s: {config:?}");
-        path.capacity = DataRate::from_kbps(2000);
+        path.set_capacity(DataRate::from_kbps(2000));
         let again = seconds(&mut path, 40);
         assert!(mean(&again[30_000..]) > 1500e3, "{} bit/s: {config:?}", mean(&again[30_000..]));
     }

@@ -55,7 +55,7 @@ fn the_start_is_exponential_until_a_queue_shows() {
 fn after_a_capacity_drop_it_yields_within_seconds_and_settles() {
     let mut path = path(Config::default(), DataRate::from_mbps(2));
     path.run(seconds(30), |_| ());
-    path.capacity = LOW;
+    path.set_capacity(LOW);
     let seen = path.run(seconds(60), rate_and_queue);
     let above = seen.iter().take_while(|&&(rate, _)| rate > 1.1 * LOW.bps_f64()).count();
     let settled = &seen[30_000..];
@@ -70,7 +70,7 @@ fn after_a_capacity_drop_it_yields_within_seconds_and_settles() {
 fn a_higher_capacity_is_found_by_fast_increase() {
     let mut path = path(Config::default(), LOW);
     path.run(seconds(30), |_| ());
-    path.capacity = DataRate::from_mbps(2);
+    path.set_capacity(DataRate::from_mbps(2));
     let rates = path.run(seconds(30), Loop::target_rate);
     assert!(rates[29_999] > 1.6e6, "{} bit/s", rates[29_999]);
 }
@@ -78,7 +78,8 @@ fn a_higher_capacity_is_found_by_fast_increase() {
 #[test]
 fn marks_keep_the_queue_shorter_than_the_delay_target_does() {
     let mut path = path(Config::default(), MBPS);
-    (path.ecn, path.mark_above) = (Ecn::Ect0, TimeDelta::from_millis(30));
+    path.ecn = Ecn::Ect0;
+    path.describe_link(|link| link.queue.mark_above = Some(TimeDelta::from_millis(30)));
     path.run(seconds(40), |_| ());
     let seen = path.run(seconds(40), rate_and_queue);
     let rate = mean(seen.iter().map(|&(rate, _)| rate));

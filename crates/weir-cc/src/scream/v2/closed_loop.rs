@@ -77,7 +77,8 @@ fn clocks_that_drift_apart_are_no_queue() {
 #[test]
 fn with_l4s_marks_the_queue_stays_at_the_marking_threshold() {
     let mut path = path(MBPS);
-    (path.ecn, path.mark_above) = (Ecn::Ect1, TimeDelta::from_millis(5));
+    path.ecn = Ecn::Ect1;
+    path.describe_link(|link| link.queue.mark_above = Some(TimeDelta::from_millis(5)));
     path.run(seconds(10), |_| ());
     let Summary { rate, queue, longest } = summary(&mut path, seconds(20));
     assert!(rate > 0.8e6, "{rate} bit/s");
@@ -90,7 +91,8 @@ fn with_l4s_marks_the_queue_stays_at_the_marking_threshold() {
 fn a_classic_mark_costs_more_than_one_of_l4s() {
     let queue_and_rate = |ecn| {
         let mut path = path(MBPS);
-        (path.ecn, path.mark_above) = (ecn, TimeDelta::from_millis(5));
+        path.ecn = ecn;
+        path.describe_link(|link| link.queue.mark_above = Some(TimeDelta::from_millis(5)));
         path.run(seconds(10), |_| ());
         summary(&mut path, seconds(20)).rate
     };
@@ -102,7 +104,7 @@ fn a_classic_mark_costs_more_than_one_of_l4s() {
 fn after_a_capacity_drop_it_yields_within_a_second_and_settles() {
     let mut path = path(DataRate::from_mbps(2));
     path.run(seconds(30), |_| ());
-    path.capacity = LOW;
+    path.set_capacity(LOW);
     let rates = path.run(seconds(20), Loop::target_rate);
     let above = rates.iter().take_while(|&&rate| rate > 1.1 * LOW.bps_f64()).count();
     let Summary { rate, queue, .. } = summary(&mut path, seconds(30));
@@ -115,7 +117,7 @@ fn after_a_capacity_drop_it_yields_within_a_second_and_settles() {
 fn a_higher_capacity_is_found_within_seconds() {
     let mut path = path(LOW);
     path.run(seconds(30), |_| ());
-    path.capacity = DataRate::from_mbps(2);
+    path.set_capacity(DataRate::from_mbps(2));
     let rates = path.run(seconds(10), Loop::target_rate);
     assert!(rates[9999] > 1.8e6, "{} bit/s", rates[9999]);
 }

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use weir_units::TimeDelta;
 
 use crate::report::{Record, Report};
-use crate::time::SendTime;
 
 /// Impairments of packets and reports other than packet loss, in shares of them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,14 +26,13 @@ pub(super) const LATE: TimeDelta = TimeDelta::from_millis(60);
 
 /// A delayed report, with the records it had borrowed.
 #[derive(Debug)]
-pub(super) struct OnItsWay {
-    pub(super) due: SendTime,
+pub(super) struct LateReport {
     report: Report<'static>,
     records: Vec<Record>,
 }
 
-impl OnItsWay {
-    pub(super) fn new(due: SendTime, report: &Report<'_>) -> Self {
+impl LateReport {
+    pub(super) fn new(report: &Report<'_>) -> Self {
         let (report, records) = match *report {
             Report::Packets { records, number, at } => {
                 (Report::Packets { records: &[], number, at }, records.to_vec())
@@ -43,7 +41,7 @@ impl OnItsWay {
             Report::Reception(report) => (Report::Reception(report), Vec::new()),
             Report::Native { report, echo } => (Report::Native { report, echo }, Vec::new()),
         };
-        Self { due, report, records }
+        Self { report, records }
     }
 
     pub(super) fn report(&self) -> Report<'_> {

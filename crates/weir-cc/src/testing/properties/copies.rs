@@ -3,13 +3,13 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use weir_net::{Path, Sent, Time};
 use weir_units::{DataRate, TimeDelta};
 
 use super::coupling::flow;
 use crate::decision::Decision;
-use crate::testing::closed_loop::{Loop, Source};
+use crate::testing::closed_loop::{Flight, Loop, Source};
 use crate::testing::law::{Law, usual_limits};
-use crate::time::SendTime;
 
 /// Flows over one bottleneck, each of which starts some ms after the one before, so that their frames do not meet.
 pub(crate) struct Copies {
@@ -17,12 +17,31 @@ pub(crate) struct Copies {
     rates: Vec<DataRate>,
     stagger: usize,
     ticks: usize,
-    pub(crate) link_free: SendTime,
+    /// The bottleneck, with the packets of each flow.
+    path: Path<(usize, Flight), ()>,
 }
 
 impl Copies {
-    pub(crate) fn new(flows: Vec<Loop>, start: DataRate, stagger: usize) -> Self {
-        Self { rates: vec![start; flows.len()], flows, stagger, ticks: 0, link_free: SendTime::ZERO }
+    pub(crate) fn new(mut flows: Vec<Loop>, start: DataRate, stagger: usize) -> Self {
+        let path = Path::new(flows[0].link(), 0, TimeDelta::ZERO).expect("the flows have such a link");
+        flows.iter_mut().for_each(Loop::leave_link);
+        Self { rates: vec![start; flows.len()], flows, stagger, ticks: 0, path }
+    }
+
+    /// The time on the clock of the bottleneck at which a flow starts, as its own clock begins then.
+    fn start(&self, flow: usize) -> TimeDelta {
+        TimeDelta::from_millis((flow * self.stagger) as i64)
+    }
+
+    fn now(&self) -> Time {
+        Time::from_millis(self.ticks as u64)
+    }
+
+    /// Amount that waits at the bottleneck.
+    #[cfg(test)]
+    pub(crate) fn backlog(&mut self) -> weir_units::DataSize {
+        let now = self.now();
+        self.path.backlog(now).bytes
     }
 
     /// Advances all flows by a millisecond; `couple` gets each decision with the sum of the rates, and answers with a
@@ -30,13 +49,19 @@ impl Copies {
     pub(crate) fn tick(&mut self, mut couple: impl FnMut(&Decision, DataRate) -> Option<DataRate>) {
         let started = (self.ticks / self.stagger + 1).min(self.flows.len());
         self.ticks += 1;
+        let now = self.now();
+        while let Some(arrived) = self.path.arrival(now) {
+            let (n, flight) = arrived.packet;
+            let at = arrived.at - self.start(n);
+            self.flows[n].insert(at, flight);
+        }
         for n in 0..started {
             let flow = &mut self.flows[n];
-            // The clock of a flow began when it started.
-            let began = TimeDelta::from_millis((n * self.stagger) as i64);
-            flow.link_free = self.link_free - began;
             flow.tick();
-            self.link_free = flow.link_free + began;
+            for Sent { packet, size, ecn_capable, extra_delay } in flow.take_departures() {
+                // The queue may drop it.
+                let _ = self.path.send(now, Sent { packet: (n, packet), size, ecn_capable, extra_delay });
+            }
             let Some(decision) = flow.take_decision() else { continue };
             self.rates[n] = decision.rate;
             if let Some(share) = couple(&decision, self.sum()) {

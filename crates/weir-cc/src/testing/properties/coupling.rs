@@ -34,8 +34,8 @@ enum Identity {
 /// A minute with changes of a link of 1 Mbit/s: applies the one at `ms`.
 pub(crate) fn befall(path: &mut Loop, ms: i64) {
     match ms {
-        20_000 => path.capacity = CAPACITY.scale(0.4),
-        30_000 => path.capacity = CAPACITY.scale(2.0),
+        20_000 => path.set_capacity(CAPACITY.scale(0.4)),
+        30_000 => path.set_capacity(CAPACITY.scale(2.0)),
         40_000 => path.random_loss = 0.05,
         45_000 => path.random_loss = 0.0,
         50_000 => path.feedback_cut = true,

@@ -57,7 +57,8 @@ fn rests(alone: &[(DataRate, bool)], at: usize) -> bool {
     near && (own_course(alone, at)[0] - 1.0).abs() <= 0.03
 }
 
-/// The same as [`own_course`], after an allocation and a change of the capacity by `factor` at `at`.
+/// The same as [`own_course`], after an allocation and a change of the share of the capacity by `factor` at `at`. A change
+/// of the capacity itself would change the delay of the packets in the queue, which is congestion by itself.
 fn after_a_word(law: &Law, at: usize, factor: f64) -> [f64; 4] {
     let mut path = steady(law);
     let mut rate = START;
@@ -66,7 +67,7 @@ fn after_a_word(law: &Law, at: usize, factor: f64) -> [f64; 4] {
         rate = path.take_decision().map_or(rate, |decision| decision.rate);
     }
     let share = rate.scale(factor);
-    path.capacity = LINK.scale(factor);
+    path.set_share(factor);
     assert_eq!(path.apply_allocation(share), share, "{}", law.name);
     let (mut first, mut rate, mut later) = (None, share, Vec::new());
     for passed in 1..=2000 {
@@ -91,7 +92,7 @@ fn is_kept(kept: f64, own: &[f64], slack: f64, cut: f64) -> bool {
     (least * cut.min(1.0 - slack)..=most * (1.0 + slack)).contains(&kept)
 }
 
-/// On a steady link that comes to carry half or twice as much, the flow goes on from an allocation of that. At the next
+/// On a steady link of which cross traffic leaves half or twice as much, the flow goes on from an allocation of that. At the next
 /// decision the rate is within a step of the controller's own. For a second it is within the range of the uncoupled
 /// controller, but for one cut ([`Law::cutting_to`]). A controller that [forgets shares](Law::forgetting_shares) has
 /// forgotten it with the next decision.
@@ -146,10 +147,10 @@ fn long_after(law: &Law, factor: f64, change: Change) -> (f64, f64) {
     let mut path = steady(law);
     let capacity = LINK.scale(factor);
     if change == Change::None {
-        path.capacity = capacity;
+        path.set_capacity(capacity);
     }
     let decisions = path.run_to_decisions(TimeDelta::from_millis(SETTLED as i64));
-    path.capacity = capacity;
+    path.set_capacity(capacity);
     if change == Change::LinkAndWord {
         path.apply_allocation(decisions.last().map_or(START, |decision| decision.rate).scale(factor));
     }

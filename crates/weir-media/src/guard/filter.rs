@@ -1,46 +1,15 @@
 //! Selects the RTCP that a sender uses. A message must be about the flow, from a source that reports on it, and of a
 //! kind that the controller or the statistics use.
 
-use weir_cc::history::{Refused, SendHistory};
+use weir_cc::history::SendHistory;
 use weir_cc::{PacketFormat, Report, ReportKind, SendTime};
 use weir_wire::rtcp::{Message, ReportBlock};
 
+use super::refusals::RefusedReports;
 use crate::config::MediaConfig;
 use crate::feedback::FeedbackReader;
 use crate::report_codec::report_of;
 use crate::streams::Streams;
-
-/// Counts of the RTCP about a flow that was refused. Refused reports are not believed and do not reach the controller.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RefusedReports {
-    /// Messages from sources that do not report on the flow
-    /// ([`MediaSender::believe_only`](crate::MediaSender::believe_only)).
-    pub reporters: u64,
-    /// Reports of an unused kind or form, and REMB that was not agreed on ([`MediaConfig::remb`]).
-    pub kinds: u64,
-    /// Per-packet reports on more packets than have left.
-    pub counts: u64,
-    /// Reports of RFC 8888 that name packets which have not left. The entries of these packets are not believed.
-    pub numbers: u64,
-    /// Blocks of receiver reports that name packets which have not left, more lost packets than were sent, or a sender
-    /// report that did not leave lately.
-    pub blocks: u64,
-    /// Reports that the send history refused.
-    pub history: Refused,
-}
-
-impl RefusedReports {
-    /// Number of all refused reports.
-    pub const fn total(&self) -> u64 {
-        self.kinds + self.suspicious()
-    }
-
-    /// Number of refused reports that no honest peer sends. Reports of an unused kind are not among them: an honest
-    /// peer may send those.
-    pub const fn suspicious(&self) -> u64 {
-        self.reporters + self.counts + self.numbers + self.blocks + self.history.total()
-    }
-}
 
 /// Filter and readers of the RTCP about a flow.
 #[derive(Debug)]

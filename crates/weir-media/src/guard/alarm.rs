@@ -1,6 +1,6 @@
 //! Events that the embedder of a flow is alerted to.
 
-use crate::breakers::Breaker;
+use super::breakers::Breaker;
 
 /// An event of a flow that its embedder should act on or log.
 #[derive(Clone, Copy, Debug, PartialEq)]
