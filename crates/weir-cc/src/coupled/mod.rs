@@ -9,6 +9,7 @@ pub mod conversion;
 pub mod coupler;
 pub mod ctrl;
 pub mod demand;
+pub mod frame;
 pub mod fse;
 pub mod member;
 pub mod message;
@@ -18,6 +19,7 @@ pub mod water_fill;
 
 pub use coupler::{Aggregate, Coupler, Grouped, Refusal};
 pub use demand::Demand;
+pub use frame::{CouplingAlgorithm, Frame};
 pub use member::Membership;
 pub use message::{
     CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Statistics, Update,

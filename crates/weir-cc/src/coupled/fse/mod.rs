@@ -69,7 +69,6 @@ use alloc::collections::VecDeque;
 use weir_units::DataRate;
 
 use crate::config_error::ConfigError;
-use crate::coupled::conversion::is_sound;
 use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
 use crate::coupled::message::{CouplerAction, CouplingMessage, FlowId, Update, WindowEvent};
 use crate::decision::ChangeReason;
@@ -237,7 +236,7 @@ impl Fse {
                 ) =>
             {
                 let steering = self.table.get(slot)?.steering?;
-                steering.rate(cwnd_update.before.cwnd).filter(|_| is_sound(cwnd_update))
+                steering.rate(cwnd_update.before.cwnd).filter(|_| cwnd_update.is_possible())
             }
             _ => None,
         }

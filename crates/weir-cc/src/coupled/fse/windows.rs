@@ -3,7 +3,7 @@
 use super::Fse;
 use super::table::{Flow, Pending};
 use super::update::Computed;
-use crate::coupled::conversion::{RateUpdate, is_sound};
+use crate::coupled::conversion::RateUpdate;
 use crate::coupled::message::{CwndUpdate, WindowEvent};
 use crate::decision::ChangeReason;
 use crate::time::SendTime;
@@ -19,7 +19,7 @@ impl Fse {
             }
             return;
         };
-        if !is_sound(cwnd_update) {
+        if !cwnd_update.is_possible() {
             if cwnd_update.event == WindowEvent::TimedOut {
                 self.reduce(slot);
             }

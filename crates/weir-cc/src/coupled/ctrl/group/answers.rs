@@ -9,11 +9,11 @@ impl CtrlTcp {
     /// The window that a flow is to have, in bytes: its share, less the part that its ACK clock has not released. While
     /// others' clocks have unreleased parts, it is more than the share. These windows add up to the aggregate.
     pub(super) fn actuated(&self, flow: &Flow) -> f64 {
-        let share = self.shares.share(flow);
+        let share = self.algorithm.shares.share(flow);
         match &flow.clock {
-            _ if !self.clocks.are_running() => share,
+            _ if !self.algorithm.clocks.are_running() => share,
             Some(clock) => share - f64::from(clock.left) * flow.segment,
-            None => share + self.clocks.held_back_for(flow),
+            None => share + self.algorithm.clocks.held_back_for(flow),
         }
     }
 
@@ -24,7 +24,7 @@ impl CtrlTcp {
             self.flows[place].held = after;
             return;
         }
-        let rise = self.config.burst.max(cwnd_update.acked);
+        let rise = self.algorithm.config.burst.max(cwnd_update.acked);
         let present = cwnd_update.before.cwnd.max(cwnd_update.flight + cwnd_update.acked);
         self.send_window(place, present + rise, Some(cwnd_update.after));
     }
@@ -40,7 +40,7 @@ impl CtrlTcp {
             let Window { cwnd, ssthresh } = flow.held;
             if else_window != Some(flow.held) {
                 let own = Window { cwnd: cwnd.max(1.0), ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
-                self.push(place, CouplerAction::Window(own));
+                self.flows.push(place, CouplerAction::Window(own));
             }
             return;
         }
@@ -48,14 +48,15 @@ impl CtrlTcp {
         let target = self.actuated(flow) / segment;
         let cwnd = target.min(most).max(1.0);
         let own = else_window.unwrap_or(flow.held).ssthresh;
-        let threshold = self.shares.threshold_share(flow).map_or(own, |threshold| threshold / segment);
+        let threshold =
+            self.algorithm.shares.threshold_share(flow).map_or(own, |threshold| threshold / segment);
         // A flow that is held back only by the burst limit is not in slow start.
-        let ssthresh = if self.shares.in_slow_start() { threshold } else { threshold.min(cwnd) };
+        let ssthresh = if self.algorithm.shares.in_slow_start() { threshold } else { threshold.min(cwnd) };
         let window = Window { cwnd, ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
-        self.inheriting &= cwnd < target;
+        self.algorithm.inheriting &= cwnd < target;
         self.flows[place].held = window;
         if else_window != Some(window) {
-            self.push(place, CouplerAction::Window(window));
+            self.flows.push(place, CouplerAction::Window(window));
         }
     }
 }
