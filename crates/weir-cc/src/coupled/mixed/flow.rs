@@ -4,20 +4,17 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, Conversion};
 use crate::coupled::conversion::possible_rtt;
-use crate::coupled::message::{CouplerAction, CwndUpdate, FlowId, FlowParameters, Join, Update, Windowed};
+use crate::coupled::message::{CouplerAction, CwndUpdate, FlowParameters, Join, Update, Windowed};
 use crate::decision::{ChangeReason, Decision};
 use crate::time::SendTime;
 use crate::window::Window;
 
 /// Part of a flow's desired rate from which its share counts as all of it.
 const SATISFIED: f64 = 0.999;
-/// Gain of the mean interval.
-const INTERVAL_GAIN: i64 = 8;
 
 /// A flow with its messages' state and its pending actions.
 #[derive(Clone, Debug)]
-pub(super) struct Flow {
-    pub(super) member: FlowId,
+pub struct Flow {
     pub(super) parameters: FlowParameters,
     /// `FSE_R` in bit/s.
     pub(super) share: f64,
@@ -28,16 +25,8 @@ pub(super) struct Flow {
     pub(super) progress: SendTime,
     /// Start rate with which it enters a group of others, in bit/s.
     pub(super) start: f64,
-    /// The number of the newest action with a rate.
-    pub(super) epoch: u32,
     /// Bound beside the desired rate, from the flow's sending or from its own controller, in bit/s.
     demand: Option<f64>,
-    /// Whether it takes part: not while it misses feedback that others get, nor after a long time without messages.
-    pub(super) present: bool,
-    /// Time of its last message.
-    message_at: SendTime,
-    /// Mean interval between its messages.
-    interval: TimeDelta,
     pending: PendingActions,
 }
 
@@ -88,7 +77,7 @@ struct PendingActions {
 }
 
 impl Flow {
-    pub(super) fn new(now: SendTime, member: FlowId, join: &Join) -> Self {
+    pub(super) fn new(now: SendTime, join: &Join) -> Self {
         let kind = match &join.window {
             Some(windowed) => Kind::Data(Data::new(windowed)),
             None => Kind::Media(Media::new(now, join.start)),
@@ -96,48 +85,26 @@ impl Flow {
         let start = join.start.bps_f64();
         let parameters = join.parameters;
         Self {
-            member,
             parameters,
             share: 0.0,
             entitled: 0.0,
             kind,
             progress: now,
             start,
-            epoch: 0,
             demand: None,
-            present: true,
-            message_at: now,
-            interval: TimeDelta::ZERO,
             pending: PendingActions::default(),
         }
     }
 
-    /// Counts a message.
-    pub(super) fn note_message(&mut self, now: SendTime) {
-        self.interval += ((now - self.message_at) - self.interval) / INTERVAL_GAIN;
-        self.message_at = now;
-    }
-
     /// The flow takes part again, with `rate`.
     pub(super) fn resume(&mut self, rate: DataRate) {
-        self.present = true;
         if let Kind::Media(media) = &mut self.kind {
             (media.rate, media.held_back) = (rate, false);
         }
     }
 
-    /// When the flow counts as paused unless it sends a message before.
-    pub(super) fn expiry(&self, config: &Config) -> SendTime {
-        self.message_at + config.soft_state.max(self.interval.scale(config.soft_words))
-    }
-
     pub(super) const fn media(&self) -> Option<&Media> {
         if let Kind::Media(media) = &self.kind { Some(media) } else { None }
-    }
-
-    /// Media state of a flow that takes part.
-    pub(super) fn present_media(&self) -> Option<&Media> {
-        self.media().filter(|_| self.present)
     }
 
     pub(super) const fn data(&self) -> Option<&Data> {
@@ -173,16 +140,18 @@ impl Flow {
         now - self.progress <= (self.rtt(config) * 2).max(config.progress)
     }
 
-    /// Whether the flow leads: a rate controller that may move the sum.
+    /// Whether the flow leads if it takes part: a rate controller that may move the sum.
     pub(super) fn leads(&self, now: SendTime, config: &Config) -> bool {
-        self.present_media().is_some_and(|media| {
+        self.media().is_some_and(|media| {
             let silence = (self.rtt(config) * 2).max(config.leader_silence);
             now - media.updated <= silence && !self.is_satisfied()
         })
     }
 
     /// Takes a computed rate. A flow not yet known to have a rate controller becomes a media flow.
-    pub(super) fn on_update(&mut self, now: SendTime, update: &Update, alone: bool) {
+    ///
+    /// A flow that follows is absent or has taken the newest action; otherwise that is still on its way.
+    pub(super) fn on_update(&mut self, now: SendTime, update: &Update, follows: bool, alone: bool) {
         if self.data().is_some() {
             self.kind = Kind::Media(Media::new(now, update.decision.base));
             self.pending = PendingActions::default();
@@ -191,8 +160,7 @@ impl Flow {
         if let Kind::Media(media) = &mut self.kind {
             media.updated = now;
             media.rtt = decision.rtt.or(media.rtt);
-            // Without delay the controller has taken the newest action; otherwise that is still on its way.
-            media.rate = if !self.present || update.epoch == self.epoch { decision.rate } else { media.rate };
+            media.rate = if follows { decision.rate } else { media.rate };
             media.computed = decision.rate.bps_f64();
         }
         if update.heard && decision.why != ChangeReason::Timeout {
@@ -255,9 +223,9 @@ impl Flow {
         }
     }
 
-    /// Whether the flow can use a share now.
+    /// Whether the flow can use a share while it takes part.
     pub(super) fn is_active(&self) -> bool {
-        self.present && self.data().is_none_or(|data| !data.idle)
+        self.data().is_none_or(|data| !data.idle)
     }
 
     /// Takes the flow's part of a distribution.
@@ -326,24 +294,27 @@ impl Flow {
         self.pending.rate = self.media().is_some();
     }
 
-    pub(super) fn next_order(&mut self) -> Option<CouplerAction> {
+    /// Whether an action waits.
+    pub(super) fn has_order(&self) -> bool {
+        let PendingActions { rate, window, reduce } = self.pending;
+        rate || window.is_some() || reduce
+    }
+
+    /// The next action that has no number.
+    pub(super) fn next_window_order(&mut self) -> Option<CouplerAction> {
         if core::mem::take(&mut self.pending.reduce) {
             return Some(CouplerAction::Reduce);
         }
-        if let Some(window) = self.pending.window.take() {
-            return Some(CouplerAction::Window(window));
-        }
-        match &mut self.kind {
-            Kind::Media(media) if core::mem::take(&mut self.pending.rate) => {
-                if !self.present {
-                    return Some(media.acknowledgement());
-                }
-                self.epoch = self.epoch.wrapping_add(1).max(1);
-                media.rate = DataRate::from_bps_f64(self.share);
-                Some(CouplerAction::Rate { rate: media.rate, epoch: self.epoch })
-            }
-            _ => None,
-        }
+        self.pending.window.take().map(CouplerAction::Window)
+    }
+
+    /// The action with a rate, of the number `epoch`; `None` for a flow that takes no part.
+    pub(super) fn rate_order(&mut self, epoch: Option<u32>) -> Option<CouplerAction> {
+        self.pending.rate = false;
+        let Kind::Media(media) = &mut self.kind else { return None };
+        let Some(epoch) = epoch else { return Some(media.acknowledgement()) };
+        media.rate = DataRate::from_bps_f64(self.share);
+        Some(CouplerAction::Rate { rate: media.rate, epoch })
     }
 }
 
@@ -381,7 +352,7 @@ impl Media {
     }
 
     /// Answer to a flow that takes no part, and goes on without coupling.
-    const fn acknowledgement(&self) -> CouplerAction {
+    pub(super) const fn acknowledgement(&self) -> CouplerAction {
         CouplerAction::Rate { rate: self.rate, epoch: 0 }
     }
 }
