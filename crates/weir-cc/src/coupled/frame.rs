@@ -66,6 +66,11 @@ pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
     ) {
     }
 
+    /// Whether a message counts for the mean interval of [`SoftState::intervals`].
+    fn counts(_message: &CouplingMessage) -> bool {
+        true
+    }
+
     /// Whether window events of this member are taken.
     fn takes_windows(_flow: &Self::Flow) -> bool {
         true
@@ -141,6 +146,12 @@ pub struct Frame<A: CouplingAlgorithm> {
     refused: Refused,
 }
 
+impl<A: CouplingAlgorithm + Default> Default for Frame<A> {
+    fn default() -> Self {
+        Self::of(A::default())
+    }
+}
+
 impl<A: CouplingAlgorithm> Frame<A> {
     /// A coupler without members.
     pub fn of(algorithm: A) -> Self {
@@ -200,13 +211,18 @@ impl<A: CouplingAlgorithm> Frame<A> {
         }
     }
 
-    fn take(&mut self, now: SendTime, member: FlowId, message: &CouplingMessage) -> Result<(), Refusal> {
+    fn take_message(
+        &mut self,
+        now: SendTime,
+        member: FlowId,
+        message: &CouplingMessage,
+    ) -> Result<(), Refusal> {
         let place = self.flows.place(member);
         if let CouplingMessage::Join(join) = message {
             return self.join(now, member, place, join);
         }
         let place = place.ok_or(Refusal::UnknownFlow(member))?;
-        self.flows.note_message(now, place);
+        self.flows.note_message(now, place, A::counts(message));
         match message {
             CouplingMessage::Update(update) => {
                 check_update::<A>(member, update)?;
@@ -345,7 +361,7 @@ impl<A: CouplingAlgorithm> Coupler for Frame<A> {
         member: FlowId,
         message: &CouplingMessage,
     ) -> Result<(), Refusal> {
-        let taken = self.take(now, member, message);
+        let taken = self.take_message(now, member, message);
         if let Err(refusal) = taken {
             self.refused.count(refusal);
             self.answer_refused(member, message);

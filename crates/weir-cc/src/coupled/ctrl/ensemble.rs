@@ -50,7 +50,7 @@ pub type Ensemble<R> = Frame<Sharing<R>>;
 impl<R: Rule> Ensemble<R> {
     /// A coupler without flows.
     pub fn new() -> Self {
-        Self::of(Sharing::default())
+        Self::default()
     }
 
     fn send_window(&mut self, place: usize) {

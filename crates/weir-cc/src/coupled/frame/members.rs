@@ -157,9 +157,9 @@ impl<F> Members<F> {
         self.standings[place].presence = presence;
     }
 
-    /// Counts a message of the member at `place`.
-    pub(super) fn note_message(&mut self, now: SendTime, place: usize) {
-        self.standings[place].clock.note(now);
+    /// Takes the time of a message of the member at `place`, which counts for the mean interval or not.
+    pub(super) fn note_message(&mut self, now: SendTime, place: usize, counts: bool) {
+        self.standings[place].clock.note(now, counts);
     }
 
     /// When the member at `place` counts as silent unless it sends a message before.

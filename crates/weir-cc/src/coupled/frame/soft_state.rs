@@ -12,7 +12,7 @@ const INTERVAL_GAIN: i64 = 8;
 pub struct SoftState {
     /// The least time.
     pub least: TimeDelta,
-    /// The number of the member's own mean intervals between messages.
+    /// Number of the member's own mean intervals between [messages that count](super::CouplingAlgorithm::counts).
     pub intervals: f64,
 }
 
@@ -20,19 +20,24 @@ pub struct SoftState {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MessageClock {
     last: SendTime,
-    /// Mean interval between messages.
+    /// The last message that counts for the mean interval.
+    counted: SendTime,
+    /// Mean interval between the messages that count.
     interval: TimeDelta,
 }
 
 impl MessageClock {
     pub(super) const fn new(now: SendTime) -> Self {
-        Self { last: now, interval: TimeDelta::ZERO }
+        Self { last: now, counted: now, interval: TimeDelta::ZERO }
     }
 
-    /// Counts a message.
-    pub(super) fn note(&mut self, now: SendTime) {
-        self.interval += ((now - self.last) - self.interval) / INTERVAL_GAIN;
+    /// Takes the time of a message, which counts for the mean interval or not.
+    pub(super) fn note(&mut self, now: SendTime, counts: bool) {
         self.last = now;
+        if counts {
+            self.interval += ((now - self.counted) - self.interval) / INTERVAL_GAIN;
+            self.counted = now;
+        }
     }
 
     /// When the member counts as silent unless it sends a message before.
