@@ -139,7 +139,7 @@ impl Hosts {
 
     /// All flows report, without a change, until each has its share.
     pub(super) fn settle(&mut self) {
-        for _ in 0..40 {
+        for _ in 0..20 {
             let flows: Vec<u32> = self.flows.keys().copied().collect();
             for flow in flows {
                 self.now += TimeDelta::from_millis(10);
@@ -193,6 +193,7 @@ impl Hosts {
 /// If it is not.
 pub fn check_action(action: &CouplerAction) {
     if let CouplerAction::Window(window) = action {
-        assert!(window.is_possible() && window.cwnd >= 1.0, "{action:?}");
+        let Window { cwnd, ssthresh } = *window;
+        assert!(cwnd >= 1.0 && cwnd.is_finite() && ssthresh > 0.0, "{action:?}");
     }
 }
