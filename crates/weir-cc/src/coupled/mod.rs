@@ -5,6 +5,7 @@
 //! machine, and knows nothing of controllers, sockets or clocks. Like a controller it gets the time as an argument,
 //! allocates nothing in steady state and panics on no input.
 
+mod bound;
 pub mod conversion;
 pub mod coupler;
 pub mod ctrl;

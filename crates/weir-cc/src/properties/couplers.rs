@@ -13,27 +13,39 @@ fn fse(config: fse::Config) -> Fse {
     Fse::new(config, Grouping::Together).unwrap()
 }
 
+type Build = fn() -> Box<dyn Coupler>;
+
+/// A form of the exchange that allocates to all.
+const fn active(name: &'static str, build: Build) -> Composition {
+    Composition::of_rates(name, build).flooring_rates()
+}
+
+/// A form of the exchange that allocates to the updating flow.
+const fn passive(name: &'static str, build: Build) -> Composition {
+    active(name, build).allocating_to_one()
+}
+
 /// A line for each composition of a coupler.
 macro_rules! couplers {
-    ($of:ident: $($name:ident $build:expr;)*) => {
-        $(coupler_tests!($name, Composition::$of(stringify!($name), || Box::new($build)));)*
-    };
-    ($of:ident.$exception:ident: $($name:ident $build:expr;)*) => {
-        $(coupler_tests!($name, Composition::$of(stringify!($name), || Box::new($build)).$exception());)*
+    ($of:path: $($name:ident $build:expr;)*) => {
+        $(coupler_tests!($name, $of(stringify!($name), || Box::new($build)));)*
     };
 }
 
-couplers! { of_rates.flooring_rates:
+couplers! { active:
     fse_2014_active fse(fse::Config::rtp_2014_active());
     fse_2014_conservative fse(fse::Config::rtp_2014_conservative());
     rfc8699_active fse(fse::Config::rfc8699_active());
     rfc8699_conservative fse(fse::Config::rfc8699_conservative());
-    rfc8699_passive fse(fse::Config::rfc8699_passive_in_a_testbed());
-    passive_simple fse(fse::Config::passive_simple_in_a_testbed());
     behind_a_detector_of_one_bottleneck detected();
 }
 
-couplers! { of_rates:
+couplers! { passive:
+    rfc8699_passive fse(fse::Config::rfc8699_passive_in_a_testbed());
+    passive_simple fse(fse::Config::passive_simple_in_a_testbed());
+}
+
+couplers! { Composition::of_rates:
     mixed_by_smoothed_rtt Mixed::new(mixed::Config::default()).unwrap();
     mixed_by_base_rtt Mixed::new(mixed::Config::by_base_rtt()).unwrap();
     mixed_ledbat Mixed::new(mixed::Config::ledbat()).unwrap();
@@ -41,7 +53,7 @@ couplers! { of_rates:
     mixed_partial_loss Mixed::new(mixed::Config { partial_loss: true, ..mixed::Config::default() }).unwrap();
 }
 
-couplers! { of_windows:
+couplers! { Composition::of_windows:
     ctrl_tcp_clocked CtrlTcp::new(ctrl::Config::default()).unwrap();
     ctrl_tcp_ramped CtrlTcp::new(ctrl::Config { newcomer: Newcomer::Ramped, ..ctrl::Config::default() }).unwrap();
     ctrl_tcp_as_printed CtrlTcp::new(ctrl::Config::as_printed()).unwrap();

@@ -30,21 +30,26 @@ pub struct Composition {
     build: fn() -> Box<dyn Coupler>,
     /// Whether only flows with windows are coupled, by a sum of windows in bytes.
     windows: bool,
-    /// Whether a member that sends no message for long leaves its share to the others.
-    soft_state: bool,
     /// Whether a computed rate of zero is raised and not refused.
     floors_rates: bool,
+    /// Whether an update allocates to the updating flow alone.
+    passive: bool,
 }
 
 impl Composition {
     /// A coupler of rates, whose flows may have windows as well. It couples flows that join without further ado.
     pub const fn of_rates(name: &'static str, build: fn() -> Box<dyn Coupler>) -> Self {
-        Self { name, build, windows: false, soft_state: true, floors_rates: false }
+        Self { name, build, windows: false, floors_rates: false, passive: false }
     }
 
     /// A coupler of windows, whose members may be silent for ever.
     pub const fn of_windows(name: &'static str, build: fn() -> Box<dyn Coupler>) -> Self {
-        Self { name, build, windows: true, soft_state: false, floors_rates: false }
+        Self { name, build, windows: true, floors_rates: false, passive: false }
+    }
+
+    /// For a coupler that allocates to the updating flow alone: another's allocation may be above a later aggregate.
+    pub const fn allocating_to_one(self) -> Self {
+        Self { passive: true, ..self }
     }
 
     /// For a coupler that takes a computed rate of zero as its least rate.

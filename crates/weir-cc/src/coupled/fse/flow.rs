@@ -3,6 +3,7 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::cuts::Cuts;
+use crate::coupled::bound::Bound;
 use crate::coupled::conversion::Steering;
 use crate::coupled::message::FlowParameters;
 use crate::time::SendTime;
@@ -21,8 +22,8 @@ pub struct Flow {
     pub(super) start: f64,
     /// The rate in use, as far as it is known here: the last reported, or ordered since.
     pub(super) in_force: f64,
-    /// Bound without congestion, such as by its source or its receiver; infinite for none.
-    pub(super) bound: f64,
+    /// Bound without congestion, such as by its source or its receiver.
+    pub(super) bound: Bound,
     /// `DR` read literally: the last rate of its controller.
     pub(super) literal: f64,
     /// The number of the newest action when it joined.
@@ -64,7 +65,7 @@ impl Flow {
             usual_least: usual_least.bps_f64(),
             start: 0.0,
             in_force: 0.0,
-            bound: f64::INFINITY,
+            bound: Bound::NONE,
             literal: f64::INFINITY,
             joined_at: 0,
             waits_for: 0,
@@ -85,7 +86,7 @@ impl Flow {
 
     /// The greatest rate that it can use, in bit/s.
     pub(super) fn most(&self) -> f64 {
-        self.desired().min(self.bound).max(self.least())
+        self.desired().min(self.bound.rate()).max(self.least())
     }
 
     fn desired(&self) -> f64 {

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::cuts::Cuts;
 use super::flow::{Flow, GroupSlot};
 use super::{Fse, Grouping};
+use crate::coupled::bound::Bound;
 use crate::coupled::conversion::Steering;
 use crate::coupled::coupler::{Grouped, Refusal};
 use crate::coupled::frame::Departure;
@@ -60,6 +61,7 @@ impl Fse {
         };
         let rate = if alone { brings.present } else { brings.start };
         let most = self.flows.get(place).map_or(f64::INFINITY, Flow::most);
+        // RFC 8699 §5.3.1 (1): `FSE_R(f)` begins with the initial rate and is added to `S_CR`.
         self.algorithm.groups.seat(&mut self.flows, group, place, rate);
         let Some(g) = self.algorithm.groups.get_mut(group) else { return };
         g.sum += rate;
@@ -77,7 +79,7 @@ impl Fse {
     pub(super) fn come_back(&mut self, now: SendTime, place: usize, present: f64) {
         let Some(flow) = self.flows.get_mut(place) else { return };
         flow.feedback_at = now;
-        (flow.bound, flow.waits_for, flow.in_force) = (f64::INFINITY, 0, present);
+        (flow.bound, flow.waits_for, flow.in_force) = (Bound::NONE, 0, present);
         let start = flow.start.min(present);
         self.resume(place);
         self.register(place, Brings { start, present });
@@ -88,6 +90,7 @@ impl Fse {
         if departure == Departure::Withdrawal {
             self.withdraw(now, place);
         }
+        // RFC 8699 §5.3.1 (2): the entry goes and `S_CR` stays. Appendix C still counts its rate once.
         if let Some((seat, share)) = self.algorithm.groups.unseat(&mut self.flows, place)
             && let Some(group) = self.algorithm.groups.get_mut(seat.group)
         {
@@ -131,7 +134,7 @@ impl Fse {
             return;
         }
         if flow.parameters.desired != parameters.desired {
-            flow.bound = f64::INFINITY;
+            flow.bound = Bound::NONE;
         }
         flow.parameters = *parameters;
         let group = flow.seat.map(|seat| seat.group);

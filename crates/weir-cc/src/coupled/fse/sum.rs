@@ -23,6 +23,7 @@ use weir_units::TimeDelta;
 
 use super::config::Config;
 use super::group::{Group, Timer};
+use crate::coupled::bound::is_bound;
 use crate::coupled::conversion::possible_rtt;
 use crate::coupled::message::FlowId;
 use crate::coupled::water_fill::Leftover;
@@ -60,7 +61,7 @@ impl FlowUpdate {
     pub(super) fn effect(&self, conservative: bool) -> Effect {
         match self.why {
             _ if self.rate >= self.base => Effect::Moves,
-            ChangeReason::Application | ChangeReason::Ceiling | ChangeReason::Limits => Effect::Bounds,
+            why if is_bound(why) => Effect::Bounds,
             ChangeReason::Delay | ChangeReason::Loss | ChangeReason::Mark | ChangeReason::Timeout
                 if conservative =>
             {
@@ -143,6 +144,7 @@ fn start_timer(config: &Config, group: &mut Group, now: SendTime, flow_update: &
     let by_silence = flow_update.why == ChangeReason::Timeout;
     if by_silence || group.timer.is_none_or(|timer| now >= timer.expiry) {
         let expiry = now + possible_rtt(flow_update.rtt).scale(config.timer_rtts);
+        // RFC 8699 §5.3.2: two round trips of the flow whose rate fell.
         group.timer = Some(Timer { expiry, by: flow_update.flow, by_silence });
     }
 }

@@ -4,7 +4,8 @@ use super::Fse;
 use super::config::{Algorithm, Updates};
 use super::flow::{Flow, GroupSlot};
 use super::passive::{self, Asking};
-use super::sum::{self, Effect, FlowUpdate};
+use super::sum::{self, FlowUpdate};
+use crate::coupled::bound::Bound;
 use crate::coupled::frame::Members;
 use crate::coupled::message::{FlowId, Update};
 use crate::coupled::water_fill::fill;
@@ -86,6 +87,7 @@ impl Fse {
             self.answer(place, Some(flow_update));
             return;
         }
+        // RFC 8699 §5.3.1 (3) (a); coupled-rtp-2014, algorithms 1 and 2, the line of `S_CR`.
         let (before, others) = (g.sum, g.sum - g.share(claim));
         let cut = if g.claims.len() == 1 {
             sum::follow_one(g, flow_update);
@@ -139,11 +141,9 @@ impl Fse {
             flow.literal = flow_update.rate;
         }
         if alone || passive {
-            flow.bound = f64::INFINITY;
-        } else if flow_update.effect(true) == Effect::Bounds {
-            flow.bound = flow_update.rate;
-        } else if flow.bound.is_finite() && flow_update.rate > flow_update.base {
-            flow.bound = flow.bound.max(flow_update.rate);
+            flow.bound = Bound::NONE;
+        } else {
+            flow.bound.follow(flow_update.rate, flow_update.base, flow_update.why, 0.0);
         }
         if flow.most() != before {
             self.algorithm.groups.reseat(&mut self.flows, place);
@@ -152,14 +152,9 @@ impl Fse {
 
     /// Lifts a bound that does not bind.
     fn lift_bound(&mut self, place: usize) {
-        let Some((flow, seat)) = self.seated(place) else { return };
-        if !flow.bound.is_finite() {
-            return;
-        }
-        let binds =
-            self.algorithm.groups.get(seat.group).is_some_and(|group| group.share(seat.claim) >= flow.bound);
-        if !binds && let Some(flow) = self.flows.get_mut(place) {
-            flow.bound = f64::INFINITY;
+        let Some((_, seat)) = self.seated(place) else { return };
+        let share = self.algorithm.groups.get(seat.group).map_or(0.0, |group| group.share(seat.claim));
+        if self.flows[place].bound.lift(share) {
             self.algorithm.groups.reseat(&mut self.flows, place);
         }
     }
@@ -175,6 +170,8 @@ impl Fse {
                 alone.share = g.sum.min(alone.most());
                 alone.share
             }
+            // RFC 8699 §5.3.1 (3) (b), (c): `S_P`, and the passes in which limited flows leave the rest to others;
+            // coupled-rtp-2014: `min(DR, P · S_CR / S_P)`.
             claims => fill(claims, g.sum, config.algorithm.leftover()),
         };
         g.overloaded = sum > g.sum && g.claims.iter().all(|claim| claim.share == claim.least());
@@ -184,6 +181,7 @@ impl Fse {
         g.stale = false;
         for claim in &g.claims {
             let Some(place) = self.flows.place(FlowId(claim.of)) else { continue };
+            // RFC 8699 §5.3.1 (3) (d): `FSE_R(i)` goes to every flow.
             let ordered = order(&mut self.flows, place, claim.share);
             if ordered && let Some(by) = cut_by {
                 self.flows[place].waits_for = if by == place { 0 } else { self.flows.epoch(place) };

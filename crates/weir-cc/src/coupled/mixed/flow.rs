@@ -3,9 +3,10 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, Conversion};
+use crate::coupled::bound::Bound;
 use crate::coupled::conversion::possible_rtt;
 use crate::coupled::message::{CouplerAction, CwndUpdate, FlowParameters, Join, Update, Windowed};
-use crate::decision::{ChangeReason, Decision};
+use crate::decision::ChangeReason;
 use crate::time::SendTime;
 use crate::window::Window;
 
@@ -26,7 +27,7 @@ pub struct Flow {
     /// Start rate with which it enters a group of others, in bit/s.
     pub(super) start: f64,
     /// Bound beside the desired rate, from the flow's sending or from its own controller, in bit/s.
-    demand: Option<f64>,
+    demand: Bound,
     pending: PendingActions,
 }
 
@@ -91,7 +92,7 @@ impl Flow {
             kind,
             progress: now,
             start,
-            demand: None,
+            demand: Bound::NONE,
             pending: PendingActions::default(),
         }
     }
@@ -114,7 +115,7 @@ impl Flow {
     /// The most that the flow can use, in bit/s.
     pub(super) fn most(&self) -> f64 {
         let wished = self.parameters.desired.map_or(f64::INFINITY, DataRate::bps_f64);
-        wished.min(self.demand.unwrap_or(f64::INFINITY))
+        wished.min(self.demand.rate())
     }
 
     /// Whether the flow has all that it can use.
@@ -166,24 +167,11 @@ impl Flow {
         if update.heard && decision.why != ChangeReason::Timeout {
             self.progress = now;
         }
-        self.demand = self.bound(decision).filter(|_| !alone);
-    }
-
-    /// The bound of a flow without congestion: it begins with a fall and rises with the flow's own rate.
-    fn bound(&self, decision: &Decision) -> Option<f64> {
-        let least = self.parameters.least.bps_f64();
-        let rate = decision.rate.bps_f64();
-        if decision.rate < decision.base && is_bound(decision.why) {
-            return Some(rate.max(least));
-        }
-        let rises = decision.rate > decision.base;
-        self.demand.map(|bound| if rises { bound.max(rate) } else { bound })
-    }
-
-    /// Lifts a bound that does not bind.
-    fn lift_bound(&mut self) {
-        if self.media().is_some() && self.demand.is_some_and(|bound| self.entitled < bound) {
-            self.demand = None;
+        // Rule 10.
+        let (rate, base) = (decision.rate.bps_f64(), decision.base.bps_f64());
+        self.demand.follow(rate, base, decision.why, self.parameters.least.bps_f64());
+        if alone {
+            self.demand = Bound::NONE;
         }
     }
 
@@ -204,10 +192,10 @@ impl Flow {
         data.idle = false;
         if cwnd_update.window_limited {
             data.unused_since = None;
-            self.demand = None;
+            self.demand = Bound::NONE;
         } else if now - *data.unused_since.get_or_insert(now) >= rtt {
             let used = (cwnd_update.flight + cwnd_update.acked) * config.demand_room;
-            self.demand = Some(used.max(config.initial_window) * data.segment / rtt.secs_f64());
+            self.demand = Bound::of(used.max(config.initial_window) * data.segment / rtt.secs_f64());
         }
     }
 
@@ -231,7 +219,10 @@ impl Flow {
     /// Takes the flow's part of a distribution.
     pub(super) fn give(&mut self, now: SendTime, share: f64, config: &Config) {
         self.entitled = share;
-        self.lift_bound();
+        if self.media().is_some() {
+            self.demand.lift(share);
+        }
+        // Rule 5: a media flow's share jumps by no more than `jump`.
         let share = match &mut self.kind {
             Kind::Media(media) => media.without_jump(now, share, config),
             Kind::Data(_) => share,
@@ -240,7 +231,7 @@ impl Flow {
         match &self.kind {
             Kind::Media(media) => self.pending.rate |= DataRate::from_bps_f64(share) != media.rate,
             Kind::Data(data) => {
-                // A larger window opens with the flow's acknowledgements, a smaller one takes effect at once.
+                // Rules 6 and 7: a larger window opens with the flow's acknowledgements, a smaller one takes effect at once.
                 let limit = self.limit(config);
                 let cut = Window { cwnd: limit, ssthresh: limit };
                 if !data.recovering && limit < data.window.cwnd {
@@ -254,6 +245,7 @@ impl Flow {
     pub(super) fn limit(&self, config: &Config) -> f64 {
         let Kind::Data(data) = &self.kind else { return f64::INFINITY };
         let rtt = data.rtt_of_window(config).secs_f64();
+        // Rule 1.
         (self.share * rtt / data.segment).max(config.least_window)
     }
 
@@ -316,11 +308,6 @@ impl Flow {
         media.rate = DataRate::from_bps_f64(self.share);
         Some(CouplerAction::Rate { rate: media.rate, epoch })
     }
-}
-
-/// Whether the reason of a lower rate bounds only this flow: its source, its receiver, its limits.
-pub(super) const fn is_bound(why: ChangeReason) -> bool {
-    matches!(why, ChangeReason::Ceiling | ChangeReason::Application | ChangeReason::Limits)
 }
 
 impl Media {

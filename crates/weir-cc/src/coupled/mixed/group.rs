@@ -6,7 +6,8 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::Mixed;
 use super::config::{Config, DrivingFlow};
-use super::flow::{Flow, is_bound};
+use super::flow::Flow;
+use crate::coupled::bound::is_bound;
 use crate::coupled::message::{CouplerAction, CwndUpdate, Update, WindowEvent};
 use crate::coupled::water_fill::{Claim, Leftover, fill, weigh};
 use crate::decision::{ChangeReason, Decision};
@@ -121,7 +122,7 @@ impl Mixed {
         let accepts = update.heard && decision.why != ChangeReason::Timeout;
         let resumes = accepts && self.come_back(place, decision.base);
         if decision.why == ChangeReason::Timeout && self.others_progress(now, place) {
-            // The path still delivers to another flow, so only this flow's feedback is missing.
+            // Rule 9: the path still delivers to another flow, so only this flow's feedback is missing.
             self.fall_silent(now, place);
         }
         let joins_media = self.flows[place].data().is_some();
@@ -217,6 +218,7 @@ impl Mixed {
         self.on_loss(now, place);
         let flow = &mut self.flows[place];
         flow.set_recovering(false);
+        // Rule 8.
         if progress { flow.restore(&config) } else { flow.order_reduction() }
     }
 
@@ -231,6 +233,7 @@ impl Mixed {
             self.set_sum(self.algorithm.sum * factor);
             self.algorithm.partial = (factor > whole)
                 .then(|| (now + self.flows[place].rtt(&self.algorithm.config), whole / factor));
+            // Rule 3: then nothing changes the sum for two round trips.
             self.hold(now, place);
         }
         self.distribute(now);
@@ -341,6 +344,7 @@ impl Mixed {
         }
         self.algorithm.claims.sort_unstable_by(Claim::order);
         weigh(&mut self.algorithm.claims);
+        // Rule 5: others have at once what a flow gives up.
         let given = fill(&mut self.algorithm.claims, self.algorithm.sum, Leftover::Shared);
         if given > 0.0 {
             self.algorithm.sum = self.algorithm.sum.min(given);

@@ -33,6 +33,7 @@ impl CtrlTcp {
     /// sent.
     pub(super) fn send_window(&mut self, place: usize, most: f64, else_window: Option<Window>) {
         let flow = &self.flows[place];
+        // draft-welzl-tcp-ccc-00 (6): not in fast recovery.
         if flow.phase == Phase::Recovery {
             return;
         }
@@ -45,6 +46,7 @@ impl CtrlTcp {
             return;
         }
         let segment = flow.segment;
+        // P3: `P · sum_cwnd / sum_p` is evaluated at each message; draft-welzl-tcp-ccc-00 (6) gives it to the flow.
         let target = self.actuated(flow) / segment;
         let cwnd = target.min(most).max(1.0);
         let own = else_window.unwrap_or(flow.held).ssthresh;

@@ -21,6 +21,7 @@ impl CtrlTcp {
         if resumes {
             self.send_again(now, place, cwnd_update);
         }
+        // draft-welzl-tcp-ccc-00 (4), (5): the coordinator moves the sum, and the others have their shares of it.
         if self.coordinates(place) {
             self.grow(now, place, cwnd_update);
         } else if self.may_grow(now) && cwnd_update.window_limited {
@@ -96,6 +97,7 @@ impl CtrlTcp {
         }
         match (before.in_slow_start(), self.algorithm.shares.in_slow_start()) {
             (true, false) => self.hand_over(now),
+            // P5: in slow start the sum grows as well.
             (true, true) => {
                 self.add((after.cwnd - before.cwnd) * self.bytes_of_aggregate(place));
                 if !after.in_slow_start() {
@@ -105,9 +107,11 @@ impl CtrlTcp {
                     );
                 }
             }
+            // draft-welzl-tcp-ccc-00 (5): an increase is added in congestion avoidance, …
             _ if after.cwnd >= before.cwnd => {
                 self.add((after.cwnd - before.cwnd) * self.bytes_of_aggregate(place));
             }
+            // … and a decrease is in proportion.
             _ => self.scale(before, after),
         }
     }

@@ -22,7 +22,7 @@ impl CtrlTcp {
         if !self.delay_leads() {
             self.algorithm.coordinator = Some(member);
         }
-        // Only the threshold changes now: the reduction takes effect at the end of recovery (divergence 11).
+        // draft-welzl-tcp-ccc-00 (5), fast recovery: only `sum_ssthresh` changes now: the reduction takes effect at the end of recovery (divergence 11).
         let kept = self.kept(cwnd_update.after.ssthresh, cwnd_update.before.cwnd);
         self.algorithm.shares.set_threshold(self.reduced(place, kept));
     }

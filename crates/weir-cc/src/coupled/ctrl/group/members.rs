@@ -20,6 +20,7 @@ impl CtrlTcp {
         let brought = window.cwnd * self.flows[place].segment;
         self.algorithm.inheriting = false;
         self.reweigh();
+        // draft-welzl-tcp-ccc-00 (1): the first connection coordinates, and its window is `sum_cwnd`.
         if self.flows.len() == 1 {
             self.algorithm.coordinator = Some(self.flows.member(place));
             self.adopt(place, window);
@@ -59,6 +60,7 @@ impl CtrlTcp {
             self.reweigh();
             return;
         }
+        // draft-welzl-tcp-ccc-00 (2): `sum_cwnd` stays.
         let least = left.segment * self.flows.len() as f64;
         if self.algorithm.shares.sum() < least {
             self.set_sum(least);
@@ -66,6 +68,7 @@ impl CtrlTcp {
         self.reweigh();
         self.algorithm.inheriting = self.flows.len() == 1;
         if self.algorithm.coordinator == Some(member) {
+            // draft-welzl-tcp-ccc-00 (2): the next connection coordinates.
             self.hand_over(now);
         }
         self.decide_for_all(now);

@@ -12,6 +12,7 @@ impl CtrlTcp {
         self.stop_clock(place);
         self.settle_timeout(place);
         let flow = &mut self.flows[place];
+        // P9: any flow's timeout sets `ssbits`.
         flow.phase = Phase::Undecided;
         flow.outstanding = true;
         flow.timeouts = flow.timeouts.saturating_add(1);
@@ -63,6 +64,7 @@ impl CtrlTcp {
             self.release(now, place);
             return;
         }
+        // P7: the next coordinator is one without a timeout.
         if self.coordinates(place) {
             self.hand_over(now);
         }
@@ -97,6 +99,7 @@ impl CtrlTcp {
         let kept = (flow.segment / self.algorithm.shares.share(flow)).min(1.0);
         // P6: the threshold is taken before the sum collapses.
         self.algorithm.shares.set_threshold(self.reduced(place, self.algorithm.config.least_kept));
+        // draft-welzl-tcp-ccc-00 (5), all `ssbits` set: the sum falls as the window of the flow does.
         self.set_sum(self.algorithm.shares.sum() * kept);
         self.algorithm.episode.forget();
         for place in 0..self.flows.len() {
