@@ -4,6 +4,63 @@
 //! until they are polled. The algorithm computes the allocations. Each of its functions gets the frame, in which
 //! [`Frame::flows`] holds the state of each member and [`Frame::algorithm`] that of the group. A place is the index of
 //! a member.
+//!
+//! ```
+//! use weir_cc::coupled::frame::{CouplingAlgorithm, Departure, Frame};
+//! use weir_cc::coupled::{
+//!     Aggregate, CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update,
+//! };
+//! use weir_cc::{DataRate, SendTime};
+//!
+//! /// Equal parts of one rate.
+//! #[derive(Debug)]
+//! struct EqualParts(DataRate);
+//!
+//! fn part(frame: &Frame<EqualParts>) -> DataRate {
+//!     frame.algorithm.0.scale(1.0 / frame.flows.len() as f64)
+//! }
+//!
+//! fn order_all(frame: &mut Frame<EqualParts>) {
+//!     (0..frame.flows.len()).for_each(|place| frame.flows.order(place));
+//! }
+//!
+//! impl CouplingAlgorithm for EqualParts {
+//!     type Flow = ();
+//!
+//!     fn admit(_: &mut Frame<Self>, _: SendTime, _: FlowId, _: &Join) {}
+//!
+//!     fn on_join(frame: &mut Frame<Self>, _: SendTime, _: usize, _: &Join) {
+//!         order_all(frame);
+//!     }
+//!
+//!     fn on_left(frame: &mut Frame<Self>, _: SendTime, _: FlowId, _: (), _: Departure) {
+//!         order_all(frame);
+//!     }
+//!
+//!     fn on_rate(frame: &mut Frame<Self>, _: SendTime, place: usize, _: &Update) {
+//!         frame.flows.order(place);
+//!     }
+//!
+//!     fn on_window(_: &mut Frame<Self>, _: SendTime, _: usize, _: &CwndUpdate) {}
+//!
+//!     fn on_parameters(_: &mut Frame<Self>, _: SendTime, _: usize, _: &FlowParameters) {}
+//!
+//!     fn answer(frame: &mut Frame<Self>, place: usize, _: &CouplingMessage) {
+//!         frame.flows.order(place);
+//!     }
+//!
+//!     fn newest(frame: &mut Frame<Self>, place: usize) -> Option<CouplerAction> {
+//!         Some(CouplerAction::Rate { rate: part(frame), epoch: frame.flows.next_epoch(place) })
+//!     }
+//!
+//!     fn aggregate(frame: &Frame<Self>, _: usize) -> Option<Aggregate> {
+//!         Some(Aggregate { group: 0, sum: frame.algorithm.0.bps_f64() })
+//!     }
+//! }
+//!
+//! let coupler = Frame::of(EqualParts(DataRate::from_mbps(3)));
+//! # let _: &dyn weir_cc::coupled::Coupler = &coupler;
+//! ```
 
 mod members;
 mod refused;

@@ -113,7 +113,7 @@ impl<F> Members<F> {
         self.ids.len()
     }
 
-    /// Whether there is no member.
+    /// Whether the coupler has no member.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -143,7 +143,7 @@ impl<F> Members<F> {
         self.states.get_mut(place)
     }
 
-    /// Whether the member at `place` takes part.
+    /// The presence of the member at `place`.
     pub fn presence(&self, place: usize) -> Presence {
         self.standings[place].presence
     }
