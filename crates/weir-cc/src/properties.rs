@@ -1,6 +1,7 @@
 //! The controllers of this crate under the tests of [`crate::testing`], a line each in [`LAWS`], and properties of
-//! their lines.
+//! their lines. Couplers have theirs in `couplers`.
 
+mod couplers;
 mod course;
 mod exceptions;
 mod laws;

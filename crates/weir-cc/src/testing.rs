@@ -27,11 +27,12 @@
 //!
 //! Further properties of a controller can be tested with arbitrary [`calls`] to a sender half, checked by a [`Life`],
 //! and with arbitrary [`arrivals`], each of which may [`arrive`] at a receiver half. A [`Loop`] is a call over a
-//! bottleneck of the simplest kind.
+//! bottleneck of the simplest kind. [`couplers`] has the properties of couplers.
 
 mod arrivals;
 mod calls;
 mod closed_loop;
+pub mod couplers;
 mod law;
 mod life;
 pub mod properties;
@@ -39,10 +40,12 @@ mod reports;
 mod signals;
 
 #[doc(inline)]
-pub use crate::law_tests;
+pub use crate::{coupler_tests, law_tests};
 pub use arrivals::arrivals;
 pub use calls::{Call, TimedCall, calls, limits};
 pub use closed_loop::{Impairments, Loop, PACKET_PER_ROUND_TRIP, Source};
+pub use couplers::Composition;
+pub use couplers::properties as coupler_properties;
 pub use law::{Halves, Law, ROUNDS_TO_RECOVER, halves, usual_limits};
 pub use life::{Life, check_target, recovers_from_silence, survives_silence};
 pub use reports::arrive;

@@ -24,8 +24,6 @@ use crate::window::Window;
 
 /// Part of a rate that remains after a loss event where no controller gave another (RFC 5681 §3.1 eq. (4)).
 const LOSS: f64 = 0.5;
-/// Largest window, in segments.
-const LARGEST: f64 = 1e9;
 const SHORTEST_RTT: TimeDelta = TimeDelta::from_millis(1);
 const LONGEST_RTT: TimeDelta = TimeDelta::from_secs(10);
 /// Least slow-start threshold in segments (RFC 5681 §3.1 eq. (4)).
@@ -86,12 +84,11 @@ pub enum RateUpdate {
 }
 
 impl Steering {
-    /// A flow that joins, or `None` for a round-trip time that is not above zero, or segments without bytes.
+    /// A flow that joins, or `None` for an [impossible](Windowed::is_possible) window.
     pub fn new(joined: &Windowed) -> Option<Self> {
-        let base_rtt = joined.base_rtt.filter(|&rtt| rtt > TimeDelta::ZERO);
-        let sound = !joined.segment.is_zero() && base_rtt == joined.base_rtt && is_window(&joined.window);
-        let base_rtt = base_rtt.map(possible_rtt);
-        sound.then_some(Self { segment: joined.segment, base_rtt, window: joined.window, recovering: false })
+        let base_rtt = joined.base_rtt.map(possible_rtt);
+        let steering = Self { segment: joined.segment, base_rtt, window: joined.window, recovering: false };
+        joined.is_possible().then_some(steering)
     }
 
     /// The rate of `cwnd` segments in bit/s, or `None` before the first round-trip time.
@@ -110,7 +107,7 @@ impl Steering {
         core::mem::replace(&mut self.base_rtt, base_rtt) != base_rtt
     }
 
-    /// The effect of `cwnd_update`, of [sound](is_sound) windows.
+    /// The effect of `cwnd_update`, of [possible](CwndUpdate::is_possible) amounts.
     pub fn hear(&mut self, cwnd_update: &CwndUpdate) -> RateUpdate {
         self.window = cwnd_update.after;
         let Some(base) = self.rate(cwnd_update.before.cwnd) else { return RateUpdate::Nothing };
@@ -154,13 +151,4 @@ impl Steering {
         self.window = Window { cwnd, ssthresh };
         Some(self.window)
     }
-}
-
-/// Whether an event has possible windows: others are ignored.
-pub fn is_sound(cwnd_update: &CwndUpdate) -> bool {
-    is_window(&cwnd_update.before) && is_window(&cwnd_update.after)
-}
-
-fn is_window(window: &Window) -> bool {
-    window.cwnd > 0.0 && window.cwnd <= LARGEST && window.ssthresh > 0.0
 }

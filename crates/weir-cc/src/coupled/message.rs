@@ -53,6 +53,14 @@ pub struct Join {
     pub window: Option<Windowed>,
 }
 
+impl Join {
+    /// The flow's window; for a flow without, one segment of a byte.
+    pub(super) fn windowed(&self) -> Windowed {
+        let window = Window { cwnd: 1.0, ssthresh: f64::INFINITY };
+        self.window.unwrap_or(Windowed { window, segment: DataSize::from_bytes(1), base_rtt: None })
+    }
+}
+
 /// Priority and bounds of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowParameters {
@@ -64,6 +72,13 @@ pub struct FlowParameters {
     pub least: DataRate,
 }
 
+impl FlowParameters {
+    /// Whether the priority is in its range. Values from another host may be anything.
+    pub fn is_possible(&self) -> bool {
+        self.priority > 0.0 && self.priority.is_finite()
+    }
+}
+
 /// The window of a flow that has one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Windowed {
@@ -73,6 +88,14 @@ pub struct Windowed {
     pub segment: DataSize,
     /// Smallest round-trip time seen, or `None` before the first sample.
     pub base_rtt: Option<TimeDelta>,
+}
+
+impl Windowed {
+    /// Whether every value is in its range. Values from another host may be anything.
+    pub fn is_possible(&self) -> bool {
+        let base_rtt = self.base_rtt.is_none_or(|rtt| rtt > TimeDelta::ZERO);
+        base_rtt && !self.segment.is_zero() && self.window.is_possible()
+    }
 }
 
 /// A rate that the flow's controller computed.
@@ -107,6 +130,14 @@ pub struct CwndUpdate {
     pub srtt: Option<TimeDelta>,
     /// Smallest round-trip time seen, or `None` before the first sample.
     pub base_rtt: Option<TimeDelta>,
+}
+
+impl CwndUpdate {
+    /// Whether every amount is in its range. Values from another host may be anything.
+    pub fn is_possible(&self) -> bool {
+        let amount = |value: f64| value >= 0.0 && value.is_finite();
+        self.before.is_possible() && self.after.is_possible() && amount(self.acked) && amount(self.flight)
+    }
 }
 
 /// Kinds of window events.

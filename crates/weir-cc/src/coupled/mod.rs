@@ -5,10 +5,12 @@
 //! machine, and knows nothing of controllers, sockets or clocks. Like a controller it gets the time as an argument,
 //! allocates nothing in steady state and panics on no input.
 
+mod bound;
 pub mod conversion;
 pub mod coupler;
 pub mod ctrl;
 pub mod demand;
+pub mod frame;
 pub mod fse;
 pub mod member;
 pub mod message;
@@ -18,6 +20,7 @@ pub mod water_fill;
 
 pub use coupler::{Aggregate, Coupler, Grouped, Refusal};
 pub use demand::Demand;
+pub use frame::{CouplingAlgorithm, Frame};
 pub use member::Membership;
 pub use message::{
     CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Statistics, Update,

@@ -28,6 +28,9 @@ pub use westwood::Westwood;
 /// Least window after congestion, in segments (RFC 5681 §3.1 eq. (4), RFC 9438 §4.6).
 const MIN_SSTHRESH: f64 = 2.0;
 
+/// Largest possible window, in segments.
+const LARGEST: f64 = 1e9;
+
 /// The congestion window, in segments. Owned by the transport, changed by the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
@@ -41,6 +44,11 @@ impl Window {
     /// Whether the window is below the slow-start threshold.
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
+    }
+
+    /// Whether both values are in their range. Values from another host may be anything.
+    pub fn is_possible(&self) -> bool {
+        self.cwnd > 0.0 && self.cwnd <= LARGEST && self.ssthresh > 0.0
     }
 }
 

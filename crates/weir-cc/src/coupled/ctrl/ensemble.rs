@@ -1,19 +1,18 @@
 //! Common part of the relatives of ctrlTCP: flows whose windows a rule sets.
 
-use alloc::collections::VecDeque;
 use core::fmt::Debug;
 
-use super::flow_table::FlowTable;
-use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
+use crate::coupled::coupler::Aggregate;
+use crate::coupled::frame::{CouplingAlgorithm, Departure, Frame};
 use crate::coupled::message::{
-    CouplerAction, CouplingMessage, CwndUpdate, FlowId, Join, Update, WindowEvent,
+    CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update, WindowEvent, Windowed,
 };
 use crate::time::SendTime;
 use crate::window::Window;
 
 /// A flow, and the window that the rule gives it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ControlledFlow {
+pub struct ControlledFlow {
     pub(super) window: Window,
     /// Bytes of a segment.
     segment: f64,
@@ -42,11 +41,10 @@ pub(super) trait Rule: Send + Sync + Debug + Default {
 /// Flows that share by a rule. Marks and timeouts have the effect that each flow's own congestion controller gives
 /// them.
 #[derive(Clone, Debug, Default)]
-pub struct Ensemble<R> {
-    rule: R,
-    flows: FlowTable<ControlledFlow>,
-    actions: VecDeque<(FlowId, CouplerAction)>,
-}
+pub struct Sharing<R>(R);
+
+/// Coupler of flows that share by a rule.
+pub type Ensemble<R> = Frame<Sharing<R>>;
 
 #[expect(private_bounds, reason = "the rules are named by their types only")]
 impl<R: Rule> Ensemble<R> {
@@ -55,142 +53,94 @@ impl<R: Rule> Ensemble<R> {
         Self::default()
     }
 
-    fn join(&mut self, member: FlowId, join: &Join) -> Result<(), Refusal> {
-        if let Some(place) = self.flows.place(member) {
-            self.send_window(place);
-            return Err(Refusal::JoinedAlready(member));
-        }
-        let sound = |window: Window| window.cwnd > 0.0 && window.cwnd.is_finite() && window.ssthresh >= 0.0;
-        let windowed = match join.window {
-            Some(windowed) if sound(windowed.window) => windowed,
-            other => {
-                self.actions.push_back((member, CouplerAction::Uncoupled));
-                return Err(other.map_or(Refusal::Kind(member), |_| Refusal::Amount(member)));
-            }
-        };
-        let segment = windowed.segment.bytes_f64().max(1.0);
-        let kept = ControlledFlow { window: windowed.window, segment, at_once: true, recovering: false };
-        let place = self.flows.insert(member, kept);
-        self.rule.on_join(self.flows.all_mut(), place);
-        self.flows[place].at_once = true;
-        self.send_due_windows();
-        Ok(())
+    fn send_window(&mut self, place: usize) {
+        let Window { cwnd, ssthresh } = self.flows[place].window;
+        let window = Window { cwnd: cwnd.max(1.0), ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
+        self.flows.push(place, CouplerAction::Window(window));
+    }
+}
+
+impl<R: Rule> CouplingAlgorithm for Sharing<R> {
+    type Flow = ControlledFlow;
+
+    const WINDOWS_ONLY: bool = true;
+
+    fn admit(_: &mut Frame<Self>, _: SendTime, _: FlowId, join: &Join) -> ControlledFlow {
+        let Windowed { window, segment, .. } = join.windowed();
+        let segment = segment.bytes_f64();
+        ControlledFlow { window, segment, at_once: true, recovering: false }
     }
 
-    fn on_cwnd_update(&mut self, place: usize, cwnd_update: &CwndUpdate) {
-        let flow = &mut self.flows[place];
+    fn on_join(frame: &mut Frame<Self>, _: SendTime, place: usize, _: &Join) {
+        frame.algorithm.0.on_join(frame.flows.all_mut(), place);
+        frame.flows[place].at_once = true;
+    }
+
+    fn on_rate(frame: &mut Frame<Self>, _: SendTime, place: usize, update: &Update) {
+        let before = frame.flows[place].window;
+        let cwnd = update.window.map_or(before.cwnd, |windowed| windowed.window.cwnd);
+        let cwnd_update = CwndUpdate {
+            event: WindowEvent::Acknowledged,
+            before,
+            after: Window { cwnd, ..before },
+            acked: 0.0,
+            flight: cwnd,
+            window_limited: true,
+            srtt: None,
+            base_rtt: None,
+        };
+        frame.algorithm.0.on_cwnd_update(frame.flows.all_mut(), place, &cwnd_update);
+        // The flow waits for an answer, whatever the window is.
+        frame.flows[place].at_once = true;
+    }
+
+    fn on_window(frame: &mut Frame<Self>, _: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+        let flow = &mut frame.flows[place];
         match cwnd_update.event {
             WindowEvent::TimedOut => {
                 flow.recovering = false;
-                self.actions.push_back((self.flows.member(place), CouplerAction::Reduce));
+                frame.flows.push(place, CouplerAction::Reduce);
                 return;
             }
             WindowEvent::RecoveryEntered => flow.recovering = true,
             WindowEvent::RecoveryLeft => flow.recovering = false,
             _ => {}
         }
-        self.rule.on_cwnd_update(self.flows.all_mut(), place, cwnd_update);
-        let flow = &mut self.flows[place];
+        frame.algorithm.0.on_cwnd_update(frame.flows.all_mut(), place, cwnd_update);
+        let flow = &mut frame.flows[place];
         flow.at_once = !flow.recovering && flow.window != cwnd_update.after;
-        self.send_due_windows();
     }
 
-    fn on_update(&mut self, place: usize, update: &Update) -> Result<(), Refusal> {
-        let event = update.window.filter(|event| event.window.cwnd > 0.0 && event.window.cwnd.is_finite());
-        let Some(event) = event else {
-            self.send_window(place);
-            return Err(Refusal::Amount(self.flows.member(place)));
-        };
-        let before = self.flows[place].window;
-        let after = Window { cwnd: event.window.cwnd, ..before };
-        let cwnd_update = CwndUpdate {
-            event: WindowEvent::Acknowledged,
-            before,
-            after,
-            acked: 0.0,
-            flight: after.cwnd,
-            window_limited: true,
-            srtt: None,
-            base_rtt: None,
-        };
-        self.rule.on_cwnd_update(self.flows.all_mut(), place, &cwnd_update);
-        // The flow waits for an answer, whatever the window is.
-        self.flows[place].at_once = true;
-        self.send_due_windows();
-        Ok(())
+    /// These rules have no weights.
+    fn on_parameters(_: &mut Frame<Self>, _: SendTime, _: usize, _: &FlowParameters) {}
+
+    fn on_left(frame: &mut Frame<Self>, _: SendTime, _: FlowId, left: ControlledFlow, departure: Departure) {
+        let Sharing(rule) = &mut frame.algorithm;
+        match departure {
+            Departure::Withdrawal => rule.on_withdraw(frame.flows.all_mut(), left.window),
+            _ => rule.on_leave(frame.flows.all_mut(), left.window),
+        }
+        if frame.flows.is_empty() {
+            *rule = R::default();
+        }
     }
 
-    fn send_due_windows(&mut self) {
-        for place in 0..self.flows.len() {
-            if core::mem::take(&mut self.flows[place].at_once) {
-                self.send_window(place);
+    fn answer(frame: &mut Frame<Self>, place: usize, message: &CouplingMessage) {
+        if matches!(message, CouplingMessage::Join(_) | CouplingMessage::Update(_)) {
+            frame.send_window(place);
+        }
+    }
+
+    fn settle(frame: &mut Frame<Self>) {
+        for place in 0..frame.flows.len() {
+            if core::mem::take(&mut frame.flows[place].at_once) {
+                frame.send_window(place);
             }
         }
     }
 
-    fn send_window(&mut self, place: usize) {
-        let Window { cwnd, ssthresh } = self.flows[place].window;
-        let window = Window { cwnd: cwnd.max(1.0), ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
-        self.actions.push_back((self.flows.member(place), CouplerAction::Window(window)));
-    }
-}
-
-fn is_sound(cwnd_update: &CwndUpdate) -> bool {
-    let sound = |window: Window| window.cwnd >= 0.0 && window.cwnd.is_finite() && window.ssthresh >= 0.0;
-    sound(cwnd_update.before) && sound(cwnd_update.after)
-}
-
-impl<R: Rule> Coupler for Ensemble<R> {
-    fn on_message(
-        &mut self,
-        _now: SendTime,
-        member: FlowId,
-        message: &CouplingMessage,
-    ) -> Result<(), Refusal> {
-        if let CouplingMessage::Join(join) = message {
-            return self.join(member, join);
-        }
-        let Some(place) = self.flows.place(member) else {
-            self.actions.push_back((member, CouplerAction::Uncoupled));
-            return Err(Refusal::UnknownFlow(member));
-        };
-        match message {
-            CouplingMessage::Window(cwnd_update) if is_sound(cwnd_update) => {
-                self.on_cwnd_update(place, cwnd_update);
-            }
-            CouplingMessage::Window(cwnd_update) => {
-                if cwnd_update.event == WindowEvent::TimedOut {
-                    self.actions.push_back((member, CouplerAction::Reduce));
-                }
-                return Err(Refusal::Amount(member));
-            }
-            CouplingMessage::Update(update) => return self.on_update(place, update),
-            CouplingMessage::Withdraw | CouplingMessage::Pause | CouplingMessage::Leave => {
-                let (left, flows) = (self.flows.remove(place).window, self.flows.all_mut());
-                match message {
-                    CouplingMessage::Withdraw => self.rule.on_withdraw(flows, left),
-                    _ => self.rule.on_leave(flows, left),
-                }
-                if self.flows.is_empty() {
-                    self.rule = R::default();
-                }
-                self.send_due_windows();
-            }
-            // These rules have no weights.
-            CouplingMessage::FlowParameters(_)
-            | CouplingMessage::Join(_)
-            | CouplingMessage::Statistics(_) => {}
-        }
-        Ok(())
-    }
-
-    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
-        self.actions.pop_front()
-    }
-
-    fn aggregate(&self, member: FlowId) -> Option<Aggregate> {
-        self.flows.place(member)?;
-        let sum = self.flows.all().iter().map(|flow| flow.window.cwnd * flow.segment).sum();
+    fn aggregate(frame: &Frame<Self>, _: usize) -> Option<Aggregate> {
+        let sum = frame.flows.all().iter().map(|flow| flow.window.cwnd * flow.segment).sum();
         Some(Aggregate { group: 0, sum })
     }
 }
@@ -203,7 +153,7 @@ pub(super) mod test_support {
     use weir_units::{DataRate, DataSize};
 
     use super::*;
-    use crate::coupled::message::{FlowParameters, Windowed};
+    use crate::coupled::coupler::Coupler;
 
     pub(crate) fn join(cwnd: f64, ssthresh: f64) -> CouplingMessage {
         let parameters = FlowParameters { priority: 1.0, desired: None, least: DataRate::ZERO };

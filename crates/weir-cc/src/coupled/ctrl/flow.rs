@@ -10,7 +10,7 @@ use crate::window::Window;
 
 /// A coupled flow.
 #[derive(Clone, Debug)]
-pub(super) struct Flow {
+pub struct Flow {
     pub(super) parameters: FlowParameters,
     /// Signal by which its controller steers.
     pub(super) steered: Steered,

@@ -10,30 +10,32 @@ mod members;
 mod review;
 mod timeouts;
 
-use alloc::collections::VecDeque;
-
 use weir_units::TimeDelta;
 
 use super::config::Config;
 use super::episode::Episode;
 use super::flow::{Flow, Phase};
-use super::flow_table::FlowTable;
 use super::shares::Shares;
 use super::tenants::Tenants;
 use crate::config_error::ConfigError;
 use crate::coupled::conversion::possible_rtt;
-use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
-use crate::coupled::message::{CouplerAction, CouplingMessage, CwndUpdate, FlowId, WindowEvent};
+use crate::coupled::coupler::Aggregate;
+use crate::coupled::frame::{CouplingAlgorithm, Departure, Frame};
+use crate::coupled::message::{
+    CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update, WindowEvent,
+};
 use crate::time::SendTime;
 
 use clocks::Clocks;
 
 /// Couples windows: the aggregate reacts as one connection does, and each flow has its share of it.
+pub type CtrlTcp = Frame<Coordination>;
+
+/// State of the coordination: the sums, the coordinator and the loss event.
 #[derive(Clone, Debug)]
-pub struct CtrlTcp {
+pub struct Coordination {
     config: Config,
     tenants: Tenants,
-    flows: FlowTable<Flow>,
     shares: Shares,
     /// `CoCo`: the flow whose growth is the aggregate's.
     coordinator: Option<FlowId>,
@@ -47,7 +49,6 @@ pub struct CtrlTcp {
     priorities: f64,
     srtt: Option<TimeDelta>,
     next_review: SendTime,
-    actions: VecDeque<(FlowId, CouplerAction)>,
 }
 
 impl CtrlTcp {
@@ -65,10 +66,9 @@ impl CtrlTcp {
     /// The first constant of `config` out of its range.
     pub fn for_tenants(config: Config, tenants: Tenants) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self {
+        Ok(Self::of(Coordination {
             config,
             tenants,
-            flows: FlowTable::default(),
             shares: Shares::default(),
             coordinator: None,
             episode: Episode::default(),
@@ -78,28 +78,27 @@ impl CtrlTcp {
             priorities: 0.0,
             srtt: None,
             next_review: SendTime::from_nanos(i64::MIN),
-            actions: VecDeque::with_capacity(16),
-        })
+        }))
     }
 
     /// The coordinating flow (`CoCo`), or `None` without flows.
     pub fn coordinator(&self) -> Option<FlowId> {
-        self.coordinator
+        self.algorithm.coordinator
     }
 
     /// The share of a flow in bytes, or `None` for one that is not coupled.
     pub fn share(&self, member: FlowId) -> Option<f64> {
-        self.flows.place(member).map(|place| self.shares.share(&self.flows[place]))
+        self.flows.place(member).map(|place| self.algorithm.shares.share(&self.flows[place]))
     }
 
     /// `sum_ssthresh` in bytes, or `None` before the first congestion.
     pub fn threshold(&self) -> Option<f64> {
-        self.shares.threshold()
+        self.algorithm.shares.threshold()
     }
 
     /// Whether a loss event is in progress: the sum stands still.
     pub fn in_episode(&self, now: SendTime) -> bool {
-        self.episode.is_running(now)
+        self.algorithm.episode.is_running(now)
     }
 
     fn on_cwnd_update(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
@@ -118,114 +117,93 @@ impl CtrlTcp {
 
     fn measure(&mut self, place: usize, cwnd_update: &CwndUpdate) {
         if let Some(srtt) = cwnd_update.srtt.filter(|srtt| *srtt > TimeDelta::ZERO) {
-            self.srtt = Some(possible_rtt(srtt));
+            self.algorithm.srtt = Some(possible_rtt(srtt));
         }
         let flow = &mut self.flows[place];
         if cwnd_update.base_rtt.is_some() && cwnd_update.base_rtt != flow.base_rtt {
             flow.base_rtt = cwnd_update.base_rtt;
-            if self.config.by_rates {
+            if self.algorithm.config.by_rates {
                 self.reweigh();
             }
         }
     }
 
     fn round_trip(&self) -> TimeDelta {
-        self.srtt.unwrap_or(self.config.usual_rtt)
+        self.algorithm.srtt.unwrap_or(self.algorithm.config.usual_rtt)
     }
 
     /// Sets `sum_cwnd`. ACK clocks do not hand out a reduced part.
     fn set_sum(&mut self, sum: f64) {
-        let falls = sum < self.shares.sum();
-        self.shares.set_sum(sum, self.flows.all());
-        if falls && self.clocks.are_running() {
+        let falls = sum < self.algorithm.shares.sum();
+        self.algorithm.shares.set_sum(sum, self.flows.all());
+        if falls && self.algorithm.clocks.are_running() {
             self.shorten_clocks();
         }
     }
 
-    fn push(&mut self, place: usize, action: CouplerAction) {
-        self.actions.push_back((self.flows.member(place), action));
-    }
-
     fn coordinates(&self, place: usize) -> bool {
-        self.coordinator == Some(self.flows.member(place))
+        self.algorithm.coordinator == Some(self.flows.member(place))
     }
 
     /// Whether one flow is alone and has all: its own controller steers it, and the aggregate follows.
     fn is_alone(&self) -> bool {
-        self.flows.len() == 1 && !self.inheriting
+        self.flows.len() == 1 && !self.algorithm.inheriting
     }
 }
 
-/// Whether an event has numbers that a window can have.
-fn is_sound(cwnd_update: &CwndUpdate) -> bool {
-    let amount = |value: f64| value >= 0.0 && value.is_finite();
-    [cwnd_update.before.cwnd, cwnd_update.after.cwnd, cwnd_update.acked, cwnd_update.flight]
-        .into_iter()
-        .all(amount)
-        && cwnd_update.before.ssthresh >= 0.0
-        && cwnd_update.after.ssthresh >= 0.0
-}
+impl CouplingAlgorithm for Coordination {
+    type Flow = Flow;
 
-impl Coupler for CtrlTcp {
-    fn on_message(
-        &mut self,
-        now: SendTime,
-        member: FlowId,
-        message: &CouplingMessage,
-    ) -> Result<(), Refusal> {
-        if let CouplingMessage::Join(join) = message {
-            return self.join(now, member, join);
-        }
-        let Some(place) = self.flows.place(member) else {
-            if waits_for_an_answer(message) {
-                self.actions.push_back((member, CouplerAction::Uncoupled));
-            }
-            return Err(Refusal::UnknownFlow(member));
-        };
+    const WINDOWS_ONLY: bool = true;
+
+    fn admit(_: &mut Frame<Self>, now: SendTime, _: FlowId, join: &Join) -> Flow {
+        Flow::new(now, join.parameters, &join.windowed())
+    }
+
+    fn on_join(frame: &mut Frame<Self>, now: SendTime, place: usize, _: &Join) {
+        frame.take_in(now, place);
+    }
+
+    fn on_rate(frame: &mut Frame<Self>, now: SendTime, place: usize, update: &Update) {
+        frame.on_update(now, place, update);
+    }
+
+    fn on_window(frame: &mut Frame<Self>, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+        frame.on_cwnd_update(now, place, cwnd_update);
+    }
+
+    fn on_parameters(frame: &mut Frame<Self>, now: SendTime, place: usize, parameters: &FlowParameters) {
+        frame.set_parameters(now, place, parameters);
+    }
+
+    fn on_leaving(frame: &mut Frame<Self>, now: SendTime, place: usize, departure: Departure) {
+        frame.prepare_leave(now, place, departure);
+    }
+
+    fn on_left(frame: &mut Frame<Self>, now: SendTime, member: FlowId, left: Flow, _: Departure) {
+        frame.inherit(now, member, &left);
+    }
+
+    fn answer(frame: &mut Frame<Self>, place: usize, message: &CouplingMessage) {
         match message {
-            CouplingMessage::Window(cwnd_update) if is_sound(cwnd_update) => {
-                self.on_cwnd_update(now, place, cwnd_update);
-            }
-            CouplingMessage::Window(cwnd_update) => {
-                if cwnd_update.event == WindowEvent::TimedOut {
-                    self.push(place, CouplerAction::Reduce);
-                }
-                return Err(Refusal::Amount(member));
-            }
-            CouplingMessage::Update(update) => return self.on_update(now, place, update),
-            CouplingMessage::FlowParameters(parameters) => return self.on_parameters(now, place, parameters),
-            CouplingMessage::Withdraw => self.withdraw(now, place),
-            CouplingMessage::Pause | CouplingMessage::Leave => self.leave(now, place),
-            CouplingMessage::Join(_) | CouplingMessage::Statistics(_) => {}
-        }
-        Ok(())
-    }
-
-    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
-        self.actions.pop_front()
-    }
-
-    fn next_timeout(&self) -> Option<SendTime> {
-        self.clocks.are_running().then(|| self.next_silence()).flatten()
-    }
-
-    fn on_timeout(&mut self, now: SendTime) {
-        if self.clocks.are_running() {
-            self.end_silent_clocks(now);
+            CouplingMessage::Join(_) => frame.send_window(place, f64::INFINITY, None),
+            CouplingMessage::Update(_) => frame.send_window(place, frame.flows[place].held.cwnd, None),
+            _ => {}
         }
     }
 
-    fn aggregate(&self, member: FlowId) -> Option<Aggregate> {
-        self.flows.place(member).map(|_| Aggregate { group: 0, sum: self.shares.sum() })
+    fn next_timer(frame: &Frame<Self>) -> Option<SendTime> {
+        frame.algorithm.clocks.are_running().then(|| frame.next_silence()).flatten()
     }
-}
 
-/// Whether a flow waits for an answer before it goes on.
-fn waits_for_an_answer(message: &CouplingMessage) -> bool {
-    match message {
-        CouplingMessage::Update(_) => true,
-        CouplingMessage::Window(cwnd_update) => cwnd_update.event == WindowEvent::TimedOut,
-        _ => false,
+    fn on_timer(frame: &mut Frame<Self>, now: SendTime) {
+        if frame.algorithm.clocks.are_running() {
+            frame.end_silent_clocks(now);
+        }
+    }
+
+    fn aggregate(frame: &Frame<Self>, _: usize) -> Option<Aggregate> {
+        Some(Aggregate { group: 0, sum: frame.algorithm.shares.sum() })
     }
 }
 

@@ -68,7 +68,6 @@ pub mod efcm;
 pub mod ensemble;
 mod episode;
 mod flow;
-mod flow_table;
 pub mod group;
 pub mod rfc2140;
 mod shares;

@@ -26,6 +26,7 @@ impl Rule for Beginnings {
         for (other, flow) in flows.iter_mut().enumerate() {
             flow.at_once = true;
             if other == place {
+                // RFC 2140 §5: the newcomer has an equal part of the sum, and the mean threshold.
                 flow.window = Window { cwnd: sum / (others + 1.0), ssthresh: threshold / others };
             } else {
                 flow.window.cwnd -= sum / ((others + 1.0) * others);

@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
-use super::table::{GroupSlot, Table};
+use super::flow::{Flow, GroupSlot};
+use crate::coupled::frame::Members;
+use crate::coupled::message::FlowId;
 use crate::coupled::water_fill::{Claim, weigh};
 use crate::time::SendTime;
 
@@ -10,8 +12,8 @@ use crate::time::SendTime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Timer {
     pub(super) expiry: SendTime,
-    /// Place in the table of the flow that made the cut.
-    pub(super) by: u32,
+    /// The flow that made the cut.
+    pub(super) by: FlowId,
     /// Whether missing feedback caused it.
     pub(super) by_silence: bool,
 }
@@ -103,40 +105,41 @@ impl Groups {
     }
 
     /// Seats a flow with `share`; the caller sets `S_CR`.
-    pub(super) fn seat(&mut self, table: &mut Table, group: usize, slot: u32, share: f64) {
-        let (Some(flow), Some(g)) = (table.get(slot), self.groups.get_mut(group)) else { return };
-        let mut claim = Claim::new(slot, flow.parameters.priority, flow.least(), flow.most());
+    pub(super) fn seat(&mut self, flows: &mut Members<Flow>, group: usize, place: usize, share: f64) {
+        let (Some(flow), Some(g)) = (flows.get(place), self.groups.get_mut(group)) else { return };
+        let mut claim =
+            Claim::new(flows.member(place).0, flow.parameters.priority, flow.least(), flow.most());
         claim.share = share;
         let at = g.claims.partition_point(|other| other.order(&claim).is_lt());
         g.claims.insert(at, claim);
-        renumber(g, table, group, at..);
+        renumber(g, flows, group, at..);
     }
 
     /// Unseats a flow; `S_CR` stays. Returns the seat and the share.
-    pub(super) fn unseat(&mut self, table: &mut Table, slot: u32) -> Option<(GroupSlot, f64)> {
-        let seat = table.get_mut(slot)?.seat.take()?;
+    pub(super) fn unseat(&mut self, flows: &mut Members<Flow>, place: usize) -> Option<(GroupSlot, f64)> {
+        let seat = flows.get_mut(place)?.seat.take()?;
         let group = self.groups.get_mut(seat.group)?;
         if seat.claim >= group.claims.len() {
             return None;
         }
         let claim = group.claims.remove(seat.claim);
-        renumber(group, table, seat.group, seat.claim..);
+        renumber(group, flows, seat.group, seat.claim..);
         Some((seat, claim.share))
     }
 
     /// Seats a flow anew in its group after a change of its claim.
-    pub(super) fn reseat(&mut self, table: &mut Table, slot: u32) {
-        if let Some((seat, share)) = self.unseat(table, slot) {
-            self.seat(table, seat.group, slot, share);
+    pub(super) fn reseat(&mut self, flows: &mut Members<Flow>, place: usize) {
+        if let Some((seat, share)) = self.unseat(flows, place) {
+            self.seat(flows, seat.group, place, share);
         }
     }
 }
 
 /// Updates the seats of the flows from `from` on, and weighs all claims.
-fn renumber(group: &mut Group, table: &mut Table, number: usize, from: core::ops::RangeFrom<usize>) {
+fn renumber(group: &mut Group, flows: &mut Members<Flow>, number: usize, from: core::ops::RangeFrom<usize>) {
     for (claim, seated) in group.claims.iter().enumerate().skip(from.start) {
-        if let Some(flow) = table.get_mut(seated.of) {
-            flow.seat = Some(GroupSlot { group: number, claim });
+        if let Some(place) = flows.place(FlowId(seated.of)) {
+            flows[place].seat = Some(GroupSlot { group: number, claim });
         }
     }
     weigh(&mut group.claims);

@@ -3,11 +3,13 @@
 use alloc::vec::Vec;
 
 use super::cuts::Cuts;
-use super::table::{Flow, GroupSlot, Pending, Presence};
+use super::flow::{Flow, GroupSlot};
 use super::{Fse, Grouping};
+use crate::coupled::bound::Bound;
 use crate::coupled::conversion::Steering;
 use crate::coupled::coupler::{Grouped, Refusal};
-use crate::coupled::message::{FlowId, FlowParameters, Join};
+use crate::coupled::frame::Departure;
+use crate::coupled::message::{CouplerAction, FlowId, FlowParameters, Join};
 use crate::time::SendTime;
 
 /// Rates with which a flow takes a seat, in bit/s.
@@ -20,186 +22,160 @@ struct Brings {
 }
 
 impl Fse {
-    pub(super) fn on_join(&mut self, now: SendTime, member: FlowId, join: &Join) -> Result<(), Refusal> {
-        check_priority(member, &join.parameters)?;
-        if join.start.is_zero() || join.present.is_zero() {
-            return Err(Refusal::Amount(member));
-        }
-        let steering = join.window.map(|window| Steering::new(&window).ok_or(Refusal::Amount(member)));
-        let steering = steering.transpose()?;
-        let known = self.table.find(member).and_then(|slot| self.table.get(slot));
+    /// Entry of a flow that registers.
+    pub(super) fn entry(&self, now: SendTime, member: FlowId, join: &Join) -> Flow {
+        let known = self.flows.place(member).and_then(|place| self.flows.get(place));
         let label = known.map_or_else(|| self.first_label(), |flow| flow.label);
-        let (epoch, ordered) = known.map_or((self.epochs, false), |flow| (flow.epoch, flow.ordered));
         let tells_rates = known.is_some_and(|flow| flow.tells_rates);
-        let brings = Brings { start: join.start.bps_f64(), present: join.present.bps_f64() };
-        let mut flow = Flow::new(now, member, label, join.parameters, self.config.least_rate);
-        (flow.start, flow.in_force) = (brings.start, brings.present);
-        (flow.steering, flow.epoch, flow.joined_at, flow.ordered) =
-            (steering.filter(|_| !tells_rates), epoch, epoch, ordered);
+        let mut flow = Flow::new(now, label, join.parameters, self.algorithm.config.least_rate);
+        (flow.start, flow.in_force) = (join.start.bps_f64(), join.present.bps_f64());
+        flow.steering = join.window.as_ref().filter(|_| !tells_rates).and_then(Steering::new);
         flow.tells_rates = tells_rates;
-        if self.config.literal_dr {
-            flow.literal = brings.start;
+        if self.algorithm.config.literal_dr {
+            flow.literal = flow.start;
         }
-        let slot = self.table.insert(&flow);
-        self.expect_silence(slot);
-        self.register(slot, brings);
-        Ok(())
+        flow
+    }
+
+    pub(super) fn seat_new(&mut self, place: usize) {
+        let epoch = self.flows.epoch(place);
+        let Some(flow) = self.flows.get_mut(place) else { return };
+        flow.joined_at = epoch;
+        let brings = Brings { start: flow.start, present: flow.in_force };
+        self.register(place, brings);
     }
 
     fn first_label(&self) -> Option<u32> {
-        match self.grouping {
+        match self.algorithm.grouping {
             Grouping::Together => Some(0),
             Grouping::Apart => None,
         }
     }
 
     /// Seats a flow in its group. Beside others it begins with its start rate; alone it goes on with its present rate.
-    fn register(&mut self, slot: u32, brings: Brings) {
-        let Some(label) = self.table.get(slot).and_then(|flow| flow.label) else { return };
-        let group = self.groups.find_or_begin(label);
-        let Some(alone) = self.groups.get(group).map(|group| group.claims.is_empty()) else { return };
+    fn register(&mut self, place: usize, brings: Brings) {
+        let Some(label) = self.flows.get(place).and_then(|flow| flow.label) else { return };
+        let group = self.algorithm.groups.find_or_begin(label);
+        let Some(alone) = self.algorithm.groups.get(group).map(|group| group.claims.is_empty()) else {
+            return;
+        };
         let rate = if alone { brings.present } else { brings.start };
-        let most = self.table.get(slot).map_or(f64::INFINITY, Flow::most);
-        self.groups.seat(&mut self.table, group, slot, rate);
-        let Some(g) = self.groups.get_mut(group) else { return };
+        let most = self.flows.get(place).map_or(f64::INFINITY, Flow::most);
+        // RFC 8699 §5.3.1 (1): `FSE_R(f)` begins with the initial rate and is added to `S_CR`.
+        self.algorithm.groups.seat(&mut self.flows, group, place, rate);
+        let Some(g) = self.algorithm.groups.get_mut(group) else { return };
         g.sum += rate;
         if alone {
             // A flow that goes on with more than its desired rate is answered at the next update.
             g.stale = rate > most;
-        } else if self.config.distribute_on_join && !self.config.algorithm.is_passive() {
+        } else if self.algorithm.config.distribute_on_join && !self.algorithm.config.algorithm.is_passive() {
             self.distribute(group, None);
         } else {
-            self.send_share(slot);
+            self.send_share(place);
         }
     }
 
     /// A silent flow has sent an update: it joins again, with no more than its start rate.
-    pub(super) fn resume(&mut self, now: SendTime, slot: u32, present: f64) {
-        let Some(flow) = self.table.get_mut(slot) else { return };
-        flow.presence = Presence::Active;
-        (flow.feedback_at, flow.message_at) = (now, now);
-        (flow.bound, flow.waits_for, flow.in_force) = (f64::INFINITY, 0, present);
+    pub(super) fn come_back(&mut self, now: SendTime, place: usize, present: f64) {
+        let Some(flow) = self.flows.get_mut(place) else { return };
+        flow.feedback_at = now;
+        (flow.bound, flow.waits_for, flow.in_force) = (Bound::NONE, 0, present);
         let start = flow.start.min(present);
-        self.expect_silence(slot);
-        self.register(slot, Brings { start, present });
+        self.resume(place);
+        self.register(place, Brings { start, present });
     }
 
-    /// Removes a flow's entry; its share stays in the sum, so that the others inherit it.
-    pub(super) fn leave(&mut self, slot: u32, presence: Option<Presence>) {
-        if let Some((seat, share)) = self.groups.unseat(&mut self.table, slot)
-            && let Some(group) = self.groups.get_mut(seat.group)
+    /// Unseats a flow that goes. Its share stays in the sum, so that the others inherit it, unless it withdraws.
+    pub(super) fn leave(&mut self, now: SendTime, place: usize, departure: Departure) {
+        if departure == Departure::Withdrawal {
+            self.withdraw(now, place);
+        }
+        // RFC 8699 §5.3.1 (2): the entry goes and `S_CR` stays. Appendix C still counts its rate once.
+        if let Some((seat, share)) = self.algorithm.groups.unseat(&mut self.flows, place)
+            && let Some(group) = self.algorithm.groups.get_mut(seat.group)
         {
             group.gone += share;
         }
-        let Some(flow) = self.table.get_mut(slot) else { return };
-        let (member, epoch) = (flow.member, flow.epoch);
-        if let Some(presence) = presence {
-            (flow.presence, flow.cuts) = (presence, Cuts::default());
-            return;
-        }
-        if core::mem::replace(&mut flow.ordered, false) {
-            self.actions.retain(|action| action.member() != member);
-        }
-        self.table.remove(member);
-        // A later flow of this number may still receive these actions, and must take its own for newer ones.
-        if self.epochs == 0 || epoch.wrapping_sub(self.epochs).cast_signed() > 0 {
-            self.epochs = epoch;
+        if let Some(flow) = self.flows.get_mut(place) {
+            flow.cuts = Cuts::default();
         }
     }
 
-    /// Removes a flow's entry with its share, which the flow goes on sending. Its reports are not trusted: the others
-    /// get back the rate from before its last cuts of the sum, and the timer of the last one ends.
-    pub(super) fn withdraw(&mut self, now: SendTime, slot: u32) {
-        let place = self.seated(slot).map(|(flow, seat)| (seat.group, flow.cuts));
-        self.give_up_seat(slot);
-        if let Some((group, cuts)) = place
-            && let Some(group) = self.groups.get_mut(group)
+    /// Unseats a flow with its share, which the flow goes on sending. Its reports are not trusted: the others get back
+    /// the rate from before its last cuts of the sum, and the timer of the last one ends.
+    fn withdraw(&mut self, now: SendTime, place: usize) {
+        let seat = self.seated(place).map(|(flow, seat)| (seat.group, flow.cuts));
+        self.give_up_seat(place);
+        let member = self.flows.member(place);
+        if let Some((group, cuts)) = seat
+            && let Some(group) = self.algorithm.groups.get_mut(group)
         {
             group.sum = cuts.taken_back(now, group.sum);
-            group.timer = group.timer.filter(|timer| timer.by != slot);
+            group.timer = group.timer.filter(|timer| timer.by != member);
         }
-        self.leave(slot, None);
     }
 
     /// Unseats a flow, which takes its share along. Returns the share.
-    fn give_up_seat(&mut self, slot: u32) -> Option<f64> {
-        let (seat, share) = self.groups.unseat(&mut self.table, slot)?;
-        if let Some(group) = self.groups.get_mut(seat.group) {
+    fn give_up_seat(&mut self, place: usize) -> Option<f64> {
+        let (seat, share) = self.algorithm.groups.unseat(&mut self.flows, place)?;
+        if let Some(group) = self.algorithm.groups.get_mut(seat.group) {
             group.sum = (group.sum - share).max(group.shares());
         }
-        if let Some(flow) = self.table.get_mut(slot) {
+        if let Some(flow) = self.flows.get_mut(place) {
             // The sum of another group was not cut.
             flow.cuts = Cuts::default();
         }
         Some(share)
     }
 
-    /// Pauses a flow that misses feedback while others get theirs, or that sent no message for long.
-    pub(super) fn fall_silent(&mut self, slot: u32) {
-        self.leave(slot, Some(Presence::Silent));
-    }
-
-    pub(super) fn on_parameters(
-        &mut self,
-        member: FlowId,
-        slot: u32,
-        parameters: &FlowParameters,
-    ) -> Result<(), Refusal> {
-        check_priority(member, parameters)?;
-        let Some(flow) = self.table.get_mut(slot) else { return Err(Refusal::UnknownFlow(member)) };
+    pub(super) fn set_parameters(&mut self, place: usize, parameters: &FlowParameters) {
+        let Some(flow) = self.flows.get_mut(place) else { return };
         if flow.parameters == *parameters {
-            return Ok(());
+            return;
         }
         if flow.parameters.desired != parameters.desired {
-            flow.bound = f64::INFINITY;
+            flow.bound = Bound::NONE;
         }
         flow.parameters = *parameters;
         let group = flow.seat.map(|seat| seat.group);
-        self.groups.reseat(&mut self.table, slot);
-        if let Some(group) =
-            group.filter(|_| self.config.distribute_on_change && !self.config.algorithm.is_passive())
-        {
+        self.algorithm.groups.reseat(&mut self.flows, place);
+        if let Some(group) = group.filter(|_| {
+            self.algorithm.config.distribute_on_change && !self.algorithm.config.algorithm.is_passive()
+        }) {
             self.distribute(group, None);
         }
-        Ok(())
     }
 
     /// Puts a flow into the group with label `label`, or into none. Unlike a leaving flow it takes its rate along,
     /// which never was load of the other bottleneck. A timer stays with the group that it runs for. Called by the
     /// detection of shared bottlenecks.
-    /// out which flows share a bottleneck.
     ///
     /// # Errors
     /// A flow that has not joined.
     pub fn set_group(&mut self, member: FlowId, label: Option<u32>) -> Result<(), Refusal> {
-        let slot = self.table.find(member).ok_or(Refusal::UnknownFlow(member))?;
-        let Some(flow) = self.table.get_mut(slot) else { return Err(Refusal::UnknownFlow(member)) };
+        let place = self.flows.place(member).ok_or(Refusal::UnknownFlow(member))?;
+        let Some(flow) = self.flows.get_mut(place) else { return Err(Refusal::UnknownFlow(member)) };
         if core::mem::replace(&mut flow.label, label) == label {
             return Ok(());
         }
-        if flow.presence == Presence::Active {
-            self.take_along(slot, label);
+        if self.flows.is_present(place) {
+            self.take_along(place, label);
         }
         Ok(())
     }
 
-    fn take_along(&mut self, slot: u32, label: Option<u32>) {
-        let present = self.table.get(slot).map_or(0.0, Flow::present);
-        let rate = self.give_up_seat(slot).unwrap_or(present);
+    fn take_along(&mut self, place: usize, label: Option<u32>) {
+        let present = self.flows.get(place).map_or(0.0, Flow::present);
+        let rate = self.give_up_seat(place).unwrap_or(present);
         let Some(label) = label else {
-            self.uncouple(slot);
+            self.flows.push(place, CouplerAction::Uncoupled);
             return;
         };
-        let group = self.groups.find_or_begin(label);
-        self.groups.seat(&mut self.table, group, slot, rate);
-        if let Some(group) = self.groups.get_mut(group) {
+        let group = self.algorithm.groups.find_or_begin(label);
+        self.algorithm.groups.seat(&mut self.flows, group, place, rate);
+        if let Some(group) = self.algorithm.groups.get_mut(group) {
             group.sum += rate;
         }
-    }
-
-    fn uncouple(&mut self, slot: u32) {
-        let Some(flow) = self.table.get(slot) else { return };
-        self.actions.push_back(Pending::Uncoupled(flow.member));
     }
 
     /// Merges two groups whose flows share one bottleneck: all flows of `from` move to `into`. `S_CR` is the sum of
@@ -208,15 +184,17 @@ impl Fse {
         if into == from {
             return;
         }
-        let Some(old) = self.groups.find(from) else {
+        let Some(old) = self.algorithm.groups.find(from) else {
             self.relabel(from, into, |_| true);
             return;
         };
-        let Some((sum, timer)) = self.groups.get(old).map(|group| (group.sum, group.timer)) else { return };
-        let group = self.groups.find_or_begin(into);
+        let Some((sum, timer)) = self.algorithm.groups.get(old).map(|group| (group.sum, group.timer)) else {
+            return;
+        };
+        let group = self.algorithm.groups.find_or_begin(into);
         self.relabel(from, into, |_| true);
         self.move_seats(old, group, |_| true);
-        let Some(g) = self.groups.get_mut(group) else { return };
+        let Some(g) = self.algorithm.groups.get_mut(group) else { return };
         g.sum += sum;
         g.left_over = 0.0;
         g.timer = [g.timer, timer].into_iter().flatten().max_by_key(|timer| timer.expiry);
@@ -225,74 +203,73 @@ impl Fse {
     /// Splits the flows for which `belongs` holds from the group `from`, as they have a bottleneck of their own: they
     /// form group `into`. `S_CR` of each part is the sum of its flows' rates; a timer runs on for both.
     pub fn split(&mut self, from: u32, into: u32, belongs: impl Fn(FlowId) -> bool) {
-        let (Some(old), None) = (self.groups.find(from), self.groups.find(into)) else { return };
+        let (Some(old), None) = (self.algorithm.groups.find(from), self.algorithm.groups.find(into)) else {
+            return;
+        };
         let (timer, threshold) =
-            self.groups.get(old).map_or((None, None), |group| (group.timer, group.threshold));
-        let group = self.groups.find_or_begin(into);
+            self.algorithm.groups.get(old).map_or((None, None), |group| (group.timer, group.threshold));
+        let group = self.algorithm.groups.find_or_begin(into);
         self.relabel(from, into, &belongs);
         self.move_seats(old, group, &belongs);
         for part in [old, group] {
-            let Some(g) = self.groups.get_mut(part) else { continue };
+            let Some(g) = self.algorithm.groups.get_mut(part) else { continue };
             (g.sum, g.timer, g.gone, g.left_over) = (g.shares(), timer, 0.0, 0.0);
             g.threshold = threshold.map(|threshold| threshold.min(g.sum));
         }
     }
 
     fn relabel(&mut self, from: u32, into: u32, belongs: impl Fn(FlowId) -> bool) {
-        for place in 0..self.table.len() {
-            if let Some(slot) = self.table.slot(place)
-                && let Some(flow) = self.table.get_mut(slot)
-                && flow.label == Some(from)
-                && belongs(flow.member)
-            {
+        for place in 0..self.flows.len() {
+            let member = self.flows.member(place);
+            let flow = &mut self.flows[place];
+            if flow.label == Some(from) && belongs(member) {
                 flow.label = Some(into);
             }
         }
     }
 
     fn move_seats(&mut self, from: usize, into: usize, belongs: impl Fn(FlowId) -> bool) {
-        let seated = self.groups.get(from).into_iter().flat_map(|group| &group.claims);
-        let slots: Vec<u32> = seated.map(|claim| claim.of).collect();
-        for slot in slots {
-            if self.table.get(slot).is_some_and(|flow| belongs(flow.member))
-                && let Some((_, share)) = self.groups.unseat(&mut self.table, slot)
+        let seated = self.algorithm.groups.get(from).into_iter().flat_map(|group| &group.claims);
+        let members: Vec<FlowId> = seated.map(|claim| FlowId(claim.of)).collect();
+        for member in members.into_iter().filter(|&member| belongs(member)) {
+            if let Some(place) = self.flows.place(member)
+                && let Some((_, share)) = self.algorithm.groups.unseat(&mut self.flows, place)
             {
-                self.groups.seat(&mut self.table, into, slot, share);
+                self.algorithm.groups.seat(&mut self.flows, into, place, share);
             }
         }
     }
 
     /// The other flows of a flow's group.
-    pub(super) fn peers(&self, slot: u32) -> impl Iterator<Item = &Flow> {
-        let group = self.seated(slot).and_then(|(_, seat)| self.groups.get(seat.group));
+    pub(super) fn peers(&self, place: usize) -> impl Iterator<Item = &Flow> {
+        let group = self.seated(place).and_then(|(_, seat)| self.algorithm.groups.get(seat.group));
         let claims = group.into_iter().flat_map(|group| &group.claims);
-        claims.filter(move |claim| claim.of != slot).filter_map(|claim| self.table.get(claim.of))
+        let members = claims.map(|claim| FlowId(claim.of));
+        members
+            .filter_map(|member| self.flows.place(member))
+            .filter(move |&peer| peer != place)
+            .map(|peer| &self.flows[peer])
     }
 
     /// Whether another flow of the group had feedback in the newer half of the time in which this one had none. If so,
     /// the path is not silent.
-    pub(super) fn others_have_feedback(&self, now: SendTime, slot: u32) -> bool {
-        let Some(flow) = self.table.get(slot) else { return false };
+    pub(super) fn others_have_feedback(&self, now: SendTime, place: usize) -> bool {
+        let Some(flow) = self.flows.get(place) else { return false };
         let half = flow.feedback_at + (now - flow.feedback_at) / 2;
-        self.peers(slot).any(|peer| peer.feedback_at > half)
+        self.peers(place).any(|peer| peer.feedback_at > half)
     }
 
     /// Whether a flow had feedback within its last round trip. Feedback has gaps, so a timeout of this flow means lost
     /// packets.
-    pub(super) fn accepts(&self, now: SendTime, slot: u32) -> bool {
-        let flow = self.table.get(slot);
+    pub(super) fn accepts(&self, now: SendTime, place: usize) -> bool {
+        let flow = self.flows.get(place);
         flow.and_then(|flow| Some(now - flow.feedback_at < flow.rtt?)).unwrap_or(false)
     }
 
-    pub(super) fn seated(&self, slot: u32) -> Option<(&Flow, GroupSlot)> {
-        let flow = self.table.get(slot)?;
+    pub(super) fn seated(&self, place: usize) -> Option<(&Flow, GroupSlot)> {
+        let flow = self.flows.get(place)?;
         Some((flow, flow.seat?))
     }
-}
-
-fn check_priority(member: FlowId, parameters: &FlowParameters) -> Result<(), Refusal> {
-    let sound = parameters.priority > 0.0 && parameters.priority.is_finite();
-    if sound { Ok(()) } else { Err(Refusal::Priority(member)) }
 }
 
 impl Grouped for Fse {

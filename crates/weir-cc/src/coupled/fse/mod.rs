@@ -11,7 +11,7 @@
 //! [`Fse::merge`] and [`Fse::split`]; until then [`Grouping`] puts all flows into one group, or none into any. Flows
 //! with windows are converted ([`conversion`](crate::coupled::conversion)).
 //!
-//! Parts: the flow table (`table`), groups and their seats (`group`), and the effect of an update on `S_CR` (`sum`,
+//! Parts: the flows (`flow`), groups and their seats (`group`), and the effect of an update on `S_CR` (`sum`,
 //! with the table of reasons). An update goes from a controller's rate to actions in `update` and `passive`. Joins,
 //! leaves and groupings are in `membership`, windows in `windows`. The shares themselves are
 //! [`water_fill`](crate::coupled::water_fill)'s.
@@ -54,29 +54,31 @@
 
 mod config;
 mod cuts;
+mod flow;
 mod group;
 mod membership;
 mod passive;
 mod sum;
-mod table;
 #[cfg(test)]
 mod tests;
 mod update;
 mod windows;
 
-use alloc::collections::VecDeque;
-
 use weir_units::DataRate;
 
 use crate::config_error::ConfigError;
-use crate::coupled::conversion::is_sound;
-use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
-use crate::coupled::message::{CouplerAction, CouplingMessage, FlowId, Update, WindowEvent};
+use crate::coupled::coupler::Aggregate;
+use crate::coupled::frame::{CouplingAlgorithm, Departure, Frame, SoftState};
+use crate::coupled::message::{
+    CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update, WindowEvent,
+};
 use crate::decision::ChangeReason;
 use crate::time::SendTime;
+
+pub use crate::coupled::frame::Refused;
 pub use config::{Algorithm, Config, Updates};
+use flow::Flow;
 use group::Groups;
-use table::{Pending, Presence, Table};
 
 /// Initial grouping of flows, before any call that groups them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -91,49 +93,16 @@ pub enum Grouping {
     Apart,
 }
 
-/// Numbers of refused messages, by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refused {
-    /// Messages of flows that have not joined.
-    pub unknown_flow: u64,
-    /// Joins of flows that have joined already.
-    pub joined_already: u64,
-    /// Priorities that are not positive and finite.
-    pub priority: u64,
-    /// Rates of zero, and impossible windows.
-    pub amount: u64,
-    /// Flows of a kind that this exchange cannot couple.
-    pub kind: u64,
-}
-
-impl Refused {
-    fn count(&mut self, refusal: Refusal) {
-        let counter = match refusal {
-            Refusal::UnknownFlow(_) => &mut self.unknown_flow,
-            Refusal::JoinedAlready(_) => &mut self.joined_already,
-            Refusal::Priority(_) => &mut self.priority,
-            Refusal::Amount(_) => &mut self.amount,
-            Refusal::Kind(_) => &mut self.kind,
-        };
-        *counter = counter.saturating_add(1);
-    }
+/// State of the exchange: its groups.
+#[derive(Debug)]
+pub struct Exchange {
+    config: Config,
+    grouping: Grouping,
+    groups: Groups,
 }
 
 /// The Flow State Exchange.
-#[derive(Debug)]
-pub struct Fse {
-    config: Config,
-    grouping: Grouping,
-    table: Table,
-    groups: Groups,
-    /// Actions not yet polled, at most one share of each flow.
-    actions: VecDeque<Pending>,
-    /// Lower bound of the times at which a flow without messages pauses.
-    expiry: SendTime,
-    /// Newest number of an action to a flow that has left.
-    epochs: u32,
-    refused: Refused,
-}
+pub type Fse = Frame<Exchange>;
 
 impl Fse {
     /// An exchange without flows.
@@ -142,93 +111,28 @@ impl Fse {
     /// The first constant of `config` out of its range, or a passive algorithm outside of a testbed.
     pub fn new(config: Config, grouping: Grouping) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self {
-            config,
-            grouping,
-            table: Table::default(),
-            groups: Groups::default(),
-            actions: VecDeque::new(),
-            expiry: SendTime::MAX,
-            epochs: 0,
-            refused: Refused::default(),
-        })
-    }
-
-    /// Numbers of refused messages, by reason.
-    pub const fn refused(&self) -> Refused {
-        self.refused
+        Ok(Self::of(Exchange { config, grouping, groups: Groups::default() }))
     }
 
     /// `FSE_R` of a flow that is in a group, in bit/s.
     pub fn share(&self, member: FlowId) -> Option<f64> {
-        let (_, seat) = self.seated(self.table.find(member)?)?;
-        self.groups.get(seat.group).map(|group| group.share(seat.claim))
+        let (_, seat) = self.seated(self.flows.place(member)?)?;
+        self.algorithm.groups.get(seat.group).map(|group| group.share(seat.claim))
     }
 
     /// Whether the least rates of a group's flows exceed its sum: its flows have their least rates, and send more than
     /// congestion allows. The caller, which chose the least rates, should then stop a flow.
     pub fn is_overloaded(&self, member: FlowId) -> bool {
-        let seat = self.table.find(member).and_then(|slot| self.seated(slot)).map(|(_, seat)| seat);
-        seat.and_then(|seat| self.groups.get(seat.group)).is_some_and(|group| group.overloaded)
-    }
-
-    /// Includes the expiry of a flow that has joined.
-    fn expect_silence(&mut self, slot: u32) {
-        if let Some(flow) = self.table.get(slot) {
-            self.expiry = self.expiry.min(flow.expiry(&self.config));
-        }
-    }
-
-    fn take_message(
-        &mut self,
-        now: SendTime,
-        member: FlowId,
-        message: &CouplingMessage,
-    ) -> Result<(), Refusal> {
-        let slot = self.table.find(member);
-        let presence = slot.and_then(|slot| self.table.get(slot)).map(|flow| flow.presence);
-        let active = presence == Some(Presence::Active);
-        if let CouplingMessage::Join(join) = message {
-            return if active {
-                Err(Refusal::JoinedAlready(member))
-            } else {
-                self.on_join(now, member, join)
-            };
-        }
-        let slot = slot.ok_or(Refusal::UnknownFlow(member))?;
-        if !active && matches!(message, CouplingMessage::Update(_) | CouplingMessage::Window(_)) {
-            if presence == Some(Presence::Paused) {
-                return Err(Refusal::UnknownFlow(member));
-            }
-            let Some(present) = self.returning_rate(slot, message) else {
-                self.answer_absent(member, message);
-                return Ok(());
-            };
-            self.resume(now, slot, present);
-        }
-        if let Some(flow) = self.table.get_mut(slot) {
-            flow.message_at = now;
-        }
-        match message {
-            CouplingMessage::Update(update) => self.on_update(now, slot, update),
-            CouplingMessage::Window(cwnd_update) => self.on_window(now, slot, cwnd_update),
-            CouplingMessage::FlowParameters(parameters) => {
-                return self.on_parameters(member, slot, parameters);
-            }
-            CouplingMessage::Pause => self.leave(slot, Some(Presence::Paused)),
-            CouplingMessage::Withdraw => self.withdraw(now, slot),
-            CouplingMessage::Leave => self.leave(slot, None),
-            CouplingMessage::Statistics(_) | CouplingMessage::Join(_) => {}
-        }
-        Ok(())
+        let seat = self.flows.place(member).and_then(|place| self.seated(place)).map(|(_, seat)| seat);
+        seat.and_then(|seat| self.algorithm.groups.get(seat.group)).is_some_and(|group| group.overloaded)
     }
 
     /// The rate of a silent flow whose message brings it back: it gets feedback again.
-    fn returning_rate(&self, slot: u32, message: &CouplingMessage) -> Option<f64> {
+    fn returning_rate(&self, place: usize, message: &CouplingMessage) -> Option<f64> {
         match message {
-            CouplingMessage::Update(update) if self.is_back(slot, update) => {
+            CouplingMessage::Update(update) if self.is_back(place, update) => {
                 let base = update.decision.base;
-                Some(if base.is_zero() { self.config.least_rate } else { base }.bps_f64())
+                Some(if base.is_zero() { self.algorithm.config.least_rate } else { base }.bps_f64())
             }
             CouplingMessage::Window(cwnd_update)
                 if !matches!(
@@ -236,135 +140,101 @@ impl Fse {
                     WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle
                 ) =>
             {
-                let steering = self.table.get(slot)?.steering?;
-                steering.rate(cwnd_update.before.cwnd).filter(|_| is_sound(cwnd_update))
+                self.flows.get(place)?.steering?.rate(cwnd_update.before.cwnd)
             }
             _ => None,
         }
     }
 
     /// Whether the decision of a silent flow brings it back; a flow that missed feedback needs new feedback first.
-    fn is_back(&self, slot: u32, update: &Update) -> bool {
-        let deaf = self.table.get(slot).is_some_and(|flow| flow.deaf);
+    fn is_back(&self, place: usize, update: &Update) -> bool {
+        let deaf = self.flows.get(place).is_some_and(|flow| flow.deaf);
         update.decision.why != ChangeReason::Timeout && (update.heard || !deaf)
     }
 
-    /// Answers a message that makes no sense with the action that holds for its sender.
-    fn answer_refused(&mut self, member: FlowId, message: &CouplingMessage) {
-        let active = self.table.find(member).filter(|&slot| self.seated(slot).is_some());
-        if let Some(slot) = active {
-            if let Some(flow) = self.table.get_mut(slot) {
-                flow.in_force = f64::NAN;
-            }
-            self.send_share(slot);
-        } else {
-            self.answer_absent(member, message);
-        }
-    }
-
-    /// Acknowledges a join or an update that brings no new action: without an answer the coupler would seem absent.
-    fn acknowledge(&mut self, member: FlowId) {
-        if let Some(slot) = self.table.find(member)
-            && let Some(flow) = self.table.get(slot)
-            && !flow.ordered
-            && flow.steering.is_none()
-        {
-            self.actions.push_back(Pending::Acknowledgement(slot, member));
-        }
-    }
-
-    /// Answers a flow that takes no part: it goes on without coupling.
-    fn answer_absent(&mut self, member: FlowId, message: &CouplingMessage) {
-        if let CouplingMessage::Window(cwnd_update) = message
-            && cwnd_update.event == WindowEvent::TimedOut
-        {
-            self.actions.push_back(Pending::Reduce(member));
-        }
-    }
-}
-
-impl Coupler for Fse {
-    fn on_message(
-        &mut self,
-        now: SendTime,
-        member: FlowId,
-        message: &CouplingMessage,
-    ) -> Result<(), Refusal> {
-        let taken = self.take_message(now, member, message);
-        if let Err(refusal) = taken {
-            self.refused.count(refusal);
-            self.answer_refused(member, message);
-        }
-        if matches!(message, CouplingMessage::Join(_) | CouplingMessage::Update(_)) {
-            self.acknowledge(member);
-        }
-        taken
-    }
-
-    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
-        loop {
-            match self.actions.pop_front()? {
-                Pending::Reduce(member) => return Some((member, CouplerAction::Reduce)),
-                Pending::Uncoupled(member) => return Some((member, CouplerAction::Uncoupled)),
-                Pending::Acknowledgement(slot, member) => {
-                    if let Some(flow) = self.table.get(slot) {
-                        let rate = DataRate::from_bps_f64(flow.present());
-                        return Some((member, CouplerAction::Rate { rate, epoch: 0 }));
-                    }
-                }
-                Pending::AllocatedRate(slot, member) => {
-                    if let Some(action) = self.share_action(slot) {
-                        return Some((member, action));
-                    }
-                }
-            }
-        }
-    }
-
-    fn next_timeout(&self) -> Option<SendTime> {
-        (self.expiry < SendTime::MAX).then_some(self.expiry)
-    }
-
-    fn on_timeout(&mut self, now: SendTime) {
-        if now < self.expiry {
-            return;
-        }
-        self.expiry = SendTime::MAX;
-        for place in 0..self.table.len() {
-            let Some(slot) = self.table.slot(place) else { continue };
-            let Some(flow) = self.table.get(slot).filter(|flow| flow.presence == Presence::Active) else {
-                continue;
-            };
-            let expiry = flow.expiry(&self.config);
-            if expiry <= now {
-                self.fall_silent(slot);
-            } else {
-                self.expiry = self.expiry.min(expiry);
-            }
-        }
-    }
-
-    fn aggregate(&self, member: FlowId) -> Option<Aggregate> {
-        let (_, seat) = self.seated(self.table.find(member)?)?;
-        let group = self.groups.get(seat.group)?;
-        Some(Aggregate { group: group.number, sum: group.sum })
-    }
-}
-
-impl Fse {
     /// The newest share of a flow that is still present.
-    fn share_action(&mut self, slot: u32) -> Option<CouplerAction> {
-        let flow = self.table.get_mut(slot)?;
-        flow.ordered = false;
-        let group = self.groups.get(flow.seat?.group)?;
+    fn share_action(&mut self, place: usize) -> Option<CouplerAction> {
+        let epoch = self.flows.epoch(place);
+        let flow = self.flows.get_mut(place)?;
+        let group = self.algorithm.groups.get(flow.seat?.group)?;
         match &mut flow.steering {
             Some(steering) => {
                 steering.order(flow.in_force, group.sum, group.threshold).map(CouplerAction::Window)
             }
-            None => Some(CouplerAction::Rate {
-                rate: DataRate::from_bps(flow.in_force as u64),
-                epoch: flow.epoch,
-            }),
+            None => Some(CouplerAction::Rate { rate: DataRate::from_bps(flow.in_force as u64), epoch }),
         }
+    }
+}
+
+impl CouplingAlgorithm for Exchange {
+    type Flow = Flow;
+
+    const ZERO_RATES: bool = true;
+    const KEEPS_PAUSED: bool = true;
+
+    fn admit(frame: &mut Frame<Self>, now: SendTime, member: FlowId, join: &Join) -> Flow {
+        frame.entry(now, member, join)
+    }
+
+    fn on_join(frame: &mut Frame<Self>, _: SendTime, place: usize, _: &Join) {
+        frame.seat_new(place);
+    }
+
+    fn on_rate(frame: &mut Frame<Self>, now: SendTime, place: usize, update: &Update) {
+        frame.on_update(now, place, update);
+    }
+
+    fn on_window(frame: &mut Frame<Self>, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+        frame.on_window(now, place, cwnd_update);
+    }
+
+    fn on_parameters(frame: &mut Frame<Self>, _: SendTime, place: usize, parameters: &FlowParameters) {
+        frame.set_parameters(place, parameters);
+    }
+
+    fn on_leaving(frame: &mut Frame<Self>, now: SendTime, place: usize, departure: Departure) {
+        frame.leave(now, place, departure);
+    }
+
+    fn counts(message: &CouplingMessage) -> bool {
+        matches!(message, CouplingMessage::Update(_) | CouplingMessage::Window(_))
+    }
+
+    fn on_message_of_silent(
+        frame: &mut Frame<Self>,
+        now: SendTime,
+        place: usize,
+        message: &CouplingMessage,
+    ) -> bool {
+        let returning = frame.returning_rate(place, message);
+        if let Some(present) = returning {
+            frame.come_back(now, place, present);
+        }
+        returning.is_some()
+    }
+
+    fn answer(frame: &mut Frame<Self>, place: usize, _: &CouplingMessage) {
+        frame.flows[place].in_force = f64::NAN;
+        frame.send_share(place);
+    }
+
+    fn acknowledgement(frame: &Frame<Self>, place: usize) -> Option<CouplerAction> {
+        let flow = &frame.flows[place];
+        let rate = DataRate::from_bps_f64(flow.present());
+        flow.steering.is_none().then_some(CouplerAction::Rate { rate, epoch: 0 })
+    }
+
+    fn newest(frame: &mut Frame<Self>, place: usize) -> Option<CouplerAction> {
+        frame.share_action(place)
+    }
+
+    fn soft_state(&self) -> Option<SoftState> {
+        Some(SoftState { least: self.config.soft_state, intervals: self.config.soft_updates })
+    }
+
+    fn aggregate(frame: &Frame<Self>, place: usize) -> Option<Aggregate> {
+        let (_, seat) = frame.seated(place)?;
+        let group = frame.algorithm.groups.get(seat.group)?;
+        Some(Aggregate { group: group.number, sum: group.sum })
     }
 }

@@ -18,6 +18,7 @@ pub(super) struct Asking {
 /// `FSE_R(f)` by its weight.
 pub(super) fn by_weight(group: &mut Group, asking: &Asking) -> f64 {
     let Some(claim) = group.claims.get(asking.claim) else { return asking.least };
+    // coupling-2018, simple passive form: `P(f) · S_CR / S_P`, at most `new_DR`.
     let share = group.sum * (claim.weight() / weights(&group.claims));
     let share = share.min(asking.desired).max(asking.least);
     group.set_share(asking.claim, share);
@@ -30,7 +31,7 @@ pub(super) fn appendix_c(group: &mut Group, flow_update: &FlowUpdate, asking: &A
     let Some(claim) = group.claims.get(asking.claim) else { return asking.least };
     let part = claim.weight() / weights(&group.claims);
     let delta = flow_update.rate - flow_update.base;
-    // (a), (b)
+    // (a), (b): `S_CR` follows an increase, and after a decrease is the sum of `FSE_R` with that of flows that went.
     if delta > 0.0 {
         group.sum = flow_update.rate + (group.sum - flow_update.base);
     } else if delta < 0.0 {
@@ -42,12 +43,12 @@ pub(super) fn appendix_c(group: &mut Group, flow_update: &FlowUpdate, asking: &A
     if asking.desired < flow_update.rate {
         group.left_over = (group.left_over + share - asking.desired).max(0.0);
     }
-    // (d)
+    // (d): the flow takes `TLO` unless its desired rate ends before.
     let offered = share + group.left_over.min(unused(group, asking.claim, share));
     if offered < asking.desired {
         group.left_over = 0.0;
     }
-    // (e)
+    // (e): the answer is the rate of the flow.
     let rate = offered.min(asking.desired).max(asking.least);
     group.set_share(asking.claim, rate);
     rate

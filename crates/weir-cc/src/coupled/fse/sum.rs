@@ -23,7 +23,9 @@ use weir_units::TimeDelta;
 
 use super::config::Config;
 use super::group::{Group, Timer};
+use crate::coupled::bound::is_bound;
 use crate::coupled::conversion::possible_rtt;
+use crate::coupled::message::FlowId;
 use crate::coupled::water_fill::Leftover;
 use crate::decision::ChangeReason;
 use crate::time::SendTime;
@@ -31,8 +33,8 @@ use crate::time::SendTime;
 /// An update of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowUpdate {
-    /// Place of the updating flow in the table.
-    pub(super) slot: u32,
+    /// The updating flow.
+    pub(super) flow: FlowId,
     /// `CC_R` in bit/s.
     pub(super) rate: f64,
     /// The rate it started from, in bit/s.
@@ -59,7 +61,7 @@ impl FlowUpdate {
     pub(super) fn effect(&self, conservative: bool) -> Effect {
         match self.why {
             _ if self.rate >= self.base => Effect::Moves,
-            ChangeReason::Application | ChangeReason::Ceiling | ChangeReason::Limits => Effect::Bounds,
+            why if is_bound(why) => Effect::Bounds,
             ChangeReason::Delay | ChangeReason::Loss | ChangeReason::Mark | ChangeReason::Timeout
                 if conservative =>
             {
@@ -132,7 +134,7 @@ fn given_up(config: &Config, surplus: f64) -> f64 {
 /// Whether the timer of an earlier cut forbids this change.
 fn is_blocked(config: &Config, group: &Group, now: SendTime, flow_update: &FlowUpdate) -> bool {
     let Some(timer) = group.timer.filter(|timer| now < timer.expiry) else { return false };
-    let exempt = config.timer_exempts_initiator && timer.by == flow_update.slot;
+    let exempt = config.timer_exempts_initiator && timer.by == flow_update.flow;
     let silent = flow_update.why == ChangeReason::Timeout && !timer.by_silence;
     !exempt && !silent
 }
@@ -142,7 +144,8 @@ fn start_timer(config: &Config, group: &mut Group, now: SendTime, flow_update: &
     let by_silence = flow_update.why == ChangeReason::Timeout;
     if by_silence || group.timer.is_none_or(|timer| now >= timer.expiry) {
         let expiry = now + possible_rtt(flow_update.rtt).scale(config.timer_rtts);
-        group.timer = Some(Timer { expiry, by: flow_update.slot, by_silence });
+        // RFC 8699 §5.3.2: two round trips of the flow whose rate fell.
+        group.timer = Some(Timer { expiry, by: flow_update.flow, by_silence });
     }
 }
 

@@ -1,103 +1,95 @@
 //! Flows that are steered by windows.
 
 use super::Fse;
-use super::table::{Flow, Pending};
+use super::flow::Flow;
 use super::update::Computed;
-use crate::coupled::conversion::{RateUpdate, is_sound};
-use crate::coupled::message::{CwndUpdate, WindowEvent};
+use crate::coupled::conversion::RateUpdate;
+use crate::coupled::message::{CouplerAction, CwndUpdate, WindowEvent};
 use crate::decision::ChangeReason;
 use crate::time::SendTime;
 
 impl Fse {
     /// Takes a window event of a flow.
-    pub(super) fn on_window(&mut self, now: SendTime, slot: u32, cwnd_update: &CwndUpdate) {
-        let alone = self.peers(slot).next().is_none();
-        let Some(flow) = self.table.get_mut(slot) else { return };
+    pub(super) fn on_window(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+        let alone = self.peers(place).next().is_none();
+        let Some(flow) = self.flows.get_mut(place) else { return };
         let Some(steering) = &mut flow.steering else {
             if cwnd_update.event == WindowEvent::TimedOut {
-                self.reduce(slot);
+                self.reduce(place);
             }
             return;
         };
-        if !is_sound(cwnd_update) {
-            if cwnd_update.event == WindowEvent::TimedOut {
-                self.reduce(slot);
-            }
-            return;
-        }
         flow.rtt = cwnd_update.srtt.or(flow.rtt);
         let another = steering.learn(cwnd_update.base_rtt);
         let present = steering.rate(cwnd_update.before.cwnd);
         let effect = steering.hear(cwnd_update);
         if another && let Some(present) = present {
-            self.measure_anew(slot, present);
+            self.measure_anew(place, present);
         }
         if !matches!(cwnd_update.event, WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle)
-            && let Some(flow) = self.table.get_mut(slot)
+            && let Some(flow) = self.flows.get_mut(place)
         {
             flow.feedback_at = now;
         }
         // A flow that is alone keeps its own rate, whatever it did in between.
-        let believed = self.table.get(slot).map_or(0.0, Flow::present);
+        let believed = self.flows.get(place).map_or(0.0, Flow::present);
         let from = |base: f64| if alone { believed } else { base };
         match effect {
             RateUpdate::Update { base, rate, why } => {
-                self.go_by(slot, rate);
+                self.go_by(place, rate);
                 self.take(
                     now,
-                    slot,
+                    place,
                     &Computed { rate, base: from(base), why, has_feedback: why != ChangeReason::Timeout },
                     false,
                 );
             }
             RateUpdate::Recovered { rate } => {
-                self.go_by(slot, rate);
+                self.go_by(place, rate);
                 let computed =
                     Computed { rate, base: from(rate), why: ChangeReason::Growth, has_feedback: true };
-                self.take(now, slot, &computed, false);
+                self.take(now, place, &computed, false);
             }
-            RateUpdate::TimedOut { base, rate } => self.on_timer(now, slot, base, rate),
-            RateUpdate::Nothing if cwnd_update.event == WindowEvent::TimedOut => self.reduce(slot),
+            RateUpdate::TimedOut { base, rate } => self.on_timer(now, place, base, rate),
+            RateUpdate::Nothing if cwnd_update.event == WindowEvent::TimedOut => self.reduce(place),
             RateUpdate::Nothing => {}
         }
     }
 
-    fn go_by(&mut self, slot: u32, rate: f64) {
-        if let Some(flow) = self.table.get_mut(slot) {
+    fn go_by(&mut self, place: usize, rate: f64) {
+        if let Some(flow) = self.flows.get_mut(place) {
             flow.in_force = rate;
         }
     }
 
     /// Recomputes a flow's rate after a change of its smallest round-trip time: `present` is its new part of the sum.
-    fn measure_anew(&mut self, slot: u32, present: f64) {
-        let Some((_, seat)) = self.seated(slot) else { return };
-        let Some(group) = self.groups.get_mut(seat.group) else { return };
+    fn measure_anew(&mut self, place: usize, present: f64) {
+        let Some((_, seat)) = self.seated(place) else { return };
+        let Some(group) = self.algorithm.groups.get_mut(seat.group) else { return };
         let share = group.share(seat.claim);
         group.sum = if group.claims.len() == 1 { present } else { (present + (group.sum - share)).max(0.0) };
         group.set_share(seat.claim, present);
         group.stale = true;
-        self.go_by(slot, present);
+        self.go_by(place, present);
     }
 
     /// Retransmission timeout. While others are acknowledged it only retransmits: a loss, and the window is the flow's
     /// share. Otherwise no acknowledgement is known to arrive, and the window is reduced.
-    fn on_timer(&mut self, now: SendTime, slot: u32, base: f64, rate: f64) {
-        if !self.others_have_feedback(now, slot) {
-            self.reduce(slot);
+    fn on_timer(&mut self, now: SendTime, place: usize, base: f64, rate: f64) {
+        if !self.others_have_feedback(now, place) {
+            self.reduce(place);
             return;
         }
-        let feedback_at = self.table.get(slot).map(|flow| flow.feedback_at);
-        self.go_by(slot, f64::NAN);
-        self.take(now, slot, &Computed { rate, base, why: ChangeReason::Loss, has_feedback: true }, false);
-        if let (Some(flow), Some(feedback_at)) = (self.table.get_mut(slot), feedback_at) {
+        let feedback_at = self.flows.get(place).map(|flow| flow.feedback_at);
+        self.go_by(place, f64::NAN);
+        self.take(now, place, &Computed { rate, base, why: ChangeReason::Loss, has_feedback: true }, false);
+        if let (Some(flow), Some(feedback_at)) = (self.flows.get_mut(place), feedback_at) {
             flow.feedback_at = feedback_at;
         }
-        self.send_share(slot);
+        self.send_share(place);
     }
 
-    fn reduce(&mut self, slot: u32) {
-        if let Some(flow) = self.table.get(slot) {
-            self.actions.push_back(Pending::Reduce(flow.member));
-        }
+    fn reduce(&mut self, place: usize) {
+        self.flows.push(place, CouplerAction::Reduce);
     }
 }

@@ -3,21 +3,19 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, Conversion};
+use crate::coupled::bound::Bound;
 use crate::coupled::conversion::possible_rtt;
-use crate::coupled::message::{CouplerAction, CwndUpdate, FlowId, FlowParameters, Join, Update, Windowed};
-use crate::decision::{ChangeReason, Decision};
+use crate::coupled::message::{CouplerAction, CwndUpdate, FlowParameters, Join, Update, Windowed};
+use crate::decision::ChangeReason;
 use crate::time::SendTime;
 use crate::window::Window;
 
 /// Part of a flow's desired rate from which its share counts as all of it.
 const SATISFIED: f64 = 0.999;
-/// Gain of the mean interval.
-const INTERVAL_GAIN: i64 = 8;
 
 /// A flow with its messages' state and its pending actions.
 #[derive(Clone, Debug)]
-pub(super) struct Flow {
-    pub(super) member: FlowId,
+pub struct Flow {
     pub(super) parameters: FlowParameters,
     /// `FSE_R` in bit/s.
     pub(super) share: f64,
@@ -28,16 +26,8 @@ pub(super) struct Flow {
     pub(super) progress: SendTime,
     /// Start rate with which it enters a group of others, in bit/s.
     pub(super) start: f64,
-    /// The number of the newest action with a rate.
-    pub(super) epoch: u32,
     /// Bound beside the desired rate, from the flow's sending or from its own controller, in bit/s.
-    demand: Option<f64>,
-    /// Whether it takes part: not while it misses feedback that others get, nor after a long time without messages.
-    pub(super) present: bool,
-    /// Time of its last message.
-    message_at: SendTime,
-    /// Mean interval between its messages.
-    interval: TimeDelta,
+    demand: Bound,
     pending: PendingActions,
 }
 
@@ -88,7 +78,7 @@ struct PendingActions {
 }
 
 impl Flow {
-    pub(super) fn new(now: SendTime, member: FlowId, join: &Join) -> Self {
+    pub(super) fn new(now: SendTime, join: &Join) -> Self {
         let kind = match &join.window {
             Some(windowed) => Kind::Data(Data::new(windowed)),
             None => Kind::Media(Media::new(now, join.start)),
@@ -96,48 +86,26 @@ impl Flow {
         let start = join.start.bps_f64();
         let parameters = join.parameters;
         Self {
-            member,
             parameters,
             share: 0.0,
             entitled: 0.0,
             kind,
             progress: now,
             start,
-            epoch: 0,
-            demand: None,
-            present: true,
-            message_at: now,
-            interval: TimeDelta::ZERO,
+            demand: Bound::NONE,
             pending: PendingActions::default(),
         }
     }
 
-    /// Counts a message.
-    pub(super) fn note_message(&mut self, now: SendTime) {
-        self.interval += ((now - self.message_at) - self.interval) / INTERVAL_GAIN;
-        self.message_at = now;
-    }
-
     /// The flow takes part again, with `rate`.
     pub(super) fn resume(&mut self, rate: DataRate) {
-        self.present = true;
         if let Kind::Media(media) = &mut self.kind {
             (media.rate, media.held_back) = (rate, false);
         }
     }
 
-    /// When the flow counts as paused unless it sends a message before.
-    pub(super) fn expiry(&self, config: &Config) -> SendTime {
-        self.message_at + config.soft_state.max(self.interval.scale(config.soft_words))
-    }
-
     pub(super) const fn media(&self) -> Option<&Media> {
         if let Kind::Media(media) = &self.kind { Some(media) } else { None }
-    }
-
-    /// Media state of a flow that takes part.
-    pub(super) fn present_media(&self) -> Option<&Media> {
-        self.media().filter(|_| self.present)
     }
 
     pub(super) const fn data(&self) -> Option<&Data> {
@@ -147,7 +115,7 @@ impl Flow {
     /// The most that the flow can use, in bit/s.
     pub(super) fn most(&self) -> f64 {
         let wished = self.parameters.desired.map_or(f64::INFINITY, DataRate::bps_f64);
-        wished.min(self.demand.unwrap_or(f64::INFINITY))
+        wished.min(self.demand.rate())
     }
 
     /// Whether the flow has all that it can use.
@@ -173,16 +141,18 @@ impl Flow {
         now - self.progress <= (self.rtt(config) * 2).max(config.progress)
     }
 
-    /// Whether the flow leads: a rate controller that may move the sum.
+    /// Whether the flow leads if it takes part: a rate controller that may move the sum.
     pub(super) fn leads(&self, now: SendTime, config: &Config) -> bool {
-        self.present_media().is_some_and(|media| {
+        self.media().is_some_and(|media| {
             let silence = (self.rtt(config) * 2).max(config.leader_silence);
             now - media.updated <= silence && !self.is_satisfied()
         })
     }
 
     /// Takes a computed rate. A flow not yet known to have a rate controller becomes a media flow.
-    pub(super) fn on_update(&mut self, now: SendTime, update: &Update, alone: bool) {
+    ///
+    /// A flow that follows is absent or has taken the newest action; otherwise that is still on its way.
+    pub(super) fn on_update(&mut self, now: SendTime, update: &Update, follows: bool, alone: bool) {
         if self.data().is_some() {
             self.kind = Kind::Media(Media::new(now, update.decision.base));
             self.pending = PendingActions::default();
@@ -191,31 +161,17 @@ impl Flow {
         if let Kind::Media(media) = &mut self.kind {
             media.updated = now;
             media.rtt = decision.rtt.or(media.rtt);
-            // Without delay the controller has taken the newest action; otherwise that is still on its way.
-            media.rate = if !self.present || update.epoch == self.epoch { decision.rate } else { media.rate };
+            media.rate = if follows { decision.rate } else { media.rate };
             media.computed = decision.rate.bps_f64();
         }
         if update.heard && decision.why != ChangeReason::Timeout {
             self.progress = now;
         }
-        self.demand = self.bound(decision).filter(|_| !alone);
-    }
-
-    /// The bound of a flow without congestion: it begins with a fall and rises with the flow's own rate.
-    fn bound(&self, decision: &Decision) -> Option<f64> {
-        let least = self.parameters.least.bps_f64();
-        let rate = decision.rate.bps_f64();
-        if decision.rate < decision.base && is_bound(decision.why) {
-            return Some(rate.max(least));
-        }
-        let rises = decision.rate > decision.base;
-        self.demand.map(|bound| if rises { bound.max(rate) } else { bound })
-    }
-
-    /// Lifts a bound that does not bind.
-    fn lift_bound(&mut self) {
-        if self.media().is_some() && self.demand.is_some_and(|bound| self.entitled < bound) {
-            self.demand = None;
+        // Rule 10.
+        let (rate, base) = (decision.rate.bps_f64(), decision.base.bps_f64());
+        self.demand.follow(rate, base, decision.why, self.parameters.least.bps_f64());
+        if alone {
+            self.demand = Bound::NONE;
         }
     }
 
@@ -236,10 +192,10 @@ impl Flow {
         data.idle = false;
         if cwnd_update.window_limited {
             data.unused_since = None;
-            self.demand = None;
+            self.demand = Bound::NONE;
         } else if now - *data.unused_since.get_or_insert(now) >= rtt {
             let used = (cwnd_update.flight + cwnd_update.acked) * config.demand_room;
-            self.demand = Some(used.max(config.initial_window) * data.segment / rtt.secs_f64());
+            self.demand = Bound::of(used.max(config.initial_window) * data.segment / rtt.secs_f64());
         }
     }
 
@@ -255,15 +211,18 @@ impl Flow {
         }
     }
 
-    /// Whether the flow can use a share now.
+    /// Whether the flow can use a share while it takes part.
     pub(super) fn is_active(&self) -> bool {
-        self.present && self.data().is_none_or(|data| !data.idle)
+        self.data().is_none_or(|data| !data.idle)
     }
 
     /// Takes the flow's part of a distribution.
     pub(super) fn give(&mut self, now: SendTime, share: f64, config: &Config) {
         self.entitled = share;
-        self.lift_bound();
+        if self.media().is_some() {
+            self.demand.lift(share);
+        }
+        // Rule 5: a media flow's share jumps by no more than `jump`.
         let share = match &mut self.kind {
             Kind::Media(media) => media.without_jump(now, share, config),
             Kind::Data(_) => share,
@@ -272,7 +231,7 @@ impl Flow {
         match &self.kind {
             Kind::Media(media) => self.pending.rate |= DataRate::from_bps_f64(share) != media.rate,
             Kind::Data(data) => {
-                // A larger window opens with the flow's acknowledgements, a smaller one takes effect at once.
+                // Rules 6 and 7: a larger window opens with the flow's acknowledgements, a smaller one takes effect at once.
                 let limit = self.limit(config);
                 let cut = Window { cwnd: limit, ssthresh: limit };
                 if !data.recovering && limit < data.window.cwnd {
@@ -286,6 +245,7 @@ impl Flow {
     pub(super) fn limit(&self, config: &Config) -> f64 {
         let Kind::Data(data) = &self.kind else { return f64::INFINITY };
         let rtt = data.rtt_of_window(config).secs_f64();
+        // Rule 1.
         (self.share * rtt / data.segment).max(config.least_window)
     }
 
@@ -326,30 +286,28 @@ impl Flow {
         self.pending.rate = self.media().is_some();
     }
 
-    pub(super) fn next_order(&mut self) -> Option<CouplerAction> {
+    /// Whether an action waits.
+    pub(super) fn has_order(&self) -> bool {
+        let PendingActions { rate, window, reduce } = self.pending;
+        rate || window.is_some() || reduce
+    }
+
+    /// The next action that has no number.
+    pub(super) fn next_window_order(&mut self) -> Option<CouplerAction> {
         if core::mem::take(&mut self.pending.reduce) {
             return Some(CouplerAction::Reduce);
         }
-        if let Some(window) = self.pending.window.take() {
-            return Some(CouplerAction::Window(window));
-        }
-        match &mut self.kind {
-            Kind::Media(media) if core::mem::take(&mut self.pending.rate) => {
-                if !self.present {
-                    return Some(media.acknowledgement());
-                }
-                self.epoch = self.epoch.wrapping_add(1).max(1);
-                media.rate = DataRate::from_bps_f64(self.share);
-                Some(CouplerAction::Rate { rate: media.rate, epoch: self.epoch })
-            }
-            _ => None,
-        }
+        self.pending.window.take().map(CouplerAction::Window)
     }
-}
 
-/// Whether the reason of a lower rate bounds only this flow: its source, its receiver, its limits.
-pub(super) const fn is_bound(why: ChangeReason) -> bool {
-    matches!(why, ChangeReason::Ceiling | ChangeReason::Application | ChangeReason::Limits)
+    /// The action with a rate, of the number `epoch`; `None` for a flow that takes no part.
+    pub(super) fn rate_order(&mut self, epoch: Option<u32>) -> Option<CouplerAction> {
+        self.pending.rate = false;
+        let Kind::Media(media) = &mut self.kind else { return None };
+        let Some(epoch) = epoch else { return Some(media.acknowledgement()) };
+        media.rate = DataRate::from_bps_f64(self.share);
+        Some(CouplerAction::Rate { rate: media.rate, epoch })
+    }
 }
 
 impl Media {
@@ -381,7 +339,7 @@ impl Media {
     }
 
     /// Answer to a flow that takes no part, and goes on without coupling.
-    const fn acknowledgement(&self) -> CouplerAction {
+    pub(super) const fn acknowledgement(&self) -> CouplerAction {
         CouplerAction::Rate { rate: self.rate, epoch: 0 }
     }
 }

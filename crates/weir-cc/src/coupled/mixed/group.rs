@@ -1,12 +1,14 @@
-//! The flows of a mixed group and their sum.
+//! The sum of a mixed group and its division.
 
 use alloc::vec::Vec;
 
 use weir_units::{DataRate, TimeDelta};
 
+use super::Mixed;
 use super::config::{Config, DrivingFlow};
-use super::flow::{Flow, is_bound};
-use crate::coupled::message::{CouplerAction, CwndUpdate, FlowId, FlowParameters, Update, WindowEvent};
+use super::flow::Flow;
+use crate::coupled::bound::is_bound;
+use crate::coupled::message::{CouplerAction, CwndUpdate, Update, WindowEvent};
 use crate::coupled::water_fill::{Claim, Leftover, fill, weigh};
 use crate::decision::{ChangeReason, Decision};
 use crate::time::SendTime;
@@ -14,15 +16,14 @@ use crate::time::SendTime;
 /// Largest sum, in bit/s.
 const LARGEST: f64 = 1e15;
 
-/// Flows by their number, and the state that they share.
+/// State that the flows of a mixed group share.
 #[derive(Debug)]
-pub(super) struct Group {
-    config: Config,
-    flows: Vec<Flow>,
+pub struct MixedGroup {
+    pub(super) config: Config,
     /// Buffer for a distribution.
     claims: Vec<Claim>,
     /// `S_CR` in bit/s.
-    sum: f64,
+    pub(super) sum: f64,
     /// End of the time after a loss in which the sum does not change.
     hold_until: Option<SendTime>,
     /// Set where a data flow's loss took only its part: until this time, congestion of a media flow takes the rest, by
@@ -30,178 +31,113 @@ pub(super) struct Group {
     partial: Option<(SendTime, f64)>,
     /// Whether the path has been full: then slow start is over.
     settled: bool,
-    /// Lower bound of the times at which a flow without messages pauses.
-    expiry: SendTime,
-    /// Newest number of an action to a flow that has left.
-    epochs: u32,
 }
 
-impl Group {
+impl MixedGroup {
     pub(super) const fn new(config: Config) -> Self {
-        Self {
-            config,
-            flows: Vec::new(),
-            claims: Vec::new(),
-            sum: 0.0,
-            hold_until: None,
-            partial: None,
-            settled: false,
-            expiry: SendTime::MAX,
-            epochs: 0,
-        }
+        Self { config, claims: Vec::new(), sum: 0.0, hold_until: None, partial: None, settled: false }
     }
 
-    pub(super) const fn sum(&self) -> f64 {
-        self.sum
+    /// Forgets all but the buffer, once the last flow has left.
+    pub(super) fn reset(&mut self) {
+        *self = Self { claims: core::mem::take(&mut self.claims), ..Self::new(self.config) };
     }
+}
 
-    /// The place of the flow, or the place where it would be inserted.
-    pub(super) fn place(&self, member: FlowId) -> Result<usize, usize> {
-        self.flows.binary_search_by_key(&member, |flow| flow.member)
-    }
-
-    pub(super) fn flow(&self, place: usize) -> &Flow {
-        &self.flows[place]
-    }
-
-    /// A flow joins. A media flow adds its start rate beside other media; a data flow adds no rate: it takes its share
-    /// of the sum.
-    pub(super) fn join(&mut self, now: SendTime, place: usize, mut flow: Flow) {
-        let brings = flow.data().map_or(flow.start, |data| data.rate(&self.config));
-        self.sum = match flow.media() {
+impl Mixed {
+    /// The sum with a flow that joins. A media flow adds its start rate beside other media; a data flow adds no rate: it
+    /// takes its share of the sum.
+    pub(super) fn admit(&mut self, flow: &Flow) {
+        let brings = flow.data().map_or(flow.start, |data| data.rate(&self.algorithm.config));
+        self.algorithm.sum = match flow.media() {
             Some(_) => self.with_media(brings),
-            None if !self.flows.is_empty() => self.sum,
-            None => self.sum.max(brings),
+            // Rule 6: the newcomer takes its share from the others.
+            None if !self.flows.is_empty() => self.algorithm.sum,
+            None => self.algorithm.sum.max(brings),
         };
-        self.settled |= flow.media().is_some();
-        // A later flow of this number may still receive older actions, and must take its own for newer ones.
-        flow.epoch = self.epochs;
-        self.expiry = self.expiry.min(flow.expiry(&self.config));
-        self.flows.insert(place, flow);
-        self.claims.reserve(self.flows.len());
+        self.algorithm.settled |= flow.media().is_some();
+    }
+
+    /// A flow has joined.
+    pub(super) fn seat(&mut self, now: SendTime, place: usize) {
+        self.algorithm.claims.reserve(self.flows.len());
         self.distribute(now);
         self.flows[place].answer();
     }
 
     fn with_media(&self, brings: f64) -> f64 {
-        let has_media = self.flows.iter().any(|flow| flow.present_media().is_some());
-        if has_media { self.sum + brings } else { self.sum.max(brings) }
-    }
-
-    /// Counts a message of a flow.
-    pub(super) fn note_message(&mut self, now: SendTime, place: usize) {
-        self.flows[place].note_message(now);
+        let has_media = self.flows.present().any(|(_, flow)| flow.media().is_some());
+        if has_media { self.algorithm.sum + brings } else { self.algorithm.sum.max(brings) }
     }
 
     /// Whether one flow alone takes part: it has the rate that its controller computes.
     fn is_alone(&self, place: usize) -> bool {
-        !self.flows.iter().enumerate().any(|(other, flow)| other != place && flow.present)
+        !self.flows.present().any(|(other, _)| other != place)
     }
 
     /// Whether the path delivers to another flow.
     fn others_progress(&self, now: SendTime, place: usize) -> bool {
-        let others = self.flows.iter().enumerate().filter(|&(other, flow)| other != place && flow.present);
-        others.into_iter().any(|(_, flow)| flow.progresses(now, &self.config))
-    }
-
-    /// Answers a flow that waits.
-    pub(super) fn answer(&mut self, place: usize) {
-        self.flows[place].answer();
+        let mut others = self.flows.present().filter(|&(other, _)| other != place);
+        others.any(|(_, flow)| flow.progresses(now, &self.algorithm.config))
     }
 
     fn count_present(&self) -> f64 {
-        self.flows.iter().filter(|flow| flow.present).count().max(1) as f64
+        self.flows.present().count().max(1) as f64
     }
 
     /// A flow that took no part gets feedback again, and had `rate`: it begins with no more than its start rate.
     /// Returns whether it did.
-    fn resume(&mut self, place: usize, rate: DataRate) -> bool {
-        let (flow, brings) = (&self.flows[place], rate.bps_f64());
-        if flow.present {
+    fn come_back(&mut self, place: usize, rate: DataRate) -> bool {
+        if self.flows.is_present(place) {
             return false;
         }
+        let (flow, brings) = (&self.flows[place], rate.bps_f64());
         if flow.media().is_some() {
-            self.sum = if self.is_alone(place) { brings } else { self.with_media(brings.min(flow.start)) };
+            self.algorithm.sum =
+                if self.is_alone(place) { brings } else { self.with_media(brings.min(flow.start)) };
         }
         self.flows[place].resume(rate);
-        self.expiry = self.expiry.min(self.flows[place].expiry(&self.config));
+        self.resume(place);
         true
     }
 
     /// Sets the sum of a flow that is alone: its rate, and the rates that others have left to it.
     fn follow_one(&mut self, decision: &Decision) {
-        let (rate, inherited) = (decision.rate.bps_f64(), self.sum - decision.base.bps_f64());
+        let (rate, inherited) = (decision.rate.bps_f64(), self.algorithm.sum - decision.base.bps_f64());
         // A share is in whole bit/s.
         let sum = if inherited.abs() < 1.0 { rate } else { rate + inherited };
-        self.sum = sum.clamp(1.0, LARGEST);
+        self.algorithm.sum = sum.clamp(1.0, LARGEST);
     }
 
-    /// A time of [`Self::next_timeout`] has come: shares may grow again, and flows without messages have paused.
-    pub(super) fn on_timeout(&mut self, now: SendTime) {
-        if now >= self.expiry {
-            self.expiry = SendTime::MAX;
-            for flow in self.flows.iter_mut().filter(|flow| flow.present) {
-                let expiry = flow.expiry(&self.config);
-                flow.present = expiry > now;
-                if flow.present {
-                    self.expiry = self.expiry.min(expiry);
-                }
-            }
+    /// A flow that withdraws takes its share along.
+    pub(super) fn give_up_share(&mut self, place: usize) {
+        if self.flows.is_present(place) {
+            self.algorithm.sum = (self.algorithm.sum - self.flows[place].share).max(1.0);
         }
-        self.distribute(now);
-    }
-
-    /// A flow leaves and takes its share along.
-    pub(super) fn withdraw(&mut self, now: SendTime, place: usize) {
-        let flow = &self.flows[place];
-        if flow.present {
-            self.sum = (self.sum - flow.share).max(1.0);
-        }
-        self.leave(now, place);
-    }
-
-    pub(super) fn leave(&mut self, now: SendTime, place: usize) {
-        let epoch = self.flows.remove(place).epoch;
-        if self.epochs == 0 || epoch.wrapping_sub(self.epochs).cast_signed() > 0 {
-            self.epochs = epoch;
-        }
-        if self.flows.is_empty() {
-            *self = Self {
-                flows: core::mem::take(&mut self.flows),
-                claims: core::mem::take(&mut self.claims),
-                epochs: self.epochs,
-                ..Self::new(self.config)
-            };
-        }
-        self.distribute(now);
-    }
-
-    pub(super) fn set_parameters(&mut self, now: SendTime, place: usize, parameters: FlowParameters) {
-        self.flows[place].parameters = parameters;
-        self.distribute(now);
     }
 
     /// Takes a rate of a rate controller.
     pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) {
         let decision = &update.decision;
         let accepts = update.heard && decision.why != ChangeReason::Timeout;
-        let resumes = accepts && self.resume(place, decision.base);
+        let resumes = accepts && self.come_back(place, decision.base);
         if decision.why == ChangeReason::Timeout && self.others_progress(now, place) {
-            // The path still delivers to another flow, so only this flow's feedback is missing.
-            self.flows[place].present = false;
+            // Rule 9: the path still delivers to another flow, so only this flow's feedback is missing.
+            self.fall_silent(now, place);
         }
         let joins_media = self.flows[place].data().is_some();
         let alone = self.is_alone(place);
-        self.flows[place].on_update(now, update, alone);
+        let present = self.flows.is_present(place);
+        let follows = !present || update.epoch == self.flows.epoch(place);
+        self.flows[place].on_update(now, update, follows, alone);
         if joins_media {
-            self.settled = true;
+            self.algorithm.settled = true;
             self.distribute(now);
         }
         self.take_rest_of_loss(now, &update.decision);
-        let counts = self.flows[place].present;
-        if alone && counts {
+        if alone && present {
             self.follow_one(&update.decision);
-        } else if counts && !resumes && !self.is_held(now) {
+        } else if present && !resumes && !self.is_held(now) {
             self.follow(now, place, &update.decision);
         }
         self.distribute(now);
@@ -219,11 +155,11 @@ impl Group {
         }
         let change = flow.entitled * (rate / base - 1.0);
         // Rule 2: a media flow decides on behalf of the flows that do not (divergence 2).
-        let on_behalf = match self.config.lead {
+        let on_behalf = match self.algorithm.config.lead {
             DrivingFlow::All => 1.0 / self.count_present(),
-            DrivingFlow::Delay => self.sum / self.entitled_media(),
+            DrivingFlow::Delay => self.algorithm.sum / self.entitled_media(),
         };
-        self.set_sum(self.sum + change * on_behalf);
+        self.set_sum(self.algorithm.sum + change * on_behalf);
         if !grows && matches!(decision.why, ChangeReason::Loss | ChangeReason::Mark | ChangeReason::Timeout) {
             self.hold(now, place);
         }
@@ -231,16 +167,15 @@ impl Group {
 
     /// Sum of the media flows' parts, above 0.
     fn entitled_media(&self) -> f64 {
-        let shares =
-            self.flows.iter().filter(|flow| flow.present_media().is_some()).map(|flow| flow.entitled);
-        shares.sum::<f64>().max(1.0)
+        let media = self.flows.present().filter(|(_, flow)| flow.media().is_some());
+        media.map(|(_, flow)| flow.entitled).sum::<f64>().max(1.0)
     }
 
     /// Takes a window event.
     pub(super) fn on_window(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
-        let config = self.config;
+        let config = self.algorithm.config;
         if !matches!(cwnd_update.event, WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle) {
-            self.resume(place, DataRate::ZERO);
+            self.come_back(place, DataRate::ZERO);
         }
         let flow = &mut self.flows[place];
         flow.on_window(cwnd_update);
@@ -278,25 +213,27 @@ impl Group {
 
     /// Retransmission timeout. The flow only retransmits while the path delivers to another flow.
     fn on_timer(&mut self, now: SendTime, place: usize) {
-        let config = self.config;
+        let config = self.algorithm.config;
         let progress = self.others_progress(now, place);
         self.on_loss(now, place);
         let flow = &mut self.flows[place];
         flow.set_recovering(false);
+        // Rule 8.
         if progress { flow.restore(&config) } else { flow.order_reduction() }
     }
 
     /// A loss event, at most one per two round trips for the group.
     fn on_loss(&mut self, now: SendTime, place: usize) {
-        self.settled = true;
+        self.algorithm.settled = true;
         if !self.is_held(now) {
-            let whole = self.config.loss_factor;
+            let whole = self.algorithm.config.loss_factor;
             let leads = self.is_led(now);
             // Rule 3: a loss of a data flow may take only its part, until media has congestion, too.
-            let factor = if self.config.partial_loss && leads { self.partly(place) } else { whole };
-            self.set_sum(self.sum * factor);
-            self.partial =
-                (factor > whole).then(|| (now + self.flows[place].rtt(&self.config), whole / factor));
+            let factor = if self.algorithm.config.partial_loss && leads { self.partly(place) } else { whole };
+            self.set_sum(self.algorithm.sum * factor);
+            self.algorithm.partial = (factor > whole)
+                .then(|| (now + self.flows[place].rtt(&self.algorithm.config), whole / factor));
+            // Rule 3: then nothing changes the sum for two round trips.
             self.hold(now, place);
         }
         self.distribute(now);
@@ -304,18 +241,18 @@ impl Group {
 
     /// The factor that takes only this flow's part.
     fn partly(&self, place: usize) -> f64 {
-        let part = (self.flows[place].share / self.sum).clamp(0.0, 1.0);
-        1.0 - (1.0 - self.config.loss_factor) * part
+        let part = (self.flows[place].share / self.algorithm.sum).clamp(0.0, 1.0);
+        1.0 - (1.0 - self.algorithm.config.loss_factor) * part
     }
 
     fn take_rest_of_loss(&mut self, now: SendTime, decision: &Decision) {
-        let Some((until, factor)) = self.partial else { return };
+        let Some((until, factor)) = self.algorithm.partial else { return };
         let confirms = decision.why.is_congestion() && decision.rate < decision.base;
         if now >= until || confirms {
-            self.partial = None;
+            self.algorithm.partial = None;
         }
         if now < until && confirms {
-            self.set_sum(self.sum * factor);
+            self.set_sum(self.algorithm.sum * factor);
         }
     }
 
@@ -329,22 +266,23 @@ impl Group {
         let flow = &self.flows[place];
         let Some(data) = flow.data() else { return };
         let queuing = (data.queuing() - data.spacing(flow.share)).max(TimeDelta::ZERO);
-        self.settled |= led || queuing >= self.config.grow_below;
+        self.algorithm.settled |= led || queuing >= self.algorithm.config.grow_below;
         let rounds = (cwnd_update.acked / self.windows().max(1.0)).min(1.0);
         let shrinks = self.shrinks(led, queuing) * rounds;
-        let segments = match (cwnd_update.window_limited && !flow.is_satisfied(), self.settled) {
+        let segments = match (cwnd_update.window_limited && !flow.is_satisfied(), self.algorithm.settled) {
             (false, _) => 0.0,
             (true, true) => rounds,
             (true, false) => (cwnd_update.after.cwnd - cwnd_update.before.cwnd).clamp(0.0, cwnd_update.acked),
         };
-        let grown = segments * self.grows(led, queuing) * data.segment / flow.rtt(&self.config).secs_f64();
-        self.set_sum(self.sum * (1.0 - shrinks) + grown);
+        let grown =
+            segments * self.grows(led, queuing) * data.segment / flow.rtt(&self.algorithm.config).secs_f64();
+        self.set_sum(self.algorithm.sum * (1.0 - shrinks) + grown);
     }
 
     /// Factor on the data flows' own growth by which the sum grows.
     fn grows(&self, led: bool, queuing: TimeDelta) -> f64 {
-        let room = || 1.0 - queuing.secs_f64() / self.config.grow_below.secs_f64();
-        match (self.config.lead, led) {
+        let room = || 1.0 - queuing.secs_f64() / self.algorithm.config.grow_below.secs_f64();
+        match (self.algorithm.config.lead, led) {
             (DrivingFlow::All, true) => 1.0 / self.count_present(),
             (DrivingFlow::Delay, true) => 0.0,
             // Rule 4: growth falls linearly to zero (divergence 4).
@@ -355,7 +293,7 @@ impl Group {
     /// Part of the sum that a round trip takes for this queue.
     fn shrinks(&self, led: bool, queuing: TimeDelta) -> f64 {
         let Config { led_queue, led_shrink_per_rtt, grow_below, shrink_above, shrink_per_rtt, .. } =
-            self.config;
+            self.algorithm.config;
         let part = |from: TimeDelta, to: TimeDelta| {
             ((queuing - from).secs_f64() / (to - from).secs_f64()).clamp(0.0, 1.0)
         };
@@ -368,57 +306,83 @@ impl Group {
 
     /// Segments that all data flows together may have in flight.
     fn windows(&self) -> f64 {
-        self.flows.iter().filter_map(Flow::data).map(|data| data.window.cwnd).sum()
+        self.flows.all().iter().filter_map(Flow::data).map(|data| data.window.cwnd).sum()
     }
 
     fn is_led(&self, now: SendTime) -> bool {
-        self.flows.iter().any(|flow| flow.leads(now, &self.config))
+        self.flows.present().any(|(_, flow)| flow.leads(now, &self.algorithm.config))
     }
 
     fn is_held(&self, now: SendTime) -> bool {
-        self.hold_until.is_some_and(|until| now < until)
+        self.algorithm.hold_until.is_some_and(|until| now < until)
     }
 
     fn hold(&mut self, now: SendTime, place: usize) {
-        let rtt = self.flows[place].rtt(&self.config);
-        self.hold_until = Some(now + rtt.scale(self.config.loss_hold_rtts));
+        let rtt = self.flows[place].rtt(&self.algorithm.config);
+        self.algorithm.hold_until = Some(now + rtt.scale(self.algorithm.config.loss_hold_rtts));
     }
 
     fn set_sum(&mut self, sum: f64) {
-        let least: f64 = self.flows.iter().map(|flow| flow.parameters.least.bps_f64()).sum();
-        self.sum = sum.max(least.max(1.0)).min(LARGEST);
+        let least: f64 = self.flows.all().iter().map(|flow| flow.parameters.least.bps_f64()).sum();
+        self.algorithm.sum = sum.max(least.max(1.0)).min(LARGEST);
     }
 
     /// Divides the sum. An amount that no flow can use is forgotten, unless no flow can use any.
     pub(super) fn distribute(&mut self, now: SendTime) {
-        self.claims.clear();
-        let present = self.flows.iter().filter(|flow| flow.present).count();
-        for (flow, place) in self.flows.iter().zip(0..).filter(|(flow, _)| flow.is_active()) {
+        self.algorithm.claims.clear();
+        let present = self.flows.present().count();
+        for (place, flow) in self.flows.present().filter(|(_, flow)| flow.is_active()) {
             // A lone flow's controller has a least rate of its own.
             let alone = flow.media().is_some() && present == 1;
             let least = if alone { 0.0 } else { flow.parameters.least.bps_f64().min(flow.most()) };
-            self.claims.push(Claim::new(place, flow.parameters.priority, least, flow.most()));
+            self.algorithm.claims.push(Claim::new(
+                place as u32,
+                flow.parameters.priority,
+                least,
+                flow.most(),
+            ));
         }
-        self.claims.sort_unstable_by(Claim::order);
-        weigh(&mut self.claims);
-        let given = fill(&mut self.claims, self.sum, Leftover::Shared);
+        self.algorithm.claims.sort_unstable_by(Claim::order);
+        weigh(&mut self.algorithm.claims);
+        // Rule 5: others have at once what a flow gives up.
+        let given = fill(&mut self.algorithm.claims, self.algorithm.sum, Leftover::Shared);
         if given > 0.0 {
-            self.sum = self.sum.min(given);
+            self.algorithm.sum = self.algorithm.sum.min(given);
         }
-        for claim in &self.claims {
+        for claim in &self.algorithm.claims {
             if let Some(flow) = self.flows.get_mut(claim.of as usize) {
-                flow.give(now, claim.share, &self.config);
+                flow.give(now, claim.share, &self.algorithm.config);
             }
         }
     }
 
-    pub(super) fn next_timeout(&self) -> Option<SendTime> {
-        let steps = self.flows.iter().filter_map(|flow| flow.present_media()?.next_step(&self.config));
-        let due = steps.min().unwrap_or(SendTime::MAX).min(self.expiry);
-        (due < SendTime::MAX).then_some(due)
+    /// When a media flow that is held back may get more.
+    pub(super) fn next_step(&self) -> Option<SendTime> {
+        let media = self.flows.present().filter_map(|(_, flow)| flow.media());
+        media.filter_map(|media| media.next_step(&self.algorithm.config)).min()
     }
 
-    pub(super) fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
-        self.flows.iter_mut().find_map(|flow| Some((flow.member, flow.next_order()?)))
+    /// Queues the flows for which actions wait, in the order of members.
+    pub(super) fn order_all(&mut self) {
+        for place in 0..self.flows.len() {
+            if self.flows[place].has_order() {
+                self.flows.order(place);
+            }
+        }
+    }
+
+    /// The next action of a flow.
+    pub(super) fn next_order(&mut self, place: usize) -> Option<CouplerAction> {
+        let order = self.flows[place].next_window_order().or_else(|| {
+            if !self.flows[place].has_order() {
+                return None;
+            }
+            let epoch = self.flows.is_present(place).then(|| self.flows.next_epoch(place));
+            self.flows[place].rate_order(epoch)
+        });
+        if self.flows[place].has_order() {
+            self.flows.order_next(place);
+        }
+        order
     }
 }

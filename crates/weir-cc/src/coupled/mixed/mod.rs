@@ -50,27 +50,21 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
-use alloc::collections::VecDeque;
-
 use crate::config_error::ConfigError;
-use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
+use crate::coupled::coupler::Aggregate;
+use crate::coupled::frame::{CouplingAlgorithm, Departure, Frame, SoftState};
 use crate::coupled::message::{
-    CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update, WindowEvent,
+    CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update,
 };
 use crate::time::SendTime;
 
 pub use config::{Config, Conversion, DrivingFlow};
 
-use flow::{Flow, Kind};
-use group::Group;
+use flow::Flow;
+use group::MixedGroup;
 
 /// Couples rate controllers with window-based congestion controllers.
-#[derive(Debug)]
-pub struct Mixed {
-    group: Group,
-    /// Flows whose timeout waits for an answer that no action of the group gives.
-    timers: VecDeque<FlowId>,
-}
+pub type Mixed = Frame<MixedGroup>;
 
 impl Mixed {
     /// A coupler without flows.
@@ -79,135 +73,84 @@ impl Mixed {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self { group: Group::new(config), timers: VecDeque::new() })
-    }
-
-    fn join(&mut self, now: SendTime, member: FlowId, join: &Join) -> Result<(), Refusal> {
-        let Err(place) = self.group.place(member) else { return Err(Refusal::JoinedAlready(member)) };
-        check_parameters(member, &join.parameters)?;
-        let window =
-            join.window.is_none_or(|windowed| is_amount(windowed.window.cwnd) && !windowed.segment.is_zero());
-        if join.start.is_zero() || !window {
-            return Err(Refusal::Amount(member));
-        }
-        self.group.join(now, place, Flow::new(now, member, join));
-        Ok(())
-    }
-
-    fn update(
-        &mut self,
-        now: SendTime,
-        place: usize,
-        member: FlowId,
-        update: &Update,
-    ) -> Result<(), Refusal> {
-        if update.decision.rate.is_zero() || update.decision.base.is_zero() {
-            return Err(Refusal::Amount(member));
-        }
-        self.group.on_update(now, place, update);
-        Ok(())
-    }
-
-    fn window(
-        &mut self,
-        now: SendTime,
-        place: usize,
-        member: FlowId,
-        cwnd_update: &CwndUpdate,
-    ) -> Result<(), Refusal> {
-        if matches!(self.group.flow(place).kind, Kind::Media(_)) {
-            return Err(Refusal::Kind(member));
-        }
-        let amounts =
-            [cwnd_update.before.cwnd, cwnd_update.after.cwnd, cwnd_update.acked, cwnd_update.flight];
-        if !amounts.into_iter().all(is_amount) {
-            return Err(Refusal::Amount(member));
-        }
-        self.group.on_window(now, place, cwnd_update);
-        Ok(())
+        Ok(Self::of(MixedGroup::new(config)))
     }
 }
 
-impl Mixed {
-    fn take_message(
-        &mut self,
-        now: SendTime,
-        member: FlowId,
-        message: &CouplingMessage,
-    ) -> Result<(), Refusal> {
-        if let CouplingMessage::Join(join) = message {
-            return self.join(now, member, join);
-        }
-        let place = self.group.place(member).map_err(|_| Refusal::UnknownFlow(member))?;
-        self.group.note_message(now, place);
-        match message {
-            CouplingMessage::Update(update) => self.update(now, place, member, update)?,
-            CouplingMessage::Window(cwnd_update) => self.window(now, place, member, cwnd_update)?,
-            CouplingMessage::FlowParameters(parameters) => {
-                check_parameters(member, parameters)?;
-                self.group.set_parameters(now, place, *parameters);
-            }
-            CouplingMessage::Withdraw => self.group.withdraw(now, place),
-            CouplingMessage::Pause | CouplingMessage::Leave => self.group.leave(now, place),
-            CouplingMessage::Join(_) | CouplingMessage::Statistics(_) => {}
-        }
-        Ok(())
+impl CouplingAlgorithm for MixedGroup {
+    type Flow = Flow;
+
+    fn admit(frame: &mut Frame<Self>, now: SendTime, _: FlowId, join: &Join) -> Flow {
+        let flow = Flow::new(now, join);
+        frame.admit(&flow);
+        flow
     }
 
-    /// Answers a message that makes no sense: with the flow's rate, or with a reduction for a timeout.
-    fn answer_refused(&mut self, member: FlowId, message: &CouplingMessage) {
-        if let CouplingMessage::Window(cwnd_update) = message
-            && cwnd_update.event == WindowEvent::TimedOut
-        {
-            self.timers.push_back(member);
-        } else if let Ok(place) = self.group.place(member) {
-            self.group.answer(place);
-        }
-    }
-}
-
-impl Coupler for Mixed {
-    fn on_message(
-        &mut self,
-        now: SendTime,
-        member: FlowId,
-        message: &CouplingMessage,
-    ) -> Result<(), Refusal> {
-        let taken = self.take_message(now, member, message);
-        if taken.is_err() {
-            self.answer_refused(member, message);
-        }
-        taken
+    fn on_join(frame: &mut Frame<Self>, now: SendTime, place: usize, _: &Join) {
+        frame.seat(now, place);
     }
 
-    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
-        let timer = self.timers.pop_front().map(|member| (member, CouplerAction::Reduce));
-        timer.or_else(|| self.group.poll_action())
+    fn on_rate(frame: &mut Frame<Self>, now: SendTime, place: usize, update: &Update) {
+        frame.on_update(now, place, update);
     }
 
-    fn next_timeout(&self) -> Option<SendTime> {
-        self.group.next_timeout()
+    fn on_window(frame: &mut Frame<Self>, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+        frame.on_window(now, place, cwnd_update);
     }
 
-    fn on_timeout(&mut self, now: SendTime) {
-        if self.next_timeout().is_some_and(|due| now >= due) {
-            self.group.on_timeout(now);
+    fn on_parameters(frame: &mut Frame<Self>, now: SendTime, place: usize, parameters: &FlowParameters) {
+        frame.flows[place].parameters = *parameters;
+        frame.distribute(now);
+    }
+
+    fn on_leaving(frame: &mut Frame<Self>, _: SendTime, place: usize, departure: Departure) {
+        if departure == Departure::Withdrawal {
+            frame.give_up_share(place);
         }
     }
 
-    fn aggregate(&self, member: FlowId) -> Option<Aggregate> {
-        self.group.place(member).ok().map(|_| Aggregate { group: 0, sum: self.group.sum() })
+    fn on_left(frame: &mut Frame<Self>, now: SendTime, _: FlowId, _: Flow, _: Departure) {
+        if frame.flows.is_empty() {
+            frame.algorithm.reset();
+        }
+        frame.distribute(now);
     }
-}
 
-fn check_parameters(member: FlowId, parameters: &FlowParameters) -> Result<(), Refusal> {
-    if parameters.priority > 0.0 && parameters.priority.is_finite() {
-        Ok(())
-    } else {
-        Err(Refusal::Priority(member))
+    fn takes_windows(flow: &Flow) -> bool {
+        flow.data().is_some()
     }
-}
 
-fn is_amount(value: f64) -> bool {
-    value >= 0.0 && value.is_finite()
+    fn answer(frame: &mut Frame<Self>, place: usize, _: &CouplingMessage) {
+        frame.flows[place].answer();
+    }
+
+    fn acknowledgement(frame: &Frame<Self>, place: usize) -> Option<CouplerAction> {
+        let absent = !frame.flows.is_present(place);
+        frame.flows[place].media().filter(|_| absent).map(flow::Media::acknowledgement)
+    }
+
+    fn settle(frame: &mut Frame<Self>) {
+        frame.order_all();
+    }
+
+    fn newest(frame: &mut Frame<Self>, place: usize) -> Option<CouplerAction> {
+        frame.next_order(place)
+    }
+
+    /// Rule 9.
+    fn soft_state(&self) -> Option<SoftState> {
+        Some(SoftState { least: self.config.soft_state, intervals: self.config.soft_words })
+    }
+
+    fn next_timer(frame: &Frame<Self>) -> Option<SendTime> {
+        frame.next_step()
+    }
+
+    fn on_timer(frame: &mut Frame<Self>, now: SendTime) {
+        frame.distribute(now);
+    }
+
+    fn aggregate(frame: &Frame<Self>, _: usize) -> Option<Aggregate> {
+        Some(Aggregate { group: 0, sum: frame.algorithm.sum })
+    }
 }

@@ -2,8 +2,8 @@ use weir_units::{DataRate, DataSize};
 
 use super::test_support::{join, send_message, update_of, window};
 use super::*;
+use crate::coupled::coupler::{Coupler, Refusal};
 use crate::coupled::ctrl::ETcp;
-use crate::coupled::message::Windowed;
 use crate::decision::{ChangeReason, Decision};
 
 /// Two flows with 20 segments of 1000 bytes together.

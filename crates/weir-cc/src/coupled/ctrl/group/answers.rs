@@ -9,11 +9,11 @@ impl CtrlTcp {
     /// The window that a flow is to have, in bytes: its share, less the part that its ACK clock has not released. While
     /// others' clocks have unreleased parts, it is more than the share. These windows add up to the aggregate.
     pub(super) fn actuated(&self, flow: &Flow) -> f64 {
-        let share = self.shares.share(flow);
+        let share = self.algorithm.shares.share(flow);
         match &flow.clock {
-            _ if !self.clocks.are_running() => share,
+            _ if !self.algorithm.clocks.are_running() => share,
             Some(clock) => share - f64::from(clock.left) * flow.segment,
-            None => share + self.clocks.held_back_for(flow),
+            None => share + self.algorithm.clocks.held_back_for(flow),
         }
     }
 
@@ -24,7 +24,7 @@ impl CtrlTcp {
             self.flows[place].held = after;
             return;
         }
-        let rise = self.config.burst.max(cwnd_update.acked);
+        let rise = self.algorithm.config.burst.max(cwnd_update.acked);
         let present = cwnd_update.before.cwnd.max(cwnd_update.flight + cwnd_update.acked);
         self.send_window(place, present + rise, Some(cwnd_update.after));
     }
@@ -33,6 +33,7 @@ impl CtrlTcp {
     /// sent.
     pub(super) fn send_window(&mut self, place: usize, most: f64, else_window: Option<Window>) {
         let flow = &self.flows[place];
+        // draft-welzl-tcp-ccc-00 (6): not in fast recovery.
         if flow.phase == Phase::Recovery {
             return;
         }
@@ -40,22 +41,24 @@ impl CtrlTcp {
             let Window { cwnd, ssthresh } = flow.held;
             if else_window != Some(flow.held) {
                 let own = Window { cwnd: cwnd.max(1.0), ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
-                self.push(place, CouplerAction::Window(own));
+                self.flows.push(place, CouplerAction::Window(own));
             }
             return;
         }
         let segment = flow.segment;
+        // P3: `P · sum_cwnd / sum_p` is evaluated at each message; draft-welzl-tcp-ccc-00 (6) gives it to the flow.
         let target = self.actuated(flow) / segment;
         let cwnd = target.min(most).max(1.0);
         let own = else_window.unwrap_or(flow.held).ssthresh;
-        let threshold = self.shares.threshold_share(flow).map_or(own, |threshold| threshold / segment);
+        let threshold =
+            self.algorithm.shares.threshold_share(flow).map_or(own, |threshold| threshold / segment);
         // A flow that is held back only by the burst limit is not in slow start.
-        let ssthresh = if self.shares.in_slow_start() { threshold } else { threshold.min(cwnd) };
+        let ssthresh = if self.algorithm.shares.in_slow_start() { threshold } else { threshold.min(cwnd) };
         let window = Window { cwnd, ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
-        self.inheriting &= cwnd < target;
+        self.algorithm.inheriting &= cwnd < target;
         self.flows[place].held = window;
         if else_window != Some(window) {
-            self.push(place, CouplerAction::Window(window));
+            self.flows.push(place, CouplerAction::Window(window));
         }
     }
 }

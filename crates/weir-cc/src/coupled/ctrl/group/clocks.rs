@@ -37,22 +37,26 @@ impl CtrlTcp {
     /// Returns whether it runs.
     pub(super) fn begin_clock(&mut self, now: SendTime, place: usize, present: f64) -> bool {
         let flow = &self.flows[place];
-        let rise = whole((self.shares.share(flow) - present) / flow.segment);
+        let rise = whole((self.algorithm.shares.share(flow) - present) / flow.segment);
         let others = self.flows.all().iter().enumerate().filter(|&(other, _)| other != place);
         // Only acknowledgements of flows without a clock can run one.
         let clocked = others.into_iter().any(|(_, flow)| flow.outstanding && flow.clock.is_none());
-        if self.config.newcomer != Newcomer::Clocked || self.srtt.is_none() || rise == 0 || !clocked {
+        if self.algorithm.config.newcomer != Newcomer::Clocked
+            || self.algorithm.srtt.is_none()
+            || rise == 0
+            || !clocked
+        {
             return false;
         }
-        self.flows[place].clock = Some(Clock::new(now, rise, self.clocks.ticks));
+        self.flows[place].clock = Some(Clock::new(now, rise, self.algorithm.clocks.ticks));
         self.count_clocks();
         true
     }
 
     /// Counts acknowledged segments of a flow that is no newcomer.
     pub(super) fn tick_clocks(&mut self, now: SendTime, acked: usize, segments: f64) {
-        let (total, count) = (self.clocks.ticks, self.flows.len());
-        let (mut sent, first) = (None, self.clocks.turn);
+        let (total, count) = (self.algorithm.clocks.ticks, self.flows.len());
+        let (mut sent, first) = (None, self.algorithm.clocks.turn);
         for step in 0..count {
             let place = (first + step) % count;
             let flow = &mut self.flows[place];
@@ -68,8 +72,8 @@ impl CtrlTcp {
             }
         }
         if let Some(place) = sent {
-            self.clocks.turn = (place + 1) % count;
-            self.push(place, CouplerAction::Segment);
+            self.algorithm.clocks.turn = (place + 1) % count;
+            self.flows.push(place, CouplerAction::Segment);
             self.count_clocks();
         }
     }
@@ -78,7 +82,7 @@ impl CtrlTcp {
     pub(super) fn shorten_clocks(&mut self) {
         for place in 0..self.flows.len() {
             let flow = &self.flows[place];
-            let share = whole(self.shares.share(flow) / flow.segment);
+            let share = whole(self.algorithm.shares.share(flow) / flow.segment);
             if let Some(clock) = &mut self.flows[place].clock {
                 clock.left = clock.left.min(share.saturating_sub(clock.sent));
                 if clock.left == 0 {
@@ -113,7 +117,7 @@ impl CtrlTcp {
             let flow = &mut self.flows[place];
             let Some(clock) = flow.clock.filter(&ends) else { continue };
             flow.clock = None;
-            let most = self.config.initial_window.max(flow.held.cwnd).max(f64::from(clock.sent));
+            let most = self.algorithm.config.initial_window.max(flow.held.cwnd).max(f64::from(clock.sent));
             self.count_clocks();
             let held = self.flows[place].held;
             self.send_window(place, most, Some(held));
@@ -134,8 +138,8 @@ impl CtrlTcp {
                 None => holders += flow.weight,
             }
         }
-        let turn = self.clocks.turn.min(self.flows.len().saturating_sub(1));
-        self.clocks = Clocks { running, waiting, holders, ticks, turn };
+        let turn = self.algorithm.clocks.turn.min(self.flows.len().saturating_sub(1));
+        self.algorithm.clocks = Clocks { running, waiting, holders, ticks, turn };
         if running && holders <= 0.0 {
             self.end_clocks(|_| true);
         }

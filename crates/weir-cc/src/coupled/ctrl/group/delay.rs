@@ -1,7 +1,6 @@
 //! Delay-based controllers that report decisions (LEDBAT): additive in both directions, proportional for congestion.
 
 use super::CtrlTcp;
-use crate::coupled::coupler::Refusal;
 use crate::coupled::ctrl::config::CoordinatorSelection;
 use crate::coupled::ctrl::flow::Steered;
 use crate::coupled::message::{CwndUpdate, Update, WindowEvent, Windowed};
@@ -12,17 +11,9 @@ use crate::window::Window;
 impl CtrlTcp {
     /// A controller computed a rate, and the window that belongs to it. The flow waits for an answer, so each update
     /// gets one.
-    pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) -> Result<(), Refusal> {
-        let member = self.flows.member(place);
-        let held = self.flows[place].held;
-        let Some(windowed) = update.window else {
-            self.send_window(place, held.cwnd, None);
-            return Err(Refusal::Kind(member));
-        };
-        if !(windowed.window.cwnd > 0.0 && windowed.window.cwnd.is_finite()) {
-            self.send_window(place, held.cwnd, None);
-            return Err(Refusal::Amount(member));
-        }
+    pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) {
+        let (member, held) = (self.flows.member(place), self.flows[place].held);
+        let Some(windowed) = update.window else { return };
         let cwnd_update = as_cwnd_update(&update.decision, &windowed, held);
         self.flows[place].steered = Steered::Delay;
         self.measure(place, &cwnd_update);
@@ -33,11 +24,10 @@ impl CtrlTcp {
         } else {
             self.weigh(now, place, &cwnd_update, update.decision.why);
         }
-        if now >= self.next_review {
+        if now >= self.algorithm.next_review {
             self.review(now);
         }
         self.send_window(place, f64::INFINITY, None);
-        Ok(())
     }
 
     fn weigh(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate, why: ChangeReason) {
@@ -49,7 +39,7 @@ impl CtrlTcp {
             ChangeReason::Start | ChangeReason::Growth | ChangeReason::Probe | ChangeReason::Delay
                 if self.may_grow(now) =>
             {
-                if self.config.lead == CoordinatorSelection::All {
+                if self.algorithm.config.lead == CoordinatorSelection::All {
                     self.grow_by_part(place, cwnd_update);
                 } else if self.coordinates(place) {
                     self.add(

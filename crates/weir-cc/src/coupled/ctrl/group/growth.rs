@@ -19,8 +19,9 @@ impl CtrlTcp {
             return;
         }
         if resumes {
-            self.resume(now, place, cwnd_update);
+            self.send_again(now, place, cwnd_update);
         }
+        // draft-welzl-tcp-ccc-00 (4), (5): the coordinator moves the sum, and the others have their shares of it.
         if self.coordinates(place) {
             self.grow(now, place, cwnd_update);
         } else if self.may_grow(now) && cwnd_update.window_limited {
@@ -31,9 +32,12 @@ impl CtrlTcp {
 
     /// In slow start every flow's acknowledgements open the aggregate, as they would one connection's window.
     fn grow_beside_coordinator(&mut self, place: usize, cwnd_update: &CwndUpdate) {
-        if self.config.lead == CoordinatorSelection::All {
+        if self.algorithm.config.lead == CoordinatorSelection::All {
             self.grow_by_part(place, cwnd_update);
-        } else if cwnd_update.before.in_slow_start() && self.shares.in_slow_start() && !self.delay_leads() {
+        } else if cwnd_update.before.in_slow_start()
+            && self.algorithm.shares.in_slow_start()
+            && !self.delay_leads()
+        {
             self.add(
                 (cwnd_update.after.cwnd - cwnd_update.before.cwnd).max(0.0) * self.bytes_of_aggregate(place),
             );
@@ -59,11 +63,11 @@ impl CtrlTcp {
     /// Common handling of every acknowledgement. Returns the flow's place, as other flows may have left.
     fn count_acknowledgement(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) -> usize {
         self.flows[place].on_acknowledged(now, cwnd_update);
-        let place = if self.undecided > 0 { self.decide_for_isolation(now, place) } else { place };
-        if self.clocks.are_running() {
+        let place = if self.algorithm.undecided > 0 { self.decide_for_isolation(now, place) } else { place };
+        if self.algorithm.clocks.are_running() {
             self.tick_clocks(now, place, cwnd_update.acked);
         }
-        if now >= self.next_review {
+        if now >= self.algorithm.next_review {
             self.review(now);
         }
         place
@@ -74,12 +78,12 @@ impl CtrlTcp {
         let flow = &mut self.flows[place];
         flow.held = window;
         let segment = flow.segment;
-        self.shares.adopt(window.cwnd * segment, window.ssthresh * segment, self.flows.all());
+        self.algorithm.shares.adopt(window.cwnd * segment, window.ssthresh * segment, self.flows.all());
     }
 
     /// Whether growth counts: not in a loss event, and not while the sum is being handed over.
     pub(super) fn may_grow(&self, now: SendTime) -> bool {
-        !self.clocks.are_running() && !self.episode.is_running(now)
+        !self.algorithm.clocks.are_running() && !self.algorithm.episode.is_running(now)
     }
 
     fn grow(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
@@ -87,23 +91,27 @@ impl CtrlTcp {
             return;
         }
         let (before, after) = (cwnd_update.before, cwnd_update.after);
-        if !before.in_slow_start() && self.shares.in_slow_start() {
+        if !before.in_slow_start() && self.algorithm.shares.in_slow_start() {
             // The coordinator's controller has ended slow start by itself.
-            self.shares.set_threshold(self.shares.sum());
+            self.algorithm.shares.set_threshold(self.algorithm.shares.sum());
         }
-        match (before.in_slow_start(), self.shares.in_slow_start()) {
+        match (before.in_slow_start(), self.algorithm.shares.in_slow_start()) {
             (true, false) => self.hand_over(now),
+            // P5: in slow start the sum grows as well.
             (true, true) => {
                 self.add((after.cwnd - before.cwnd) * self.bytes_of_aggregate(place));
                 if !after.in_slow_start() {
-                    let sum = self.shares.sum();
-                    self.shares
-                        .set_threshold(self.shares.threshold().map_or(sum, |threshold| threshold.min(sum)));
+                    let sum = self.algorithm.shares.sum();
+                    self.algorithm.shares.set_threshold(
+                        self.algorithm.shares.threshold().map_or(sum, |threshold| threshold.min(sum)),
+                    );
                 }
             }
+            // draft-welzl-tcp-ccc-00 (5): an increase is added in congestion avoidance, …
             _ if after.cwnd >= before.cwnd => {
                 self.add((after.cwnd - before.cwnd) * self.bytes_of_aggregate(place));
             }
+            // … and a decrease is in proportion.
             _ => self.scale(before, after),
         }
     }
@@ -120,12 +128,12 @@ impl CtrlTcp {
     /// Scales the aggregate in the proportion of one flow's window.
     pub(super) fn scale(&mut self, before: Window, after: Window) {
         if before.cwnd > 0.0 {
-            self.set_sum(after.cwnd * (self.shares.sum() / before.cwnd));
+            self.set_sum(after.cwnd * (self.algorithm.shares.sum() / before.cwnd));
         }
     }
 
     pub(super) fn add(&mut self, bytes: f64) {
-        self.set_sum(self.shares.sum() + bytes);
+        self.set_sum(self.algorithm.shares.sum() + bytes);
     }
 
     /// Bytes by which the aggregate changes with a segment of this flow's window. By windows these are the bytes of the
@@ -133,8 +141,8 @@ impl CtrlTcp {
     pub(super) fn bytes_of_aggregate(&self, place: usize) -> f64 {
         let flow = &self.flows[place];
         match flow.base_seconds() {
-            Some(own) if self.config.by_rates => {
-                flow.segment * (self.shares.weights() / self.priorities) / own
+            Some(own) if self.algorithm.config.by_rates => {
+                flow.segment * (self.algorithm.shares.weights() / self.algorithm.priorities) / own
             }
             _ => flow.segment,
         }

@@ -8,8 +8,9 @@ use crate::time::SendTime;
 impl CtrlTcp {
     /// Whether a delay-based flow coordinates: losses do not take the coordination from it.
     pub(super) fn delay_leads(&self) -> bool {
-        self.config.lead == CoordinatorSelection::Delay
+        self.algorithm.config.lead == CoordinatorSelection::Delay
             && self
+                .algorithm
                 .coordinator
                 .and_then(|member| self.flows.place(member))
                 .is_some_and(|place| self.flows[place].steered == Steered::Delay)
@@ -20,7 +21,7 @@ impl CtrlTcp {
     pub(super) fn hand_over(&mut self, now: SendTime) {
         let rank = |flow: &Flow| {
             let sound = flow.outstanding && is_open(flow);
-            let leads = self.config.lead == CoordinatorSelection::Delay
+            let leads = self.algorithm.config.lead == CoordinatorSelection::Delay
                 && flow.steered == Steered::Delay
                 && !self.is_silent(now, flow);
             let uses = flow.cap == f64::INFINITY;
@@ -33,11 +34,11 @@ impl CtrlTcp {
                 best = Some((place, ranked));
             }
         }
-        self.coordinator = best.map(|(place, _)| self.flows.member(place));
+        self.algorithm.coordinator = best.map(|(place, _)| self.flows.member(place));
     }
 
     /// Whether a flow's last acknowledgement is so old that another coordinates.
     pub(super) fn is_silent(&self, now: SendTime, flow: &Flow) -> bool {
-        now - flow.acknowledged_at > self.round_trip().scale(self.config.coordinator_silence)
+        now - flow.acknowledged_at > self.round_trip().scale(self.algorithm.config.coordinator_silence)
     }
 }

@@ -14,17 +14,17 @@ impl CtrlTcp {
         let flow = &mut self.flows[place];
         flow.phase = Phase::Recovery;
         flow.outstanding = true;
-        if !self.episode.begins_event(now) {
+        if !self.algorithm.episode.begins_event(now) {
             return;
         }
-        self.episode.begin(member);
+        self.algorithm.episode.begin(member);
         // P4: the flow that sees the loss coordinates.
         if !self.delay_leads() {
-            self.coordinator = Some(member);
+            self.algorithm.coordinator = Some(member);
         }
-        // Only the threshold changes now: the reduction takes effect at the end of recovery (divergence 11).
+        // draft-welzl-tcp-ccc-00 (5), fast recovery: only `sum_ssthresh` changes now: the reduction takes effect at the end of recovery (divergence 11).
         let kept = self.kept(cwnd_update.after.ssthresh, cwnd_update.before.cwnd);
-        self.shares.set_threshold(self.reduced(place, kept));
+        self.algorithm.shares.set_threshold(self.reduced(place, kept));
     }
 
     /// `EXIT_FR`.
@@ -33,7 +33,7 @@ impl CtrlTcp {
         self.flows[place].acknowledged_at = now;
         // The first flow to leave recovery ends the event. A flow that went on with its part of an unreduced sum would
         // refill the queue, which holds others' retransmissions.
-        if self.episode.is_recovery() {
+        if self.algorithm.episode.is_recovery() {
             self.end_episode(now);
         }
         if self.is_alone() {
@@ -46,15 +46,15 @@ impl CtrlTcp {
 
     /// Ends the loss event: its reduction takes effect.
     pub(super) fn end_episode(&mut self, now: SendTime) {
-        let sum = self.shares.sum();
-        let reduced = self.shares.threshold().map_or(sum, |threshold| sum.min(threshold));
+        let sum = self.algorithm.shares.sum();
+        let reduced = self.algorithm.shares.threshold().map_or(sum, |threshold| sum.min(threshold));
         self.set_sum(reduced);
-        self.episode.end(now + self.round_trip());
+        self.algorithm.episode.end(now + self.round_trip());
     }
 
     /// Ends the loss event of a flow that is no longer in recovery, whether it reported the end or not.
     pub(super) fn end_episode_of(&mut self, now: SendTime, place: usize) {
-        if self.episode.is_of(self.flows.member(place)) {
+        if self.algorithm.episode.is_of(self.flows.member(place)) {
             self.end_episode(now);
         }
     }
@@ -72,23 +72,24 @@ impl CtrlTcp {
 
     /// Reduces the aggregate to this part of it at once, unless the loss event is an old one.
     pub(super) fn reduce_once(&mut self, now: SendTime, place: usize, kept: f64) {
-        if !self.episode.begins_event(now) {
+        if !self.algorithm.episode.begins_event(now) {
             return;
         }
         let reduced = self.reduced(place, kept);
-        self.shares.set_threshold(reduced);
-        self.set_sum(reduced.min(self.shares.sum()));
-        self.episode.last_until(now + self.round_trip());
+        self.algorithm.shares.set_threshold(reduced);
+        self.set_sum(reduced.min(self.algorithm.shares.sum()));
+        self.algorithm.episode.last_until(now + self.round_trip());
     }
 
     /// The part of its window that a controller keeps, as far as a loss event of one flow counts for all.
     pub(super) fn kept(&self, after: f64, before: f64) -> f64 {
         let kept = after / before;
-        if kept.is_nan() { 1.0 } else { kept.clamp(self.config.least_kept, 1.0) }
+        if kept.is_nan() { 1.0 } else { kept.clamp(self.algorithm.config.least_kept, 1.0) }
     }
 
     /// `sum_ssthresh` for a loss event, in bytes.
     pub(super) fn reduced(&self, place: usize, kept: f64) -> f64 {
-        (kept * self.shares.sum()).max(self.config.least_threshold * self.flows[place].segment)
+        (kept * self.algorithm.shares.sum())
+            .max(self.algorithm.config.least_threshold * self.flows[place].segment)
     }
 }

@@ -7,7 +7,7 @@ use crate::time::SendTime;
 
 impl CtrlTcp {
     pub(super) fn review(&mut self, now: SendTime) {
-        self.next_review = now + self.round_trip();
+        self.algorithm.next_review = now + self.round_trip();
         let mut changed = false;
         for place in 0..self.flows.len() {
             let cap = self.cap(place);
@@ -17,14 +17,14 @@ impl CtrlTcp {
             flow.turn_round();
         }
         if changed {
-            self.shares.refill(self.flows.all());
+            self.algorithm.shares.refill(self.flows.all());
         }
-        let coordinator = self.coordinator.and_then(|member| self.flows.place(member));
+        let coordinator = self.algorithm.coordinator.and_then(|member| self.flows.place(member));
         // P11: an idle, silent or application-limited coordinator hands over.
         let fails = coordinator.is_none_or(|place| {
             let flow = &self.flows[place];
             let idle = !flow.outstanding || flow.cap < f64::INFINITY;
-            idle || (!is_open(flow) && !self.episode.is_running(now)) || self.is_silent(now, flow)
+            idle || (!is_open(flow) && !self.algorithm.episode.is_running(now)) || self.is_silent(now, flow)
         });
         if fails {
             self.hand_over(now);
@@ -34,14 +34,14 @@ impl CtrlTcp {
     /// `DW`: most bytes that a flow with less than half of its share in use can use; infinite for one that uses it.
     fn cap(&self, place: usize) -> f64 {
         let flow = &self.flows[place];
-        let fair = self.shares.fair_share(flow);
-        let modest = flow.usage.peak < self.config.limited_share * fair;
+        let fair = self.algorithm.shares.fair_share(flow);
+        let modest = flow.usage.peak < self.algorithm.config.limited_share * fair;
         if flow.usage.limited || flow.clock.is_some() || !is_open(flow) || !modest {
             let desired = self.desired(flow);
             return if desired < fair { desired } else { f64::INFINITY };
         }
-        let desired = self.config.desired_headroom * flow.usage.peak;
-        desired.max(self.config.initial_window * flow.segment).min(self.desired(flow))
+        let desired = self.algorithm.config.desired_headroom * flow.usage.peak;
+        desired.max(self.algorithm.config.initial_window * flow.segment).min(self.desired(flow))
     }
 
     /// The window of the desired rate of a rate-based controller, in bytes.
@@ -72,16 +72,16 @@ impl CtrlTcp {
     }
 
     /// A flow that was idle has been acknowledged again. Others' acknowledgements give its share back.
-    pub(super) fn resume(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+    pub(super) fn send_again(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         let flow = &mut self.flows[place];
         flow.usage.limited = true;
         if flow.cap < f64::INFINITY {
             flow.cap = f64::INFINITY;
-            self.shares.refill(self.flows.all());
+            self.algorithm.shares.refill(self.flows.all());
         }
         let flow = &self.flows[place];
         let present = cwnd_update.before.cwnd * flow.segment;
-        if self.shares.share(flow) - present > self.config.burst * flow.segment {
+        if self.algorithm.shares.share(flow) - present > self.algorithm.config.burst * flow.segment {
             self.begin_clock(now, place, present);
         }
     }

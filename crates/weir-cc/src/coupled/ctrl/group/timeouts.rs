@@ -2,6 +2,7 @@
 
 use super::CtrlTcp;
 use crate::coupled::ctrl::flow::Phase;
+use crate::coupled::frame::Departure;
 use crate::coupled::message::{CouplerAction, CwndUpdate};
 use crate::time::SendTime;
 
@@ -11,10 +12,11 @@ impl CtrlTcp {
         self.stop_clock(place);
         self.settle_timeout(place);
         let flow = &mut self.flows[place];
+        // P9: any flow's timeout sets `ssbits`.
         flow.phase = Phase::Undecided;
         flow.outstanding = true;
         flow.timeouts = flow.timeouts.saturating_add(1);
-        self.undecided += 1;
+        self.algorithm.undecided += 1;
         if self.others_are_acknowledged_since(place) {
             self.isolate(now, place);
         } else if self.nobody_is_left() {
@@ -46,31 +48,33 @@ impl CtrlTcp {
     fn isolate(&mut self, now: SendTime, place: usize) {
         self.settle_timeout(place);
         self.flows[place].phase = Phase::Isolated;
-        if self.episode.is_of(self.flows.member(place)) {
+        if self.algorithm.episode.is_of(self.flows.member(place)) {
             self.end_episode(now);
-        } else if self.config.rto_counts_as_loss && self.flows.len() > 1 && self.episode.begins_event(now) {
+        } else if self.algorithm.config.rto_counts_as_loss
+            && self.flows.len() > 1
+            && self.algorithm.episode.begins_event(now)
+        {
             // P10: the timeout of one flow is a loss event of all.
-            let reduced = self.reduced(place, self.config.least_kept);
-            self.shares.set_threshold(reduced);
-            self.set_sum(reduced.min(self.shares.sum()));
-            self.episode.end(now + self.round_trip());
+            let reduced = self.reduced(place, self.algorithm.config.least_kept);
+            self.algorithm.shares.set_threshold(reduced);
+            self.set_sum(reduced.min(self.algorithm.shares.sum()));
+            self.algorithm.episode.end(now + self.round_trip());
         }
-        if self.flows[place].timeouts >= self.config.most_timeouts && self.flows.len() > 1 {
+        if self.flows[place].timeouts >= self.algorithm.config.most_timeouts && self.flows.len() > 1 {
             self.release(now, place);
             return;
         }
+        // P7: the next coordinator is one without a timeout.
         if self.coordinates(place) {
             self.hand_over(now);
         }
-        self.send_window(place, self.config.burst, None);
+        self.send_window(place, self.algorithm.config.burst, None);
     }
 
     /// The flow's path is another one: it goes on without coupling, with its share of the aggregate.
     fn release(&mut self, now: SendTime, place: usize) {
-        let taken = self.shares.share(&self.flows[place]);
-        self.push(place, CouplerAction::Uncoupled);
-        self.set_sum(self.shares.sum() - taken);
-        self.leave(now, place);
+        self.flows.push(place, CouplerAction::Uncoupled);
+        self.depart(now, place, Departure::Withdrawal);
     }
 
     /// The path delivers to the flow at `acknowledged`: undecided timeouts are those of single flows. Returns that flow's
@@ -92,24 +96,25 @@ impl CtrlTcp {
     /// *Group timeout*: no data arrives at all.
     fn time_out_all(&mut self, now: SendTime, place: usize) {
         let flow = &self.flows[place];
-        let kept = (flow.segment / self.shares.share(flow)).min(1.0);
+        let kept = (flow.segment / self.algorithm.shares.share(flow)).min(1.0);
         // P6: the threshold is taken before the sum collapses.
-        self.shares.set_threshold(self.reduced(place, self.config.least_kept));
-        self.set_sum(self.shares.sum() * kept);
-        self.episode.forget();
+        self.algorithm.shares.set_threshold(self.reduced(place, self.algorithm.config.least_kept));
+        // draft-welzl-tcp-ccc-00 (5), all `ssbits` set: the sum falls as the window of the flow does.
+        self.set_sum(self.algorithm.shares.sum() * kept);
+        self.algorithm.episode.forget();
         for place in 0..self.flows.len() {
             let flow = &mut self.flows[place];
             // A group timeout is no evidence of this flow's path against the others'.
             flow.timeouts = 0;
             let phase = core::mem::replace(&mut flow.phase, Phase::Open);
             match phase {
-                Phase::Undecided => self.push(place, CouplerAction::Reduce),
+                Phase::Undecided => self.flows.push(place, CouplerAction::Reduce),
                 Phase::Isolated => self.send_window(place, 1.0, None),
                 Phase::Open | Phase::Recovery => {}
             }
         }
-        self.undecided = 0;
-        if self.coordinator.is_none() {
+        self.algorithm.undecided = 0;
+        if self.algorithm.coordinator.is_none() {
             self.hand_over(now);
         }
     }
@@ -117,7 +122,7 @@ impl CtrlTcp {
     /// A flow's window was reduced after the action, by its own controller.
     pub(super) fn on_reduced(&mut self, place: usize, cwnd_update: &CwndUpdate) {
         if self.flows.len() == 1 {
-            self.inheriting = false;
+            self.algorithm.inheriting = false;
             self.adopt(place, cwnd_update.after);
         } else {
             self.answer(place, cwnd_update);
@@ -127,7 +132,7 @@ impl CtrlTcp {
     /// An undecided timeout waits no longer.
     pub(super) fn settle_timeout(&mut self, place: usize) {
         if self.flows[place].phase == Phase::Undecided {
-            self.undecided = self.undecided.saturating_sub(1);
+            self.algorithm.undecided = self.algorithm.undecided.saturating_sub(1);
             self.flows[place].phase = Phase::Open;
         }
     }

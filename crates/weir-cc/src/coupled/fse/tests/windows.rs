@@ -179,7 +179,7 @@ fn rates_are_measured_anew_with_the_smallest_round_trip_time() {
 }
 
 #[test]
-fn a_window_that_is_none_is_refused_or_ignored() {
+fn a_window_that_is_none_is_refused() {
     let mut flows = Flows::new(Config::rfc8699_active());
     for window in [
         Windowed { segment: DataSize::ZERO, ..windowed(None) },
@@ -196,7 +196,8 @@ fn a_window_that_is_none_is_refused_or_ignored() {
         assert_eq!(flows.send_message(0, message), Err(Refusal::Amount(FlowId(0))));
     }
     let tcp = join_windowed(&mut flows, Some(RTT));
-    report_window(&mut flows, tcp, WindowEvent::Acknowledged, FIRST, window(f64::NAN, 1.0));
+    let none = CouplingMessage::Window(update_of(WindowEvent::Acknowledged, FIRST, window(f64::NAN, 1.0)));
+    assert_eq!(flows.send_message(tcp, none), Err(Refusal::Amount(FlowId(tcp))));
     flows.shared_among(&[(tcp, 1000.0)], 1000.0);
 }
 

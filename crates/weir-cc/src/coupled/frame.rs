@@ -1,0 +1,465 @@
+//! The common part of couplers: a [`CouplingAlgorithm`] in a [`Frame`] is a [`Coupler`].
+//!
+//! The frame keeps the members and their presence, refuses messages that make no sense, numbers actions and keeps them
+//! until they are polled. The algorithm computes the allocations. Each of its functions gets the frame, in which
+//! [`Frame::flows`] holds the state of each member and [`Frame::algorithm`] that of the group. A place is the index of
+//! a member.
+//!
+//! ```
+//! use weir_cc::coupled::frame::{CouplingAlgorithm, Departure, Frame};
+//! use weir_cc::coupled::{
+//!     Aggregate, CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update,
+//! };
+//! use weir_cc::{DataRate, SendTime};
+//!
+//! /// Equal parts of one rate.
+//! #[derive(Debug)]
+//! struct EqualParts(DataRate);
+//!
+//! fn part(frame: &Frame<EqualParts>) -> DataRate {
+//!     frame.algorithm.0.scale(1.0 / frame.flows.len() as f64)
+//! }
+//!
+//! fn order_all(frame: &mut Frame<EqualParts>) {
+//!     (0..frame.flows.len()).for_each(|place| frame.flows.order(place));
+//! }
+//!
+//! impl CouplingAlgorithm for EqualParts {
+//!     type Flow = ();
+//!
+//!     fn admit(_: &mut Frame<Self>, _: SendTime, _: FlowId, _: &Join) {}
+//!
+//!     fn on_join(frame: &mut Frame<Self>, _: SendTime, _: usize, _: &Join) {
+//!         order_all(frame);
+//!     }
+//!
+//!     fn on_left(frame: &mut Frame<Self>, _: SendTime, _: FlowId, _: (), _: Departure) {
+//!         order_all(frame);
+//!     }
+//!
+//!     fn on_rate(frame: &mut Frame<Self>, _: SendTime, place: usize, _: &Update) {
+//!         frame.flows.order(place);
+//!     }
+//!
+//!     fn on_window(_: &mut Frame<Self>, _: SendTime, _: usize, _: &CwndUpdate) {}
+//!
+//!     fn on_parameters(_: &mut Frame<Self>, _: SendTime, _: usize, _: &FlowParameters) {}
+//!
+//!     fn answer(frame: &mut Frame<Self>, place: usize, _: &CouplingMessage) {
+//!         frame.flows.order(place);
+//!     }
+//!
+//!     fn newest(frame: &mut Frame<Self>, place: usize) -> Option<CouplerAction> {
+//!         Some(CouplerAction::Rate { rate: part(frame), epoch: frame.flows.next_epoch(place) })
+//!     }
+//!
+//!     fn aggregate(frame: &Frame<Self>, _: usize) -> Option<Aggregate> {
+//!         Some(Aggregate { group: 0, sum: frame.algorithm.0.bps_f64() })
+//!     }
+//! }
+//!
+//! let coupler = Frame::of(EqualParts(DataRate::from_mbps(3)));
+//! # let _: &dyn weir_cc::coupled::Coupler = &coupler;
+//! ```
+
+mod members;
+mod refused;
+mod soft_state;
+
+use core::fmt::Debug;
+
+use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
+use crate::coupled::message::{
+    CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update, WindowEvent,
+};
+use crate::time::SendTime;
+
+use members::Pending;
+pub use members::{Members, Presence};
+pub use refused::Refused;
+pub use soft_state::SoftState;
+
+/// Computes the allocations of a coupler.
+///
+/// Messages reach it only if they make sense, and only those of members; a member that is silent is at
+/// [`Self::on_message_of_silent`].
+pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
+    /// State of a member.
+    type Flow: Send + Sync + Debug;
+
+    /// Whether only flows with windows are coupled. Others are refused, and a flow that waits as no member goes on
+    /// without coupling.
+    const WINDOWS_ONLY: bool = false;
+    /// Whether an update may have a rate of zero.
+    const ZERO_RATES: bool = false;
+    /// Whether a flow that pauses stays a member, so that its state is there when it joins again.
+    const KEEPS_PAUSED: bool = false;
+
+    /// The state of a flow that joins. A flow that joins again is still a member with its former state.
+    fn admit(frame: &mut Frame<Self>, now: SendTime, member: FlowId, join: &Join) -> Self::Flow;
+
+    /// A flow has joined.
+    fn on_join(frame: &mut Frame<Self>, now: SendTime, place: usize, join: &Join);
+
+    /// The controller of a member computed a rate. The member waits for an answer.
+    fn on_rate(frame: &mut Frame<Self>, now: SendTime, place: usize, update: &Update);
+
+    /// An event changed the window of a member.
+    fn on_window(frame: &mut Frame<Self>, now: SendTime, place: usize, cwnd_update: &CwndUpdate);
+
+    /// The parameters of a member have changed.
+    fn on_parameters(frame: &mut Frame<Self>, now: SendTime, place: usize, parameters: &FlowParameters);
+
+    /// A member goes, and is at its place for the last time.
+    fn on_leaving(_frame: &mut Frame<Self>, _now: SendTime, _place: usize, _departure: Departure) {}
+
+    /// A member has gone.
+    fn on_left(
+        _frame: &mut Frame<Self>,
+        _now: SendTime,
+        _member: FlowId,
+        _left: Self::Flow,
+        _departure: Departure,
+    ) {
+    }
+
+    /// Whether a message counts for the mean interval of [`SoftState::intervals`].
+    fn counts(_message: &CouplingMessage) -> bool {
+        true
+    }
+
+    /// Whether window events of this member are taken.
+    fn takes_windows(_flow: &Self::Flow) -> bool {
+        true
+    }
+
+    /// An update or a window event of a silent member. Returns whether the algorithm takes it; [`Frame::resume`] lets
+    /// the member take part again.
+    fn on_message_of_silent(
+        _frame: &mut Frame<Self>,
+        _now: SendTime,
+        _place: usize,
+        _message: &CouplingMessage,
+    ) -> bool {
+        true
+    }
+
+    /// Answers a refused message of a member with the action that holds for it.
+    fn answer(frame: &mut Frame<Self>, place: usize, message: &CouplingMessage);
+
+    /// The answer to a join or an update that brings no action, or `None` for a member that does not wait: without an
+    /// answer the coupler would seem absent.
+    fn acknowledgement(_frame: &Frame<Self>, _place: usize) -> Option<CouplerAction> {
+        None
+    }
+
+    /// Called after each message and each timeout: queues the actions that follow from it.
+    fn settle(_frame: &mut Frame<Self>) {}
+
+    /// The newest action of a member for which [`Members::order`] was called.
+    fn newest(_frame: &mut Frame<Self>, _place: usize) -> Option<CouplerAction> {
+        None
+    }
+
+    /// Time without messages after which a member is silent, or `None` if members may be silent for ever.
+    fn soft_state(&self) -> Option<SoftState> {
+        None
+    }
+
+    /// When [`Self::on_timer`] is to be called next.
+    fn next_timer(_frame: &Frame<Self>) -> Option<SendTime> {
+        None
+    }
+
+    /// The time of [`Self::next_timer`] has come, or members have fallen silent.
+    fn on_timer(_frame: &mut Frame<Self>, _now: SendTime) {}
+
+    /// The group of a member and its sum.
+    fn aggregate(frame: &Frame<Self>, place: usize) -> Option<Aggregate>;
+}
+
+/// The way in which a member goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Departure {
+    /// It stops sending on purpose.
+    Pause,
+    /// It goes on without coupling, with its share.
+    Withdrawal,
+    /// It has ended.
+    End,
+    /// It falls silent.
+    Silence,
+}
+
+/// Coupler by an algorithm.
+#[derive(Clone, Debug)]
+pub struct Frame<A: CouplingAlgorithm> {
+    /// State of the algorithm for all members.
+    pub algorithm: A,
+    /// The members.
+    pub flows: Members<A::Flow>,
+    /// Lower bound of the times at which a member without messages falls silent.
+    expiry: SendTime,
+    refused: Refused,
+}
+
+impl<A: CouplingAlgorithm + Default> Default for Frame<A> {
+    fn default() -> Self {
+        Self::of(A::default())
+    }
+}
+
+impl<A: CouplingAlgorithm> Frame<A> {
+    /// A coupler without members.
+    pub fn of(algorithm: A) -> Self {
+        let refused = Refused::default();
+        Self { algorithm, flows: Members::default(), expiry: SendTime::MAX, refused }
+    }
+
+    /// Numbers of refused messages, by reason.
+    pub const fn refused(&self) -> Refused {
+        self.refused
+    }
+
+    /// A silent member takes part again.
+    pub fn resume(&mut self, place: usize) {
+        self.flows.set_presence(place, Presence::Active);
+        self.expect_silence(place);
+    }
+
+    /// A member falls silent: it misses feedback while others get theirs, or sent no message for long.
+    pub fn fall_silent(&mut self, now: SendTime, place: usize) {
+        A::on_leaving(self, now, place, Departure::Silence);
+        self.flows.set_presence(place, Presence::Silent);
+    }
+
+    /// A member goes.
+    pub fn depart(&mut self, now: SendTime, place: usize, departure: Departure) {
+        A::on_leaving(self, now, place, departure);
+        if A::KEEPS_PAUSED && departure == Departure::Pause {
+            self.flows.set_presence(place, Presence::Paused);
+            return;
+        }
+        let member = self.flows.member(place);
+        let left = self.flows.remove(place);
+        A::on_left(self, now, member, left, departure);
+    }
+
+    /// Includes the time at which a member falls silent.
+    fn expect_silence(&mut self, place: usize) {
+        if let Some(soft_state) = self.algorithm.soft_state() {
+            self.expiry = self.expiry.min(self.flows.expiry(place, &soft_state));
+        }
+    }
+
+    fn end_silent(&mut self, now: SendTime) {
+        let Some(soft_state) = self.algorithm.soft_state() else { return };
+        self.expiry = SendTime::MAX;
+        for place in 0..self.flows.len() {
+            if !self.flows.is_present(place) {
+                continue;
+            }
+            let expiry = self.flows.expiry(place, &soft_state);
+            if expiry <= now {
+                self.fall_silent(now, place);
+            } else {
+                self.expiry = self.expiry.min(expiry);
+            }
+        }
+    }
+
+    fn take_message(
+        &mut self,
+        now: SendTime,
+        member: FlowId,
+        message: &CouplingMessage,
+    ) -> Result<(), Refusal> {
+        let place = self.flows.place(member);
+        if let CouplingMessage::Join(join) = message {
+            return self.join(now, member, place, join);
+        }
+        let place = place.ok_or(Refusal::UnknownFlow(member))?;
+        self.flows.note_message(now, place, A::counts(message));
+        match message {
+            CouplingMessage::Update(update) => {
+                check_update::<A>(member, update)?;
+                if self.takes(now, place, message)? {
+                    A::on_rate(self, now, place, update);
+                }
+            }
+            CouplingMessage::Window(cwnd_update) => {
+                if !A::takes_windows(&self.flows[place]) {
+                    return Err(Refusal::Kind(member));
+                }
+                if !cwnd_update.is_possible() {
+                    return Err(Refusal::Amount(member));
+                }
+                if self.takes(now, place, message)? {
+                    A::on_window(self, now, place, cwnd_update);
+                }
+            }
+            CouplingMessage::FlowParameters(parameters) => {
+                check_parameters(member, parameters)?;
+                A::on_parameters(self, now, place, parameters);
+            }
+            CouplingMessage::Pause => self.part(now, place, Departure::Pause),
+            CouplingMessage::Withdraw => self.part(now, place, Departure::Withdrawal),
+            CouplingMessage::Leave => self.part(now, place, Departure::End),
+            CouplingMessage::Statistics(_) | CouplingMessage::Join(_) => {}
+        }
+        Ok(())
+    }
+
+    fn join(
+        &mut self,
+        now: SendTime,
+        member: FlowId,
+        place: Option<usize>,
+        join: &Join,
+    ) -> Result<(), Refusal> {
+        if place.is_some_and(|place| self.flows.is_present(place)) {
+            return Err(Refusal::JoinedAlready(member));
+        }
+        check_join::<A>(member, join)?;
+        let state = A::admit(self, now, member, join);
+        let place = self.flows.insert(now, member, state);
+        self.expect_silence(place);
+        A::on_join(self, now, place, join);
+        Ok(())
+    }
+
+    /// Whether the algorithm takes a rate or a window of a member.
+    fn takes(&mut self, now: SendTime, place: usize, message: &CouplingMessage) -> Result<bool, Refusal> {
+        let member = self.flows.member(place);
+        match self.flows.presence(place) {
+            Presence::Active => Ok(true),
+            Presence::Paused => Err(Refusal::UnknownFlow(member)),
+            Presence::Silent => {
+                let taken = A::on_message_of_silent(self, now, place, message);
+                if !taken {
+                    self.answer_absent(member, message);
+                }
+                Ok(taken)
+            }
+        }
+    }
+
+    /// A member goes by its own message, and waits for no action.
+    fn part(&mut self, now: SendTime, place: usize, departure: Departure) {
+        self.flows.drop_actions(place);
+        self.depart(now, place, departure);
+    }
+
+    /// Answers a message that makes no sense with the action that holds for its sender.
+    fn answer_refused(&mut self, member: FlowId, message: &CouplingMessage) {
+        match (self.flows.place(member), message) {
+            (Some(_), CouplingMessage::Window(cwnd_update)) => {
+                if cwnd_update.event == WindowEvent::TimedOut {
+                    self.flows.push_to(member, CouplerAction::Reduce);
+                }
+            }
+            (Some(place), _) if self.flows.is_present(place) => A::answer(self, place, message),
+            _ => self.answer_absent(member, message),
+        }
+    }
+
+    /// Answers a flow that takes no part and waits: it goes on without coupling.
+    fn answer_absent(&mut self, member: FlowId, message: &CouplingMessage) {
+        let waits = match message {
+            CouplingMessage::Join(_) | CouplingMessage::Update(_) => A::WINDOWS_ONLY,
+            CouplingMessage::Window(cwnd_update) => cwnd_update.event == WindowEvent::TimedOut,
+            _ => false,
+        };
+        if waits {
+            let answer = if A::WINDOWS_ONLY { CouplerAction::Uncoupled } else { CouplerAction::Reduce };
+            self.flows.push_to(member, answer);
+        }
+    }
+
+    fn acknowledge(&mut self, member: FlowId) {
+        if let Some(place) = self.flows.place(member)
+            && !self.flows.is_ordered(place)
+            && let Some(answer) = A::acknowledgement(self, place)
+        {
+            self.flows.push(place, answer);
+        }
+    }
+}
+
+fn check_parameters(member: FlowId, parameters: &FlowParameters) -> Result<(), Refusal> {
+    if parameters.is_possible() { Ok(()) } else { Err(Refusal::Priority(member)) }
+}
+
+fn check_join<A: CouplingAlgorithm>(member: FlowId, join: &Join) -> Result<(), Refusal> {
+    check_parameters(member, &join.parameters)?;
+    let rates = A::WINDOWS_ONLY || !(join.start.is_zero() || join.present.is_zero());
+    match &join.window {
+        None if A::WINDOWS_ONLY => Err(Refusal::Kind(member)),
+        Some(windowed) if !windowed.is_possible() => Err(Refusal::Amount(member)),
+        _ if !rates => Err(Refusal::Amount(member)),
+        _ => Ok(()),
+    }
+}
+
+fn check_update<A: CouplingAlgorithm>(member: FlowId, update: &Update) -> Result<(), Refusal> {
+    let rates = A::ZERO_RATES || !(update.decision.rate.is_zero() || update.decision.base.is_zero());
+    match &update.window {
+        None if A::WINDOWS_ONLY => Err(Refusal::Kind(member)),
+        Some(windowed) if A::WINDOWS_ONLY && !windowed.window.is_possible() => Err(Refusal::Amount(member)),
+        _ if !rates && !A::WINDOWS_ONLY => Err(Refusal::Amount(member)),
+        _ => Ok(()),
+    }
+}
+
+impl<A: CouplingAlgorithm> Coupler for Frame<A> {
+    fn on_message(
+        &mut self,
+        now: SendTime,
+        member: FlowId,
+        message: &CouplingMessage,
+    ) -> Result<(), Refusal> {
+        let taken = self.take_message(now, member, message);
+        if let Err(refusal) = taken {
+            self.refused.count(refusal);
+            self.answer_refused(member, message);
+        }
+        A::settle(self);
+        if matches!(message, CouplingMessage::Join(_) | CouplingMessage::Update(_)) {
+            self.acknowledge(member);
+        }
+        taken
+    }
+
+    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
+        loop {
+            let (member, pending) = self.flows.pop()?;
+            let action = match pending {
+                Pending::Action(action) => Some(action),
+                Pending::Newest => self.flows.place(member).and_then(|place| A::newest(self, place)),
+            };
+            if let Some(action) = action {
+                return Some((member, action));
+            }
+        }
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        let due = A::next_timer(self).unwrap_or(SendTime::MAX).min(self.expiry);
+        (due < SendTime::MAX).then_some(due)
+    }
+
+    fn on_timeout(&mut self, now: SendTime) {
+        if self.next_timeout().is_none_or(|due| now < due) {
+            return;
+        }
+        if now >= self.expiry {
+            self.end_silent(now);
+        }
+        A::on_timer(self, now);
+        A::settle(self);
+    }
+
+    fn aggregate(&self, member: FlowId) -> Option<Aggregate> {
+        A::aggregate(self, self.flows.place(member)?)
+    }
+}
