@@ -79,7 +79,6 @@ pub struct FlowMeasures<V> {
     /// Their total length.
     pub freeze_seconds: V,
     /// The length of the longest one.
-    #[serde(default)]
     pub longest_freeze_seconds: V,
     /// Quality of the picture that a viewer sees.
     pub pictures: Pictures<V>,
