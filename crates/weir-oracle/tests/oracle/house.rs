@@ -20,7 +20,7 @@ const FLOORS: [&[&str]; 10] = [
     &["weir-cc", "weir-wire", "weir-net"],
     &["weir-media", "weir-registry"],
     &["weir-world", "weir-form"],
-    &["weir-sim", "weir-import"],
+    &["weir-sim", "weir-import", "weir-live"],
     &["weir-measure"],
     &["weir-scenario", "weir-report", "weir-theory"],
     &["weir-study"],
