@@ -3,8 +3,17 @@
 //! A run counts from an origin on CLOCK_MONOTONIC. The kernel stamps received packets by CLOCK_REALTIME, which may be
 //! set at any moment. The [`StampTranslator`] compares both clocks at each [`Reading`].
 
+#[cfg(target_os = "linux")]
+use nix::time::ClockId;
 use weir_net::Time;
 use weir_units::TimeDelta;
+
+/// A clock of the system in ns.
+#[cfg(target_os = "linux")]
+pub(crate) fn nanos_of(clock: ClockId) -> i64 {
+    let time = clock.now().expect("Linux has this clock");
+    time.tv_sec().saturating_mul(1_000_000_000).saturating_add(time.tv_nsec())
+}
 
 /// Run time from CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +26,18 @@ impl RunClock {
     /// A clock whose run starts at `origin` ns of CLOCK_MONOTONIC, which may be yet to come.
     pub const fn from_origin(origin: i64) -> Self {
         Self { origin }
+    }
+
+    /// A clock whose run starts now.
+    #[cfg(target_os = "linux")]
+    pub fn start() -> Self {
+        Self::from_origin(nanos_of(ClockId::CLOCK_MONOTONIC))
+    }
+
+    /// The present time of the run; zero before the start.
+    #[cfg(target_os = "linux")]
+    pub fn now(self) -> Time {
+        self.time_of(nanos_of(ClockId::CLOCK_MONOTONIC))
     }
 
     /// The time of the run at `monotonic` ns of CLOCK_MONOTONIC; zero before the start.
@@ -41,6 +62,29 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// Both clocks now. CLOCK_MONOTONIC is read on either side of the other; of a few tries the narrowest counts.
+    #[cfg(target_os = "linux")]
+    pub fn take() -> Self {
+        const NARROW: i64 = 2_000;
+        let once = || {
+            let before = nanos_of(ClockId::CLOCK_MONOTONIC);
+            let wall = nanos_of(ClockId::CLOCK_REALTIME);
+            let width = nanos_of(ClockId::CLOCK_MONOTONIC) - before;
+            (width, Self { monotonic: before + width / 2, wall })
+        };
+        let mut best = once();
+        for _ in 0..3 {
+            if best.0 < NARROW {
+                break;
+            }
+            let next = once();
+            if next.0 < best.0 {
+                best = next;
+            }
+        }
+        best.1
+    }
+
     const fn offset(self) -> i64 {
         self.wall.saturating_sub(self.monotonic)
     }

@@ -16,7 +16,7 @@
 //! use weir_world::LinkSpec;
 //!
 //! let config = LinkConfig::new(Service::Constant(DataRate::from_mbps(1)), TimeDelta::from_millis(20));
-//! let mut emulator = Emulator::new(1, &[LinkSpec::bottleneck("forward", config)], vec![vec![0]])?;
+//! let mut emulator = Emulator::new(1, &[LinkSpec::bottleneck("forward", config)], &[[0]])?;
 //! emulator.enqueue(Time::ZERO, Transit { wire_size: 1250, ..Transit::default() });
 //! let events: Vec<_> = std::iter::from_fn(|| emulator.poll(Time::from_millis(100))).collect();
 //! // 10 000 bits at 1 Mbit/s take 10 ms, and propagation 20 ms.
@@ -25,10 +25,21 @@
 //! # Ok::<(), weir_live::emulator::EmulatorError>(())
 //! ```
 
+pub mod capabilities;
 pub mod clock;
 pub mod conclusive;
+#[cfg(target_os = "linux")]
+pub mod drive;
 pub mod emulator;
+#[cfg(target_os = "linux")]
+pub mod face;
 pub mod lateness;
+#[cfg(target_os = "linux")]
+pub mod namespace;
+#[cfg(target_os = "linux")]
+pub mod realtime;
+#[cfg(target_os = "linux")]
+pub mod sys;
 
 /// The sentence of every entry point on a system other than Linux.
 pub const NEEDS_LINUX: &str = "real packets need Linux";

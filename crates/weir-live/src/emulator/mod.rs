@@ -182,11 +182,15 @@ impl Emulator {
     ///
     /// # Errors
     /// A description that makes no link, a route without links or over an unknown one.
-    pub fn new(seed: u64, links: &[LinkSpec], routes: Vec<Vec<usize>>) -> Result<Self, EmulatorError> {
-        if let Some(empty) = routes.iter().position(Vec::is_empty) {
+    pub fn new<R: AsRef<[usize]>>(
+        seed: u64,
+        links: &[LinkSpec],
+        routes: &[R],
+    ) -> Result<Self, EmulatorError> {
+        if let Some(empty) = routes.iter().position(|route| route.as_ref().is_empty()) {
             return Err(EmulatorError::EmptyRoute(empty));
         }
-        Self::build(seed, links, &routes)
+        Self::build(seed, links, routes)
     }
 
     /// The emulator of a run. Each flow has two routes, those of [`route_of`].

@@ -5,6 +5,7 @@ pub const SLOT_LEN: usize = 2048;
 
 /// Buffers of [`SLOT_LEN`] bytes. The pool allocates only where more buffers are in use than ever before.
 #[derive(Debug, Default)]
+#[expect(clippy::vec_box, reason = "growth moves no bytes")]
 pub struct BufferPool {
     slots: Vec<Box<[u8; SLOT_LEN]>>,
     free: Vec<u32>,
@@ -14,23 +15,24 @@ impl BufferPool {
     /// A pool that begins with `slots` buffers.
     pub fn with_slots(slots: usize) -> Self {
         let mut pool = Self::default();
-        (0..slots).for_each(|_| pool.grow());
+        for _ in 0..slots {
+            let buffer = pool.grow();
+            pool.free.push(buffer);
+        }
         pool
     }
 
-    fn grow(&mut self) {
-        self.free.push(self.slots.len() as u32);
+    /// A further buffer.
+    fn grow(&mut self) -> u32 {
         self.slots.push(Box::new([0; SLOT_LEN]));
-        // A buffer is returned without an allocation.
+        // Its return needs no allocation.
         self.free.reserve(self.slots.len() - self.free.len());
+        self.slots.len() as u32 - 1
     }
 
     /// A buffer, by its index; its content is arbitrary.
     pub fn take(&mut self) -> u32 {
-        if self.free.is_empty() {
-            self.grow();
-        }
-        self.free.pop().expect("the pool has just grown")
+        self.free.pop().unwrap_or_else(|| self.grow())
     }
 
     /// Returns a buffer to the pool.

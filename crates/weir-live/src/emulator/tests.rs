@@ -15,8 +15,8 @@ fn over(configs: Vec<LinkConfig>) -> Emulator {
     let names = ["first", "second", "third"];
     let links: Vec<_> =
         names.iter().zip(configs).map(|(name, config)| LinkSpec::bottleneck(name, config)).collect();
-    let route = (0..links.len()).collect();
-    Emulator::new(7, &links, vec![route]).expect("a valid path")
+    let route: Vec<usize> = (0..links.len()).collect();
+    Emulator::new(7, &links, &[route]).expect("a valid path")
 }
 
 fn packet(buffer: u32, wire_size: u32) -> Transit {
@@ -83,8 +83,8 @@ fn chained_links_accumulate_no_lateness() {
 #[test]
 fn waiting_counts_only_in_bottlenecks() {
     let links = [LinkSpec::new("near", constant(1, 0)), LinkSpec::bottleneck("far", constant(1, 0))];
-    let waits = |route: Vec<usize>| {
-        let mut emulator = Emulator::new(1, &links, vec![route]).expect("a valid path");
+    let waits = |link: usize| {
+        let mut emulator = Emulator::new(1, &links, &[[link]]).expect("a valid path");
         (0..2).for_each(|buffer| emulator.enqueue(Time::ZERO, packet(buffer, 1250)));
         let events = drain(&mut emulator, Time::MAX);
         let wait = |event: &Event| match event.kind {
@@ -93,8 +93,8 @@ fn waiting_counts_only_in_bottlenecks() {
         };
         events.iter().filter_map(wait).collect::<Vec<_>>()
     };
-    assert_eq!(waits(vec![0]), [0.0, 0.0]);
-    assert_eq!(waits(vec![1]), [0.0, 10.0]);
+    assert_eq!(waits(0), [0.0, 0.0]);
+    assert_eq!(waits(1), [0.0, 10.0]);
 }
 
 /// The link alone, served at its departure times: buffer and time of each packet that arrives.
@@ -145,7 +145,9 @@ fn jitter_loss_and_traces_are_those_of_the_link_alone() {
         // The caller wakes seldom, and late.
         let mut events = Vec::new();
         for chunk in arrivals.chunks(37) {
-            chunk.iter().for_each(|&(at, transit)| emulator.enqueue(at, transit));
+            for &(at, transit) in chunk {
+                emulator.enqueue(at, transit);
+            }
             events.extend(drain(&mut emulator, chunk[0].0));
         }
         events.extend(drain(&mut emulator, Time::from_millis(1_000_000)));
@@ -186,11 +188,12 @@ fn active_queues_mark_packets_that_are_ecn_capable() {
 #[test]
 fn an_emulator_is_refused_with_the_place_of_the_error() {
     let links = [LinkSpec::new("only", constant(1, 0))];
-    let refusal = |routes| Emulator::new(1, &links, routes).expect_err("a bad route").to_string();
-    assert_eq!(refusal(vec![vec![0], vec![]]), "route 1 has no links");
-    assert_eq!(refusal(vec![vec![0, 1]]), "route 0 goes over link 1, but there are 1 links");
+    let refusal =
+        |routes: &[Vec<usize>]| Emulator::new(1, &links, routes).expect_err("a bad route").to_string();
+    assert_eq!(refusal(&[vec![0], vec![]]), "route 1 has no links");
+    assert_eq!(refusal(&[vec![0, 1]]), "route 0 goes over link 1, but there are 1 links");
     let faulty = LinkConfig { loss: LossModel::Bernoulli(2.0), ..constant(1, 0) };
-    let error = Emulator::new(1, &[LinkSpec::new("lossy", faulty)], vec![vec![0]]).expect_err("a bad link");
+    let error = Emulator::new(1, &[LinkSpec::new("lossy", faulty)], &[[0]]).expect_err("a bad link");
     assert!(error.to_string().starts_with("link \"lossy\": "), "{error}");
 }
 
