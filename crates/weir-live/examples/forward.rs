@@ -93,11 +93,11 @@ mod linux {
     }
 
     fn print(driven: &Driven, wake_ups: Lateness, received: u64, lost: u64) {
-        let times = driven
+        let mut times = driven
             .log
             .iter()
             .filter_map(|&Event { at, kind, .. }| matches!(kind, EventKind::Delivered { .. }).then_some(at));
-        let (first, last) = (times.clone().next().unwrap_or_default(), times.last().unwrap_or_default());
+        let (first, last) = (times.clone().next().unwrap_or_default(), times.next_back().unwrap_or_default());
         let bits = (driven.delivered.max(1) - 1) as f64 * f64::from(PACKET) * 8.0;
         println!(
             "rate {:.4} Mbit/s between the first and the last delivery",

@@ -1,6 +1,6 @@
 //! Real packets through emulated links: the simulator's links, driven by the clock.
 //!
-//! An [`Emulator`] has the [links](weir_net::Link) and routes of a run and neither sockets nor a clock: it is stepped by
+//! An [`Emulator`](emulator::Emulator) has the [links](weir_net::Link) and routes of a run and neither sockets nor a clock: it is stepped by
 //! time. On Linux a driver serves it in a thread of its own, between the sockets of a *face*:
 //!
 //! * The UDP face is one socket per flow on the loopback interface. It needs no privileges.
