@@ -25,7 +25,7 @@ mod linux {
     use weir_live::emulator::{Emulator, Event, EventKind};
     use weir_live::face::udp::{UdpFace, prepare};
     use weir_live::lateness::Lateness;
-    use weir_live::realtime::{EMULATOR_PRIORITY, be_exact, be_realtime};
+    use weir_live::realtime::{EMULATOR_PRIORITY, be_exact};
     use weir_live::sys::socket_drops;
     use weir_net::{LinkConfig, QueueConfig, Service, Time};
     use weir_units::{DataRate, TimeDelta};
@@ -33,8 +33,6 @@ mod linux {
 
     /// Bytes of a packet, headers included.
     const PACKET: u32 = 1200;
-    /// Priority of the sender, below that of the emulator.
-    const SENDER_PRIORITY: u8 = 20;
 
     pub(super) fn run() -> Result<(), Box<dyn Error>> {
         let mut arguments = std::env::args().skip(1);
@@ -71,8 +69,6 @@ mod linux {
         });
         let sending = thread::spawn(move || -> std::io::Result<Lateness> {
             be_exact()?;
-            // The lateness tells what the usual priority costs.
-            let _usual = be_realtime(SENDER_PRIORITY);
             let mut wake_ups = Lateness::default();
             for packet in 0..packets {
                 let at = Time::from_nanos((packet as f64 / packets as f64 * seconds * 1e9) as u64);

@@ -1,9 +1,9 @@
-//! What this machine allows: found by trying, with a sentence for each thing that is missing.
+//! Capabilities of the machine, found by trying, with a sentence for each thing that is missing.
 
 /// Whether a thing can be had; if not, a sentence that says what is missing.
 pub type Availability = Result<(), String>;
 
-/// What this machine allows.
+/// Capabilities of the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// The UDP face over IPv4.

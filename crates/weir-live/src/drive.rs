@@ -37,7 +37,7 @@ pub struct DriveOptions {
     pub priority: Option<u8>,
     /// When the thread ends by itself, at the latest.
     pub end: Time,
-    /// Events for which the log has room from the start. It grows beyond, which may cost time.
+    /// Events for which the log has room from the start. Growth beyond may cost time.
     pub log: usize,
     /// Packets for which there are buffers from the start.
     pub buffers: usize,
@@ -83,7 +83,7 @@ impl Driven {
     }
 }
 
-/// A running thread. It stops when this value is dropped.
+/// A running thread, which stops when this value is dropped.
 #[derive(Debug)]
 pub struct Driver {
     stop: Arc<EventFd>,
@@ -122,7 +122,7 @@ impl Driver {
         Ok(driver)
     }
 
-    /// Whether the thread still serves packets. It ends at the end of the run or by an error, which [`Self::stop`] returns.
+    /// Whether the thread still serves packets. The end of the run ends it, or an error, which [`Self::stop`] returns.
     pub fn is_running(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
@@ -160,6 +160,7 @@ struct Work<F> {
     end: Time,
     pool: BufferPool,
     stamps: StampTranslator,
+    paused: Time,
     driven: Driven,
 }
 
@@ -173,6 +174,7 @@ impl<F: Face> Work<F> {
             end,
             pool: BufferPool::with_slots(buffers),
             stamps: StampTranslator::new(Reading::take()),
+            paused: clock.now(),
             driven: Driven { log: Vec::with_capacity(log), ..Driven::default() },
         }
     }
@@ -184,15 +186,11 @@ impl<F: Face> Work<F> {
             self.face.descriptors().iter().map(OwnedFd::try_clone).collect::<io::Result<_>>()?;
         let descriptors = std::iter::once(stop.as_fd()).chain(watched.iter().map(AsFd::as_fd));
         let mut polled: Vec<PollFd> = descriptors.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-        let mut paused = self.clock.now();
         loop {
             let now = self.clock.now();
             let next = self.emulator.next_event().unwrap_or(Time::MAX).min(self.end);
             let sleep = (next - now).max(TimeDelta::ZERO).min(LONGEST_SLEEP);
-            match ppoll(&mut polled, Some(timeout(sleep)), None) {
-                Ok(_) | Err(nix::Error::EINTR) => {}
-                Err(error) => return Err(error.into()),
-            }
+            wait(&mut polled, sleep)?;
             if ready(&polled[0]) {
                 break;
             }
@@ -201,16 +199,13 @@ impl<F: Face> Work<F> {
                 if ready(descriptor) {
                     self.read(index)?;
                     self.deliver()?;
+                    self.pause_in_time()?;
                 }
             }
             self.deliver()?;
-            let now = self.clock.now();
-            if now >= self.end {
+            self.pause_in_time()?;
+            if self.clock.now() >= self.end {
                 break;
-            }
-            if now - paused > LONGEST_WORK {
-                ppoll(&mut [], Some(timeout(TimeDelta::from_micros(1))), None)?;
-                paused = self.clock.now();
             }
         }
         self.driven.socket_drops = self.face.drops()? - drops_before;
@@ -219,6 +214,16 @@ impl<F: Face> Work<F> {
         self.driven.stamps_discarded = self.stamps.discarded();
         self.driven.cpu = TimeDelta::from_nanos(nanos_of(ClockId::CLOCK_THREAD_CPUTIME_ID));
         Ok(self.driven)
+    }
+
+    /// Pauses for the shortest time there is, if the thread may not have slept for [`LONGEST_WORK`].
+    fn pause_in_time(&mut self) -> io::Result<()> {
+        let now = self.clock.now();
+        if now - self.paused > LONGEST_WORK {
+            self.paused = now;
+            wait(&mut [], TimeDelta::from_micros(1))?;
+        }
+        Ok(())
     }
 
     /// Takes packets from a descriptor into the emulator, at the times at which the kernel received them.
@@ -246,15 +251,14 @@ impl<F: Face> Work<F> {
 
     /// Serves everything that is due.
     fn deliver(&mut self) -> io::Result<()> {
-        let mut now = self.clock.now();
+        let now = self.clock.now();
         while let Some(event) = self.emulator.poll(now) {
             self.driven.log.push(event);
             let Event { at, packet: Transit { route, buffer, length, ecn, .. }, kind } = event;
             match kind {
                 EventKind::Delivered { .. } => {
                     let bytes = &mut self.pool.bytes(buffer)[..length as usize];
-                    now = self.clock.now();
-                    self.driven.lateness.record(now - at);
+                    self.driven.lateness.record(self.clock.now() - at);
                     if self.face.send(route, ecn, bytes)? {
                         self.driven.delivered += 1;
                     } else {
@@ -273,8 +277,13 @@ impl<F: Face> Work<F> {
     }
 }
 
-fn timeout(span: TimeDelta) -> TimeSpec {
-    TimeSpec::from_duration(Duration::from_nanos(span.nanos().max(0) as u64))
+/// Waits until a descriptor is ready, `limit` is over, or a signal has come.
+fn wait(descriptors: &mut [PollFd], limit: TimeDelta) -> io::Result<()> {
+    let limit = TimeSpec::from_duration(Duration::from_nanos(limit.nanos().max(0) as u64));
+    match ppoll(descriptors, Some(limit), None) {
+        Ok(_) | Err(nix::Error::EINTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn ready(descriptor: &PollFd) -> bool {

@@ -8,7 +8,7 @@ const PART_BITS: u32 = PARTS.ilog2();
 /// Room for every value of 64 bits.
 const BUCKETS: usize = (PARTS as usize) * (64 - PART_BITS as usize + 1);
 
-/// A histogram of latenesses. It never allocates after its construction.
+/// A histogram of latenesses, which allocates only at its construction.
 #[derive(Clone, Debug)]
 pub struct Lateness {
     buckets: Box<[u64]>,

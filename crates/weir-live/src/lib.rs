@@ -3,9 +3,9 @@
 //! An [`Emulator`](emulator::Emulator) has the [links](weir_net::Link) and routes of a run and neither sockets nor a clock: it is stepped by
 //! time. On Linux a driver serves it in a thread of its own, between the sockets of a *face*:
 //!
-//! * The UDP face is one socket per flow on the loopback interface. It needs no privileges.
+//! * The UDP face is one socket per flow on the loopback interface, without privileges.
 //! * The TUN face is one unnamed network namespace per host, with a TUN device in each. Any protocol of the kernel
-//!   crosses it, TCP too. It needs root, or a user namespace where `/dev/net/tun` is open to all.
+//!   crosses it, TCP too. Root is needed, or a user namespace where `/dev/net/tun` is open to all.
 //!
 //! A run on a busy machine may be disturbed. [`conclusive`] judges from the driver's own figures whether it was.
 //!

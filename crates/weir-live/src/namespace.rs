@@ -9,6 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::thread;
+use std::time::Duration;
 
 use nix::libc::O_NONBLOCK;
 use nix::sched::{CloneFlags, setns, unshare};
@@ -21,6 +22,8 @@ const DEVICE: &CStr = c"weir0";
 pub const MTU: u16 = 1500;
 /// Packets that a TUN device holds until they are read.
 const QUEUE: u16 = 10_000;
+/// Time within which an address of IPv6 must be usable.
+const IPV6_LIMIT: Duration = Duration::from_secs(5);
 /// The device from which TUN devices are made.
 const TUN_PATH: &str = "/dev/net/tun";
 
@@ -76,9 +79,8 @@ impl Namespace {
         sys::bring_up(&socket, DEVICE)?;
 
         let ipv6 = Ipv6Addr::new(0xfd84, 0, 0, 0, 0, 0, u16::from(number), 1);
-        let added = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0))
-            .and_then(|socket| sys::add_ipv6(&socket, DEVICE, ipv6, 64));
-        Ok(Self { handle, device, ipv4, ipv6: added.is_ok().then_some(ipv6) })
+        let ipv6 = add_ipv6(ipv6)?.then_some(ipv6);
+        Ok(Self { handle, device, ipv4, ipv6 })
     }
 
     /// Address of IPv4.
@@ -131,7 +133,24 @@ impl Namespace {
     }
 }
 
-/// What the mode of the device says.
+/// Gives the TUN device of the calling thread's namespace this address, and waits until it can be used: the kernel first
+/// looks for duplicates, if only for a moment. The result is whether the kernel has IPv6.
+fn add_ipv6(address: Ipv6Addr) -> io::Result<bool> {
+    let Ok(socket) = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)) else { return Ok(false) };
+    if sys::add_ipv6(&socket, DEVICE, address, 64).is_err() {
+        return Ok(false);
+    }
+    let usable = || UdpSocket::bind((address, 0)).is_ok();
+    for _ in 0..IPV6_LIMIT.as_millis() {
+        if usable() {
+            return Ok(true);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    Err(io::Error::new(io::ErrorKind::TimedOut, format!("the address {address} does not become usable")))
+}
+
+/// The mode of the device, as a sentence with a remedy.
 fn tun_mode() -> String {
     use std::os::unix::fs::PermissionsExt;
     match std::fs::metadata(TUN_PATH) {

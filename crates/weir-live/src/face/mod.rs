@@ -33,7 +33,7 @@ pub enum Received {
     Unknown,
     /// A packet that is longer than the buffer; it is lost.
     TooLong,
-    /// Nothing to read.
+    /// No packet to read.
     Empty,
 }
 
@@ -42,13 +42,13 @@ pub trait Face {
     /// The descriptors to be polled for packets.
     fn descriptors(&self) -> &[OwnedFd];
 
-    /// Reads a packet from the descriptor of this index. It never blocks.
+    /// Reads a packet from the descriptor of this index. The call never blocks.
     ///
     /// # Errors
     /// An error of the system that is no matter of one packet.
     fn receive(&mut self, descriptor: usize, buffer: &mut [u8]) -> io::Result<Received>;
 
-    /// Sends the bytes of a packet that has come to the end of its route. It never blocks. The result is whether the
+    /// Sends the bytes of a packet that has come to the end of its route. The call never blocks. The result is whether the
     /// system took it.
     ///
     /// # Errors
