@@ -21,7 +21,7 @@ const FLOORS: [&[&str]; 11] = [
     &["weir-cc"],
     &["weir-media", "weir-registry"],
     &["weir-world", "weir-form"],
-    &["weir-sim", "weir-import"],
+    &["weir-sim", "weir-import", "weir-live"],
     &["weir-measure"],
     &["weir-scenario", "weir-report", "weir-theory"],
     &["weir-study"],

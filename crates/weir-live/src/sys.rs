@@ -1,0 +1,184 @@
+//! System calls of Linux that `nix` lacks: the only unsafe code of this crate.
+#![expect(unsafe_code, reason = "each call below is one that no safe library offers")]
+
+use std::ffi::{CStr, c_int, c_short, c_ulong};
+use std::io;
+use std::mem::{MaybeUninit, size_of, zeroed};
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use nix::libc;
+use weir_units::TimeDelta;
+
+/// The result of a system call that returns a negative number on failure.
+fn checked(result: c_int) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// An `ioctl` whose argument is a value that the kernel reads, and may overwrite.
+///
+/// # Safety
+/// `T` is the type that the kernel expects for `request`.
+unsafe fn ioctl<T>(fd: impl AsFd, request: c_ulong, argument: &mut T) -> io::Result<()> {
+    // SAFETY: the descriptor is open while `fd` lives, and the argument is a valid `T` for the time of the call.
+    checked(unsafe { libc::ioctl(fd.as_fd().as_raw_fd(), request as _, std::ptr::from_mut(argument)) })
+}
+
+/// A request about the network device `name`.
+fn request(name: &CStr) -> libc::ifreq {
+    // SAFETY: `ifreq` is integers, addresses and pointers, for all of which zero is a value.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    let room = request.ifr_name.len() - 1;
+    for (to, from) in request.ifr_name.iter_mut().take(room).zip(name.to_bytes()) {
+        *to = *from as _;
+    }
+    request
+}
+
+/// Makes `device`, an open `/dev/net/tun`, the TUN device `name` of the present network namespace: whole IP packets
+/// without further headers. (`nix` has no TUN.)
+pub(crate) fn make_tun(device: &OwnedFd, name: &CStr) -> io::Result<()> {
+    let mut request = request(name);
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as c_short;
+    // SAFETY: TUNSETIFF takes an `ifreq`.
+    unsafe { ioctl(device, libc::TUNSETIFF as c_ulong, &mut request) }
+}
+
+/// Brings a network device up. `socket` is any socket of its namespace. (`nix` reads interfaces but does not change
+/// them; the same holds for the calls below.)
+pub(crate) fn bring_up(socket: impl AsFd, name: &CStr) -> io::Result<()> {
+    let mut request = request(name);
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as c_short;
+    // SAFETY: SIOCSIFFLAGS takes an `ifreq`.
+    unsafe { ioctl(socket, libc::SIOCSIFFLAGS, &mut request) }
+}
+
+/// Sets the largest packet of a network device.
+pub(crate) fn set_mtu(socket: impl AsFd, name: &CStr, mtu: u16) -> io::Result<()> {
+    let mut request = request(name);
+    request.ifr_ifru.ifru_mtu = c_int::from(mtu);
+    // SAFETY: SIOCSIFMTU takes an `ifreq`.
+    unsafe { ioctl(socket, libc::SIOCSIFMTU, &mut request) }
+}
+
+/// Sets the packets that a network device holds until they are read.
+pub(crate) fn set_queue_length(socket: impl AsFd, name: &CStr, packets: u16) -> io::Result<()> {
+    let mut request = request(name);
+    // The kernel reads an `int` here, for which this library has no field of its own name.
+    request.ifr_ifru.ifru_metric = c_int::from(packets);
+    // SAFETY: SIOCSIFTXQLEN takes an `ifreq`.
+    unsafe { ioctl(socket, libc::SIOCSIFTXQLEN, &mut request) }
+}
+
+/// Gives a network device an IPv4 address. `socket` is one of IPv4.
+pub(crate) fn add_ipv4(socket: impl AsFd, name: &CStr, address: Ipv4Addr, prefix: u32) -> io::Result<()> {
+    let mask = Ipv4Addr::from_bits(u32::MAX.checked_shl(32 - prefix).unwrap_or(0));
+    for (call, address) in [(libc::SIOCSIFADDR, address), (libc::SIOCSIFNETMASK, mask)] {
+        let mut request = request(name);
+        // SAFETY: `sockaddr_in` is integers, for all of which zero is a value.
+        let mut socket_address: libc::sockaddr_in = unsafe { zeroed() };
+        socket_address.sin_family = libc::AF_INET as libc::sa_family_t;
+        socket_address.sin_addr.s_addr = u32::from_ne_bytes(address.octets());
+        // SAFETY: both types have 16 bytes, and any bytes are a `sockaddr`.
+        request.ifr_ifru.ifru_addr =
+            unsafe { std::mem::transmute::<libc::sockaddr_in, libc::sockaddr>(socket_address) };
+        // SAFETY: both calls take an `ifreq`.
+        unsafe { ioctl(socket.as_fd(), call, &mut request)? };
+    }
+    Ok(())
+}
+
+/// Gives a network device an IPv6 address. `socket` is one of IPv6.
+pub(crate) fn add_ipv6(socket: impl AsFd, name: &CStr, address: Ipv6Addr, prefix: u32) -> io::Result<()> {
+    let mut device = request(name);
+    // SAFETY: SIOCGIFINDEX takes an `ifreq`.
+    unsafe { ioctl(socket.as_fd(), libc::SIOCGIFINDEX, &mut device)? };
+    let mut request = libc::in6_ifreq {
+        ifr6_addr: libc::in6_addr { s6_addr: address.octets() },
+        ifr6_prefixlen: prefix,
+        // SAFETY: the kernel has just written the index.
+        ifr6_ifindex: unsafe { device.ifr_ifru.ifru_ifindex },
+    };
+    // SAFETY: on a socket of IPv6 this call takes an `in6_ifreq`.
+    unsafe { ioctl(socket, libc::SIOCSIFADDR, &mut request) }
+}
+
+/// An option of a socket that is plain integers, as many bytes of it as the kernel knows. (`nix` has neither TCP_INFO
+/// nor SO_MEMINFO.)
+///
+/// # Safety
+/// Zero and whatever the kernel writes for this option are values of `T`.
+unsafe fn option<T>(socket: impl AsFd, level: c_int, name: c_int) -> io::Result<T> {
+    let mut value = MaybeUninit::<T>::zeroed();
+    let mut length = size_of::<T>() as libc::socklen_t;
+    let socket = socket.as_fd().as_raw_fd();
+    // SAFETY: the kernel writes at most `length` bytes, for which `value` has room.
+    checked(unsafe { libc::getsockopt(socket, level, name, value.as_mut_ptr().cast(), &raw mut length) })?;
+    // SAFETY: what was not written is zero, which the caller says is a value.
+    Ok(unsafe { value.assume_init() })
+}
+
+/// Packets that the kernel dropped at a socket so far, for lack of room or a wrong checksum. The counter is that of
+/// SO_RXQ_OVFL, which however comes only with a later packet.
+///
+/// # Errors
+/// If the descriptor is no socket.
+pub fn socket_drops(socket: impl AsFd) -> io::Result<u64> {
+    const COUNTERS: usize = libc::SK_MEMINFO_DROPS as usize + 1;
+    // SAFETY: SO_MEMINFO is an array of integers.
+    let counters: [u32; COUNTERS] = unsafe { option(socket, libc::SOL_SOCKET, libc::SO_MEMINFO)? };
+    Ok(u64::from(counters[COUNTERS - 1]))
+}
+
+/// State of a TCP connection of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpInfo {
+    /// Congestion window in segments.
+    pub window: u32,
+    /// Slow start threshold in segments.
+    pub threshold: u32,
+    /// Largest segment.
+    pub segment: u32,
+    /// Smoothed round-trip time.
+    pub rtt: TimeDelta,
+    /// Segments in flight.
+    pub unacked: u32,
+    /// Segments sent again so far.
+    pub retransmitted: u32,
+    /// Bytes acknowledged so far.
+    pub acked: u64,
+    /// Bytes received so far.
+    pub received: u64,
+    /// Bytes that wait for being sent the first time.
+    pub unsent: u32,
+    /// Segments delivered with "congestion experienced".
+    pub marked: u32,
+}
+
+/// The state of a connection (TCP_INFO).
+///
+/// # Errors
+/// If the socket is none of TCP.
+pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
+    // SAFETY: `tcp_info` is integers.
+    let info: libc::tcp_info = unsafe { option(socket, libc::IPPROTO_TCP, libc::TCP_INFO)? };
+    Ok(TcpInfo {
+        window: info.tcpi_snd_cwnd,
+        threshold: info.tcpi_snd_ssthresh,
+        segment: info.tcpi_snd_mss,
+        rtt: TimeDelta::from_micros(i64::from(info.tcpi_rtt)),
+        unacked: info.tcpi_unacked,
+        retransmitted: info.tcpi_total_retrans,
+        acked: info.tcpi_bytes_acked,
+        received: info.tcpi_bytes_received,
+        unsent: info.tcpi_notsent_bytes,
+        marked: info.tcpi_delivered_ce,
+    })
+}
+
+/// Schedules the calling thread by SCHED_FIFO. (`nix` has no scheduling policies.)
+pub(crate) fn schedule_fifo(priority: u8) -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: c_int::from(priority) };
+    // SAFETY: the parameters are valid for the time of the call; process 0 is the calling thread.
+    checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) })
+}

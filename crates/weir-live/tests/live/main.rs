@@ -1,0 +1,6 @@
+//! Packets through real sockets and devices. Each test says aloud what the machine does not allow.
+#![cfg(target_os = "linux")]
+
+mod common;
+mod tun;
+mod udp;
