@@ -1,0 +1,114 @@
+//! Hosts on sockets: the media and constant flows of a run, driven by the clock.
+
+mod network;
+pub(crate) mod receivers;
+pub(crate) mod senders;
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::EventFd;
+use nix::sys::time::TimeSpec;
+use weir_cc::Ecn;
+use weir_net::Time;
+use weir_units::TimeDelta;
+use weir_wire::media::ExtensionIds;
+
+use crate::clock::{Reading, RunClock, StampTranslator, nanos_of};
+use crate::face::udp::{self, Datagram};
+
+pub(crate) use network::LiveNetwork;
+
+/// Priority by SCHED_FIFO of the threads of hosts, below that of the emulator.
+pub(crate) const HOST_PRIORITY: u8 = 40;
+/// Longest time without a look at the flag that stops a thread.
+const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(100);
+/// Lateness up to which a timer is served at its own time, so that it does not add up in pacers.
+pub(crate) const FORGIVEN: TimeDelta = TimeDelta::from_millis(2);
+/// Largest packet that a host reads, in bytes.
+const LARGEST_PACKET: usize = 2048;
+
+/// Identifiers of the header extensions.
+pub(crate) const EXTENSIONS: ExtensionIds = ExtensionIds::DEFAULT;
+
+/// The socket of one end of a flow.
+#[derive(Debug)]
+pub(crate) struct HostSocket {
+    pub(crate) socket: UdpSocket,
+    /// Where it sends: the emulator, or the other end.
+    pub(crate) peer: Option<SocketAddr>,
+}
+
+/// A packet that arrived at a host.
+pub(crate) struct Arrived<'a> {
+    /// The clock of the run when the kernel received it.
+    pub(crate) at: Time,
+    pub(crate) ecn: Ecn,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// The sockets of the hosts of one thread, with the clock by which they are read.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    clock: RunClock,
+    stamps: StampTranslator,
+    /// Latest time that was used; none is earlier.
+    latest: Time,
+    buffer: Box<[u8; LARGEST_PACKET]>,
+}
+
+impl Inbox {
+    pub(crate) fn new(clock: RunClock) -> Self {
+        let stamps = StampTranslator::new(Reading::take());
+        Self { clock, stamps, latest: Time::ZERO, buffer: Box::new([0; LARGEST_PACKET]) }
+    }
+
+    /// Waits until a socket is readable, `next` has come, or the flag `stop` is set. The result is whether to go on; the
+    /// readable sockets are `true` in `readable`.
+    pub(crate) fn wait(
+        &mut self,
+        next: Time,
+        stop: &EventFd,
+        sockets: &[HostSocket],
+        readable: &mut Vec<bool>,
+    ) -> io::Result<bool> {
+        let sleep = (next - self.clock.now()).max(TimeDelta::ZERO).min(LONGEST_SLEEP);
+        let sleep = TimeSpec::from_duration(Duration::from_nanos(sleep.nanos().max(0) as u64));
+        let descriptors = std::iter::once(stop.as_fd()).chain(sockets.iter().map(|own| own.socket.as_fd()));
+        let mut polled: Vec<PollFd> = descriptors.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+        match ppoll(&mut polled, Some(sleep), None) {
+            Ok(_) | Err(nix::Error::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.stamps.observe(Reading::take());
+        readable.clear();
+        readable.extend(polled[1..].iter().map(|fd| fd.any().unwrap_or(false)));
+        Ok(!polled[0].any().unwrap_or(false))
+    }
+
+    /// Reads the next packet of a socket.
+    pub(crate) fn read(&mut self, socket: &UdpSocket) -> io::Result<Option<Arrived<'_>>> {
+        let Some(datagram) = udp::receive(socket, self.buffer.as_mut_slice())? else { return Ok(None) };
+        let Datagram { length, ecn, stamp, .. } = datagram;
+        let read = nanos_of(nix::time::ClockId::CLOCK_MONOTONIC);
+        let at = stamp.map_or(read, |stamp| self.stamps.translate(stamp, read));
+        self.latest = self.clock.time_of(at).max(self.latest);
+        Ok(Some(Arrived { at: self.latest, ecn, bytes: &self.buffer[..length] }))
+    }
+
+    /// The time at which a timer that is due at `due` is served: its own, if it is hardly late and nothing has arrived
+    /// since; else the present. `None` before it is due.
+    pub(crate) fn serve_at(&mut self, due: Time) -> Option<(Time, TimeDelta)> {
+        let now = self.clock.now();
+        if due > now {
+            return None;
+        }
+        let late = now - due;
+        let at = if late < FORGIVEN { due.max(self.latest) } else { now };
+        self.latest = at.max(self.latest);
+        Some((at, late))
+    }
+}

@@ -1,0 +1,165 @@
+//! The network as the hosts of one thread see it: sockets, couplers and a log.
+
+use std::io;
+
+use weir_cc::Ecn;
+use weir_cc::coupled::{CouplerAction, CouplingMessage};
+use weir_media::MediaPacket;
+use weir_net::Time;
+use weir_wire::media::MediaHeader;
+use weir_world::host::{Couplings, SentAction, UDP_OVERHEAD, World, packet_meta};
+use weir_world::{Monitor, PacketMeta, Side};
+
+use super::{EXTENSIONS, HostSocket};
+use crate::emulator::route_of;
+use crate::face::udp;
+use crate::log::HostLog;
+
+/// Room for one packet.
+const ROOM: usize = 2048;
+
+/// The network as the hosts of one thread see it.
+#[derive(Debug)]
+pub(crate) struct LiveNetwork {
+    /// Socket of each end, by its route; `None` where another thread has the end.
+    ends: Vec<Option<usize>>,
+    pub(crate) sockets: Vec<HostSocket>,
+    pub(crate) couplings: Couplings,
+    pub(crate) log: HostLog,
+    rtcp: Box<[u8; ROOM]>,
+    packet: Box<[u8; ROOM]>,
+    /// Packets that the system did not take.
+    pub(crate) refused: u64,
+    /// First error of a socket.
+    pub(crate) error: Option<io::Error>,
+}
+
+impl LiveNetwork {
+    pub(crate) fn new(routes: usize, couplings: Couplings, log: HostLog) -> Self {
+        Self {
+            ends: vec![None; routes],
+            sockets: Vec::new(),
+            couplings,
+            log,
+            rtcp: Box::new([0; ROOM]),
+            packet: Box::new([0; ROOM]),
+            refused: 0,
+            error: None,
+        }
+    }
+
+    /// Adds the socket of the end of `flow` at `side`.
+    pub(crate) fn add(&mut self, flow: usize, side: Side, socket: HostSocket) {
+        self.ends[route_of(flow, side)] = Some(self.sockets.len());
+        self.sockets.push(socket);
+    }
+
+    /// Index of the socket of this end.
+    pub(crate) fn socket_of(&self, flow: usize, side: Side) -> Option<usize> {
+        self.ends[route_of(flow, side)]
+    }
+
+    fn transmit(&mut self, route: usize, ecn: Ecn, bytes: Bytes, length: usize) {
+        let Some(HostSocket { socket, peer: Some(peer) }) =
+            self.ends[route].map(|index| &self.sockets[index])
+        else {
+            return;
+        };
+        let bytes = match bytes {
+            Bytes::Rtcp => &self.rtcp[..length],
+            Bytes::Packet => &self.packet[..length],
+        };
+        match udp::send(socket, *peer, ecn, bytes) {
+            Ok(true) => {}
+            Ok(false) => self.refused += 1,
+            Err(error) => {
+                self.refused += 1;
+                self.error.get_or_insert(error);
+            }
+        }
+    }
+
+    /// The couplers' actions that are due at `now`, one at a time.
+    pub(crate) fn next_action(&mut self, now: Time) -> Option<(usize, CouplerAction)> {
+        for index in 0..self.couplings.len() {
+            if self.couplings.next_wake(now, index) > now {
+                continue;
+            }
+            self.couplings.receive(now, index, &mut self.log);
+            if let Some(SentAction { flow, action, aggregate }) = self.couplings.next_arrived(now, index) {
+                self.log.coupler_action(now, flow, &action, aggregate);
+                return Some((flow, action));
+            }
+        }
+        None
+    }
+
+    /// Time of the couplers' next event.
+    pub(crate) fn next_coupler_event(&self, now: Time) -> Time {
+        (0..self.couplings.len()).map(|index| self.couplings.next_wake(now, index)).min().unwrap_or(Time::MAX)
+    }
+}
+
+/// The buffer that holds a packet.
+#[derive(Clone, Copy)]
+enum Bytes {
+    Rtcp,
+    Packet,
+}
+
+impl World for LiveNetwork {
+    type Monitor = HostLog;
+
+    fn monitor(&mut self) -> &mut HostLog {
+        &mut self.log
+    }
+
+    fn rtcp_buffer(&mut self) -> &mut [u8] {
+        self.rtcp.as_mut_slice()
+    }
+
+    fn send_rtcp(&mut self, now: Time, flow: usize, from: Side, length: usize) {
+        let route = route_of(flow, from);
+        self.log.sent_on(route, packet_meta(now, length as u32 + UDP_OVERHEAD, 0, true));
+        self.transmit(route, Ecn::NotEct, Bytes::Rtcp, length);
+    }
+
+    fn send_media(&mut self, _: Time, flow: usize, meta: PacketMeta, packet: &MediaPacket, ecn: Ecn) {
+        let MediaPacket { header, payload, .. } = packet;
+        let Ok(length) = write_media(header, *payload, self.packet.as_mut_slice()) else {
+            self.refused += 1;
+            return;
+        };
+        let route = route_of(flow, Side::Sender);
+        self.log.sent_on(route, meta);
+        self.transmit(route, ecn, Bytes::Packet, length);
+    }
+
+    fn send_constant(&mut self, _: Time, flow: usize, meta: PacketMeta) {
+        let length = (meta.wire_size.saturating_sub(UDP_OVERHEAD) as usize).min(ROOM);
+        self.packet[..length].fill(0);
+        let route = route_of(flow, Side::Sender);
+        self.log.sent_on(route, meta);
+        self.transmit(route, Ecn::NotEct, Bytes::Packet, length);
+    }
+
+    fn send_message(&mut self, now: Time, flow: usize, message: &CouplingMessage) {
+        // A far coupler's wake-up is that of `next_coupler_event`.
+        let _far = self.couplings.send(now, flow, message, &mut self.log);
+    }
+
+    fn poll_action(&mut self, now: Time, flow: usize) -> Option<CouplerAction> {
+        let near = self.couplings.near(flow)?;
+        let SentAction { action, aggregate, .. } = self.couplings.answer(now, near, flow, &self.log)?;
+        self.log.coupler_action(now, flow, &action, aggregate);
+        Some(action)
+    }
+}
+
+/// Writes a media packet whose payload is zeros. Returns its length.
+fn write_media(header: &MediaHeader, payload: u16, out: &mut [u8]) -> Result<usize, ()> {
+    let length = header.wire_len() + usize::from(payload);
+    let start = header.write(&EXTENSIONS, out).map_err(drop)?;
+    out.get_mut(start..length).ok_or(())?.fill(0);
+    Ok(length)
+}
