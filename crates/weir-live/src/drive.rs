@@ -107,7 +107,7 @@ impl Driver {
         let body = move || {
             be_exact()?;
             let refusal = options.priority.and_then(|priority| be_realtime(priority).err());
-            let mut work = Work::new(emulator, face, clock, options);
+            let mut work = Work::new(emulator, face, clock, options)?;
             work.driven.not_realtime = refusal.map(|error| error.to_string());
             // The one who started the thread may be gone, and then stops it.
             let _gone = ready.send(());
@@ -161,14 +161,17 @@ struct Work<F> {
     pool: BufferPool,
     stamps: StampTranslator,
     paused: Time,
+    /// Packets that the system had dropped before the start.
+    drops_before: u64,
     driven: Driven,
 }
 
 impl<F: Face> Work<F> {
-    fn new(emulator: Emulator, face: F, clock: RunClock, options: DriveOptions) -> Self {
+    fn new(emulator: Emulator, face: F, clock: RunClock, options: DriveOptions) -> io::Result<Self> {
         let DriveOptions { end, log, buffers, .. } = options;
-        Self {
+        Ok(Self {
             emulator,
+            drops_before: face.drops()?,
             face,
             clock,
             end,
@@ -176,11 +179,10 @@ impl<F: Face> Work<F> {
             stamps: StampTranslator::new(Reading::take()),
             paused: clock.now(),
             driven: Driven { log: Vec::with_capacity(log), ..Driven::default() },
-        }
+        })
     }
 
     fn serve(mut self, stop: &EventFd) -> io::Result<Driven> {
-        let drops_before = self.face.drops()?;
         // Duplicates, so that they can be polled while the face is at work.
         let watched: Vec<OwnedFd> =
             self.face.descriptors().iter().map(OwnedFd::try_clone).collect::<io::Result<_>>()?;
@@ -208,7 +210,7 @@ impl<F: Face> Work<F> {
                 break;
             }
         }
-        self.driven.socket_drops = self.face.drops()? - drops_before;
+        self.driven.socket_drops = self.face.drops()?.saturating_sub(self.drops_before);
         self.driven.inside = self.emulator.inside() as u64;
         self.driven.clock_steps = self.stamps.steps();
         self.driven.stamps_discarded = self.stamps.discarded();

@@ -6,17 +6,23 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::thread;
 
-use nix::sys::socket::sockopt::TcpCongestion;
+use nix::sys::socket::sockopt::{ReceiveTimeout, TcpCongestion};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, connect, getsockopt, setsockopt, socket,
 };
+use nix::sys::time::{TimeVal, TimeValLike};
+use weir_cc::Ecn;
 use weir_live::clock::RunClock;
 use weir_live::drive::Driver;
-use weir_live::emulator::Emulator;
+use weir_live::emulator::{Emulator, EventKind};
 use weir_live::face::ip;
 use weir_live::face::tun::{TunFace, TunFlow};
+use weir_live::face::udp;
 use weir_live::namespace::Namespace;
 use weir_live::sys::tcp_info;
+
+use weir_units::TimeDelta;
+use weir_world::LinkSpec;
 
 use crate::common::{LIMIT, assert_balanced, capabilities, has, link, options};
 
@@ -33,25 +39,27 @@ fn flow(hosts: &[Arc<Namespace>], protocol: u8, ipv6: bool) -> TunFlow {
     TunFlow { hosts: [0, 1], ends, protocol: Some(protocol) }
 }
 
-fn start(hosts: &[Arc<Namespace>], flow: TunFlow, queue: Option<u32>) -> Driver {
-    let links = [link("there", 20, 2, queue), link("back", 20, 2, None)];
+fn start(hosts: &[Arc<Namespace>], flow: TunFlow, there: LinkSpec) -> Driver {
+    let links = [there, link("back", 20, 2, None)];
     let emulator = Emulator::new(1, &links, &[[0], [1]]).expect("links");
     let face = TunFace::new(hosts.to_vec(), vec![flow]).expect("devices");
     Driver::start(emulator, face, RunClock::start(), options()).expect("a thread")
+}
+
+/// A socket inside of a namespace, with a limit for each read.
+fn bind(host: &Namespace, ipv6: bool, port: u16) -> UdpSocket {
+    let address: IpAddr = host.address(ipv6).expect("an address");
+    let socket = host.enter(|| UdpSocket::bind((address, port))).expect("a port");
+    socket.set_read_timeout(Some(LIMIT)).expect("a limit");
+    socket
 }
 
 fn udp_crosses(ipv6: bool) {
     const PACKETS: usize = 200;
     let hosts = hosts();
     let flow = flow(&hosts, ip::UDP, ipv6);
-    let bind = |host: usize, port: u16| -> UdpSocket {
-        let address: IpAddr = hosts[host].address(ipv6).expect("an address");
-        let socket = hosts[host].enter(|| UdpSocket::bind((address, port))).expect("a port");
-        socket.set_read_timeout(Some(LIMIT)).expect("a limit");
-        socket
-    };
-    let (near, far) = (bind(0, 0), bind(1, PORT));
-    let driver = start(&hosts, flow, None);
+    let (near, far) = (bind(&hosts[0], ipv6, 0), bind(&hosts[1], ipv6, PORT));
+    let driver = start(&hosts, flow, link("there", 20, 2, None));
     // The far host answers each packet with one of the same number.
     let answers = thread::spawn(move || {
         let mut bytes = [0; 2048];
@@ -94,6 +102,47 @@ fn udp_crosses_both_ways_between_two_namespaces_over_ipv6() {
     }
 }
 
+fn marks_cross(ipv6: bool) {
+    const PACKETS: usize = 40;
+    let hosts = hosts();
+    let flow = flow(&hosts, ip::UDP, ipv6);
+    let (near, far) = (bind(&hosts[0], ipv6, 0), bind(&hosts[1], ipv6, PORT));
+    udp::prepare(&far).expect("options");
+    let mut marking = link("there", 10, 2, None);
+    marking.config.queue.mark_above = Some(TimeDelta::from_millis(2));
+    let driver = start(&hosts, flow, marking);
+    for _ in 0..PACKETS {
+        assert!(udp::send(&near, flow.ends[1], Ecn::Ect0, &[7; 1000]).expect("sent"));
+    }
+    let (mut received, mut bytes) = (Vec::new(), [0; 2048]);
+    for _ in 0..1000 {
+        while let Some(datagram) = udp::receive(&far, &mut bytes).expect("a socket") {
+            received.push(datagram.ecn);
+        }
+        if received.len() == PACKETS {
+            break;
+        }
+        thread::sleep(LIMIT / 1000);
+    }
+    let driven = driver.stop().expect("a quiet end");
+    assert_balanced(&driven);
+    // The kernel would drop a packet with a wrong checksum.
+    let delivered = driven.log.iter().filter(|event| matches!(event.kind, EventKind::Delivered { .. }));
+    assert_eq!(received, delivered.map(|event| event.packet.ecn).collect::<Vec<_>>());
+    assert!(received.contains(&Ecn::Ce) && received.contains(&Ecn::Ect0), "{received:?}");
+}
+
+#[test]
+fn marks_reach_the_receiver_with_a_valid_checksum() {
+    let capabilities = capabilities();
+    if has("TUN", &capabilities.tun) {
+        marks_cross(false);
+    }
+    if has("TUN over IPv6", &capabilities.tun_ipv6) {
+        marks_cross(true);
+    }
+}
+
 /// A connection inside of the calling thread's namespace, by the algorithm of this name.
 fn connection(to: SocketAddr, algorithm: &str) -> std::io::Result<TcpStream> {
     let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
@@ -113,8 +162,9 @@ fn the_kernels_cubic_transfers_a_megabyte_through_a_lossy_queue() {
     }
     let hosts = hosts();
     let flow = flow(&hosts, ip::TCP, false);
-    let driver = start(&hosts, flow, Some(20));
+    let driver = start(&hosts, flow, link("there", 20, 2, Some(20)));
     let listener = hosts[1].enter(|| TcpListener::bind(flow.ends[1])).expect("a port");
+    setsockopt(&listener, ReceiveTimeout, &TimeVal::seconds(LIMIT.as_secs() as i64)).expect("a limit");
     let sink = thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a connection");
         stream.set_read_timeout(Some(LIMIT)).expect("a limit");
@@ -136,7 +186,7 @@ fn the_kernels_cubic_transfers_a_megabyte_through_a_lossy_queue() {
     let driven = driver.stop().expect("a quiet end");
     assert_balanced(&driven);
     assert!(info.acked >= BYTES as u64, "{info:?}");
-    assert!(info.segment <= 1460 && info.rtt >= weir_units::TimeDelta::from_millis(4), "{info:?}");
+    assert!(info.segment <= 1460 && info.rtt >= TimeDelta::from_millis(4), "{info:?}");
     assert!(driven.dropped > 0, "a queue of 20 packets is shorter than what slow start sends");
     assert!(u64::from(info.retransmitted) >= driven.dropped, "{info:?}, {} dropped", driven.dropped);
     assert!(driven.log.iter().all(|event| event.packet.wire_size <= 1500));
