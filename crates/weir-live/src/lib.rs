@@ -33,11 +33,19 @@ pub mod drive;
 pub mod emulator;
 #[cfg(target_os = "linux")]
 pub mod face;
+#[cfg(target_os = "linux")]
+pub mod hosts;
 pub mod lateness;
+#[cfg(target_os = "linux")]
+mod log;
+#[cfg(target_os = "linux")]
+mod merge;
 #[cfg(target_os = "linux")]
 pub mod namespace;
 #[cfg(target_os = "linux")]
 pub mod realtime;
+#[cfg(target_os = "linux")]
+pub mod run;
 #[cfg(target_os = "linux")]
 pub mod sys;
 

@@ -51,6 +51,8 @@ pub struct MediaConfig {
     /// would take the gap for a loss. These are controllers with a receiver half of their own, RFC 8888, and statistics
     /// made at the receiver.
     pub leave_out: Option<u32>,
+    /// Lateness of timers that the pacer makes up for. Simulated timers are never late; those of an operating system are.
+    pub pacer_lateness: TimeDelta,
     /// Whether media stops where RFC 8083 requires it ([`Breaker`](crate::Breaker)).
     pub breakers: bool,
 }
@@ -74,6 +76,7 @@ impl MediaConfig {
             witness: None,
             detection: None,
             leave_out: Some(500),
+            pacer_lateness: TimeDelta::ZERO,
             breakers: true,
         }
     }

@@ -106,7 +106,7 @@ impl MediaSender {
             audio: config.audio.map(AudioSource::new),
             frame_dropper: FrameDropper::default(),
             packetiser: Packetiser::new(config.payload_limit),
-            pacer: Pacer::new(TimeDelta::ZERO),
+            pacer: Pacer::new(config.pacer_lateness),
             prober: Prober::new(),
             guard: FeedbackGuard::new(&config, &*controller, seeds.rtcp),
             history,

@@ -3,6 +3,7 @@
 mod network;
 pub(crate) mod receivers;
 pub(crate) mod senders;
+pub mod tcp;
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -31,8 +32,10 @@ pub(crate) const FORGIVEN: TimeDelta = TimeDelta::from_millis(2);
 /// Largest packet that a host reads, in bytes.
 const LARGEST_PACKET: usize = 2048;
 
-/// Identifiers of the header extensions.
-pub(crate) const EXTENSIONS: ExtensionIds = ExtensionIds::DEFAULT;
+/// Identifiers of the header extensions of media packets.
+pub(crate) fn extensions() -> ExtensionIds {
+    ExtensionIds::default()
+}
 
 /// The socket of one end of a flow.
 #[derive(Debug)]

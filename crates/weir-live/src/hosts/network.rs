@@ -10,7 +10,7 @@ use weir_wire::media::MediaHeader;
 use weir_world::host::{Couplings, SentAction, UDP_OVERHEAD, World, packet_meta};
 use weir_world::{Monitor, PacketMeta, Side};
 
-use super::{EXTENSIONS, HostSocket};
+use super::{HostSocket, extensions};
 use crate::emulator::route_of;
 use crate::face::udp;
 use crate::log::HostLog;
@@ -159,7 +159,7 @@ impl World for LiveNetwork {
 /// Writes a media packet whose payload is zeros. Returns its length.
 fn write_media(header: &MediaHeader, payload: u16, out: &mut [u8]) -> Result<usize, ()> {
     let length = header.wire_len() + usize::from(payload);
-    let start = header.write(&EXTENSIONS, out).map_err(drop)?;
+    let start = header.write(&extensions(), out).map_err(drop)?;
     out.get_mut(start..length).ok_or(())?.fill(0);
     Ok(length)
 }

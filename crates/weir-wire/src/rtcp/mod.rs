@@ -39,6 +39,11 @@ pub use sbd::Sbd;
 pub use tfrc::Tfrc;
 pub use twcc::{Reception, Statuses, Twcc, TwccHeader, Written};
 
+/// Whether a datagram of a session that multiplexes RTP and RTCP on one port is RTCP (RFC 5761 §4).
+pub const fn is_rtcp(datagram: &[u8]) -> bool {
+    datagram.len() > 1 && matches!(datagram[1], 192..=223)
+}
+
 use crate::error::ParseError;
 
 /// Packet type of a sender report.

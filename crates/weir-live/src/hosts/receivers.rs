@@ -1,0 +1,77 @@
+//! The thread of the receiving hosts.
+
+use std::io;
+use std::sync::Arc;
+
+use nix::sys::eventfd::EventFd;
+use weir_net::Time;
+use weir_wire::media::MediaHeader;
+use weir_wire::rtcp::is_rtcp;
+use weir_world::Side;
+use weir_world::host::MediaSink;
+
+use super::senders::{Hosted, punctual};
+use super::{Inbox, LiveNetwork, extensions};
+use crate::emulator::route_of;
+use crate::lateness::Lateness;
+
+/// The receiving hosts of a run.
+#[derive(Debug)]
+pub(crate) struct Receivers {
+    /// Hosts of media flows. Other flows have none: their packets are read and counted.
+    pub(crate) hosts: Vec<MediaSink>,
+    /// Host of each flow, by its index.
+    pub(crate) of_flow: Vec<Option<usize>>,
+    pub(crate) network: LiveNetwork,
+}
+
+impl Receivers {
+    /// Serves the hosts until the flag is set.
+    pub(crate) fn serve(mut self, mut inbox: Inbox, stop: &Arc<EventFd>, realtime: bool) -> io::Result<Hosted> {
+        let not_realtime = punctual(realtime)?;
+        let mut lateness = Lateness::default();
+        let mut wakes = vec![Time::MAX; self.hosts.len()];
+        let flows = self.flows_of_sockets();
+        let mut readable = Vec::new();
+        loop {
+            let next = wakes.iter().copied().min().unwrap_or(Time::MAX);
+            if !inbox.wait(next, stop, &self.network.sockets, &mut readable)? {
+                break;
+            }
+            for (socket, _) in readable.iter().enumerate().filter(|&(_, &is)| is) {
+                let flow = flows[socket];
+                while let Some(arrived) = inbox.read(&self.network.sockets[socket].socket)? {
+                    let at = arrived.at;
+                    self.network.log.arrival(at, route_of(flow, Side::Sender));
+                    let Some(host) = self.of_flow[flow] else { continue };
+                    let sink = &mut self.hosts[host];
+                    if is_rtcp(arrived.bytes) {
+                        sink.on_rtcp(at, flow, arrived.bytes);
+                    } else if let Ok(header) = MediaHeader::parse(arrived.bytes, &extensions()) {
+                        let payload = arrived.bytes.len().saturating_sub(header.wire_len());
+                        sink.on_media(at, flow, &header, payload as u16, arrived.ecn);
+                    }
+                    wakes[host] = sink.poll(at, flow, &mut self.network);
+                }
+            }
+            for (host, sink) in self.hosts.iter_mut().enumerate() {
+                while let Some((at, late)) = inbox.serve_at(wakes[host]) {
+                    lateness.record(late);
+                    wakes[host] = sink.wake(at, &mut self.network);
+                }
+            }
+        }
+        Ok(Hosted { network: self.network, lateness, not_realtime })
+    }
+
+    /// Flow of each socket.
+    fn flows_of_sockets(&self) -> Vec<usize> {
+        let mut found = vec![0; self.network.sockets.len()];
+        for flow in 0..self.of_flow.len() {
+            if let Some(socket) = self.network.socket_of(flow, Side::Receiver) {
+                found[socket] = flow;
+            }
+        }
+        found
+    }
+}

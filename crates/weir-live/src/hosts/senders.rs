@@ -1,0 +1,130 @@
+//! The thread of the sending hosts.
+
+use std::io;
+use std::sync::Arc;
+
+use nix::sys::eventfd::EventFd;
+use weir_net::Time;
+use weir_world::Side;
+use weir_world::host::{ConstantSource, MediaSource};
+
+use super::{HOST_PRIORITY, Inbox, LiveNetwork};
+use crate::emulator::route_of;
+use crate::lateness::Lateness;
+use crate::realtime::{be_exact, be_realtime};
+
+/// A sending host.
+#[derive(Debug)]
+pub(crate) enum Sender {
+    Media(Box<MediaSource>),
+    Constant(ConstantSource),
+}
+
+impl Sender {
+    fn first_wake(&self) -> Time {
+        match self {
+            Self::Media(source) => source.first_wake(),
+            Self::Constant(source) => source.first_wake(),
+        }
+    }
+
+    fn wake(&mut self, now: Time, network: &mut LiveNetwork) -> Time {
+        match self {
+            Self::Media(source) => source.wake(now, network),
+            Self::Constant(source) => source.wake(now, network),
+        }
+    }
+}
+
+/// The sending hosts of a run.
+#[derive(Debug)]
+pub(crate) struct Senders {
+    pub(crate) hosts: Vec<Sender>,
+    /// Host of each flow, by its index; `None` where another thread has it.
+    pub(crate) of_flow: Vec<Option<usize>>,
+    pub(crate) network: LiveNetwork,
+}
+
+/// The result of a thread of hosts.
+#[derive(Debug)]
+pub(crate) struct Hosted {
+    pub(crate) network: LiveNetwork,
+    /// Lateness of the wake-ups.
+    pub(crate) lateness: Lateness,
+    /// Why the thread had no real-time priority, if it asked for one.
+    pub(crate) not_realtime: Option<String>,
+}
+
+/// Lets the calling thread be punctual. The result is why it has no real-time priority, if it was to have one.
+pub(super) fn punctual(realtime: bool) -> io::Result<Option<String>> {
+    be_exact()?;
+    let refusal = realtime.then(|| be_realtime(HOST_PRIORITY).err()).flatten();
+    Ok(refusal.map(|error| error.to_string()))
+}
+
+impl Senders {
+    /// Serves the hosts until the flag is set.
+    pub(crate) fn serve(mut self, mut inbox: Inbox, stop: &Arc<EventFd>, realtime: bool) -> io::Result<Hosted> {
+        let not_realtime = punctual(realtime)?;
+        let mut lateness = Lateness::default();
+        let mut wakes: Vec<Time> = self.hosts.iter().map(Sender::first_wake).collect();
+        let flows: Vec<(usize, usize)> = self.flows_of_sockets();
+        let mut readable = Vec::new();
+        let mut served = Time::ZERO;
+        loop {
+            let next = wakes.iter().copied().min().unwrap_or(Time::MAX);
+            let next = next.min(self.network.next_coupler_event(served));
+            if !inbox.wait(next, stop, &self.network.sockets, &mut readable)? {
+                break;
+            }
+            for (socket, _) in readable.iter().enumerate().filter(|&(_, &is)| is) {
+                let (flow, host) = flows[socket];
+                while let Some(arrived) = inbox.read(&self.network.sockets[socket].socket)? {
+                    let Sender::Media(source) = &mut self.hosts[host] else { continue };
+                    let at = arrived.at;
+                    self.network.log.arrival(at, route_of(flow, Side::Receiver));
+                    source.on_rtcp(at, flow, arrived.bytes);
+                    wakes[host] = source.poll(at, &mut self.network);
+                    served = at;
+                    self.serve_couplers(at, &mut wakes);
+                }
+            }
+            for host in 0..self.hosts.len() {
+                // A host may fall behind by many packets; each has a time of its own.
+                while let Some((at, late)) = inbox.serve_at(wakes[host]) {
+                    lateness.record(late);
+                    wakes[host] = self.hosts[host].wake(at, &mut self.network);
+                    served = at;
+                    self.serve_couplers(at, &mut wakes);
+                }
+            }
+            if let Some((at, _)) = inbox.serve_at(self.network.next_coupler_event(served)) {
+                served = at;
+                self.serve_couplers(at, &mut wakes);
+            }
+        }
+        Ok(Hosted { network: self.network, lateness, not_realtime })
+    }
+
+    /// Flow and host of each socket.
+    fn flows_of_sockets(&self) -> Vec<(usize, usize)> {
+        let mut found = vec![(0, 0); self.network.sockets.len()];
+        for (flow, host) in self.of_flow.iter().enumerate() {
+            if let (Some(host), Some(socket)) = (*host, self.network.socket_of(flow, Side::Sender)) {
+                found[socket] = (flow, host);
+            }
+        }
+        found
+    }
+
+    /// Passes the couplers' actions that are due at `now` to their flows.
+    fn serve_couplers(&mut self, now: Time, wakes: &mut [Time]) {
+        while let Some((flow, action)) = self.network.next_action(now) {
+            let Some(host) = self.of_flow[flow] else { continue };
+            if let Sender::Media(source) = &mut self.hosts[host] {
+                source.apply(now, flow, &action, &mut self.network);
+                wakes[host] = source.wake(now, &mut self.network);
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Transfers of the kernel's TCP, between two network namespaces.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::socket::{Backlog, setsockopt, sockopt::TcpCongestion};
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, SockaddrStorage, bind, connect, listen, socket, sockopt,
+};
+use std::ffi::OsString;
+use std::os::fd::{AsRawFd, OwnedFd};
+use weir_net::Time;
+use weir_units::{DataSize, TimeDelta};
+use weir_world::host::Life;
+
+use crate::clock::RunClock;
+use crate::sys::{TcpInfo, tcp_info};
+
+/// Longest time in a call of the system.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Interval of the records of a connection's state.
+const RECORD_INTERVAL: TimeDelta = TimeDelta::from_millis(100);
+/// Bytes that are written at once.
+const CHUNK: usize = 64 << 10;
+
+/// A transfer to be made.
+#[derive(Clone, Debug)]
+pub(crate) struct Transfer {
+    pub(crate) life: Life,
+    /// Name of the kernel's algorithm.
+    pub(crate) algorithm: String,
+    /// Bytes to be sent; without end for `None`.
+    pub(crate) size: Option<DataSize>,
+    /// Address of the receiving end.
+    pub(crate) to: SocketAddr,
+}
+
+/// State of a connection over time.
+#[derive(Clone, Debug, Default)]
+pub struct TcpTrace {
+    /// Index of the flow.
+    pub flow: usize,
+    /// The state at the sender, each 100 ms.
+    pub states: Vec<(Time, TcpInfo)>,
+    /// Bytes that the receiver has read.
+    pub received: u64,
+    /// When the whole transfer had arrived, if it has an end.
+    pub completed: Option<Time>,
+}
+
+/// Algorithms of this name are the kernel's; `None` for one that it has not.
+pub(crate) fn kernel_name(algorithm: &str) -> Option<&'static str> {
+    // `linux-6` and `plain` profiles share the names of the algorithms.
+    ["cubic", "reno", "bbr", "vegas", "westwood", "dctcp", "illinois", "htcp", "highspeed", "scalable"]
+        .into_iter()
+        .find(|name| *name == algorithm)
+}
+
+/// A listening socket at `address`. Call it inside of the receiving namespace.
+pub(crate) fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
+    let listener = stream_socket(address)?;
+    setsockopt(&listener, sockopt::ReuseAddr, &true)?;
+    bind(listener.as_raw_fd(), &SockaddrStorage::from(address))?;
+    listen(&listener, Backlog::new(4).map_err(io::Error::from)?)?;
+    let listener = TcpListener::from(listener);
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// A socket with the kernel's algorithm `name`. Call it inside of the sending namespace.
+pub(crate) fn sending_socket(name: &str, to: SocketAddr) -> io::Result<OwnedFd> {
+    let socket = stream_socket(to)?;
+    setsockopt(&socket, TcpCongestion, &OsString::from(name)).map_err(|error| {
+        let text = format!("the kernel has no congestion control `{name}` for this process ({error})");
+        io::Error::new(io::ErrorKind::Unsupported, text)
+    })?;
+    Ok(socket)
+}
+
+fn stream_socket(address: SocketAddr) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+    Ok(socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?)
+}
+
+/// Waits for `at`; `false` if `stop` is set before.
+fn wait_until(at: Time, clock: RunClock, stop: &AtomicBool) -> bool {
+    loop {
+        let left = at - clock.now();
+        if stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        if left <= TimeDelta::ZERO {
+            return true;
+        }
+        let left = Duration::from_nanos(left.nanos() as u64);
+        thread::sleep(left.min(PATIENCE));
+    }
+}
+
+/// Whether the call should be tried again.
+fn is_again(error: &io::Error) -> bool {
+    use io::ErrorKind;
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
+
+/// Sends `transfer` over `socket` until its stop, or until `stop` is set.
+pub(crate) fn send(
+    transfer: &Transfer,
+    socket: OwnedFd,
+    clock: RunClock,
+    stop: &Arc<AtomicBool>,
+) -> io::Result<Vec<(Time, TcpInfo)>> {
+    let mut states = Vec::new();
+    if !wait_until(transfer.life.start, clock, stop) {
+        return Ok(states);
+    }
+    connect(socket.as_raw_fd(), &SockaddrStorage::from(transfer.to))?;
+    let mut stream = TcpStream::from(socket);
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let chunk = vec![0; CHUNK];
+    let mut left = transfer.size.map_or(u64::MAX, DataSize::bytes);
+    let mut recorded = Time::ZERO;
+    loop {
+        let now = clock.now();
+        if stop.load(Ordering::Relaxed) || now >= transfer.life.stop {
+            break;
+        }
+        if states.is_empty() || now - recorded >= RECORD_INTERVAL {
+            states.push((now, tcp_info(&stream)?));
+            recorded = now;
+        }
+        if left == 0 {
+            // The last bytes may be under way.
+            thread::sleep(Duration::from_millis(10));
+            let _closed = stream.shutdown(Shutdown::Write);
+            continue;
+        }
+        let most = left.min(CHUNK as u64) as usize;
+        match stream.write(&chunk[..most]) {
+            Ok(written) => left -= written as u64,
+            Err(error) if is_again(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    // What is left in the kernel's buffers is not sent after the end: the reset discards it.
+    setsockopt(&stream, sockopt::Linger, &nix::libc::linger { l_onoff: 1, l_linger: 0 })?;
+    Ok(states)
+}
+
+/// Reads all that comes to `listener`, until `stop` is set. Returns the bytes, and when a transfer of `size` was whole.
+pub(crate) fn receive(
+    listener: &TcpListener,
+    size: Option<DataSize>,
+    clock: RunClock,
+    stop: &AtomicBool,
+) -> io::Result<(u64, Option<Time>)> {
+    let (mut received, mut completed) = (0, None);
+    let mut buffer = vec![0; CHUNK];
+    while !stop.load(Ordering::Relaxed) {
+        let mut stream = match listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(error) if is_again(&error) => {
+                thread::sleep(Duration::from_millis(1));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        stream.set_nonblocking(false)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        while !stop.load(Ordering::Relaxed) {
+            match stream.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => {
+                    received += read as u64;
+                    if completed.is_none() && size.is_some_and(|size| received >= size.bytes()) {
+                        completed = Some(clock.now());
+                    }
+                }
+                Err(error) if is_again(&error) => {}
+                // The sender ends by a reset.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok((received, completed))
+}
