@@ -5,16 +5,16 @@
 //! machine, and knows nothing of controllers, sockets or clocks. Like a controller it gets the time as an argument,
 //! allocates nothing in steady state and panics on no input.
 
-pub mod conversion;
-pub mod coupler;
+mod conversion;
+mod coupler;
 pub mod ctrl;
-pub mod demand;
+mod demand;
 pub mod fse;
-pub mod member;
-pub mod message;
+mod member;
+mod message;
 pub mod mixed;
 pub mod sbd;
-pub mod water_fill;
+mod water_fill;
 
 pub use coupler::{Aggregate, Coupler, Grouped, Refusal};
 pub use demand::Demand;

@@ -92,7 +92,7 @@ use crate::controller::{RateLimits, Signal};
 pub use config::{Config, DelayThreshold, Interarrival, SendingRate};
 pub use law::mismatch;
 pub use observer::DcccObserver;
-pub use sender::{Dccc, PriceRule};
+pub use sender::Dccc;
 
 /// DCCC with both its parts at the sender, over per-packet feedback; the receiver half is
 /// [`PacketFeedback`](crate::packet_feedback::PacketFeedback). Reports come at least as often as the controller's
@@ -102,6 +102,6 @@ pub use sender::{Dccc, PriceRule};
 /// # Errors
 /// The first constant of `config` out of its range.
 pub fn at_sender(config: Config, limits: RateLimits) -> Result<AtSender<DcccObserver, Dccc>, ConfigError> {
-    const SIGNALS: [Signal; 10] = join_signals(PriceRule::SIGNALS, DcccObserver::SIGNALS);
+    const SIGNALS: [Signal; 10] = join_signals(sender::PriceRule::SIGNALS, DcccObserver::SIGNALS);
     Ok(AtSender::new(DcccObserver::new(config)?, Dccc::new(config, limits)?, &SIGNALS))
 }

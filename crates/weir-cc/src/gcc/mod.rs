@@ -9,7 +9,7 @@
 //! * [`simplified`], the form that dccc-2017 compares itself with (D'Aronco, Toni, Mena, Zhu, Frossard: "Improved
 //!   Utility-based Congestion Control for Delay-Constrained Communication", 2017).
 
-pub mod blocks;
+mod blocks;
 pub mod goog_cc;
 pub mod remb;
 pub mod send_side;

@@ -57,7 +57,7 @@ use crate::config_error::ConfigError;
 use crate::packet_feedback::PacketFeedback;
 
 pub use config::{Config, CurrentFilter};
-pub use sender::{Ledbat, WindowRule};
+pub use sender::Ledbat;
 
 /// The receiver half: the fate of each packet at the configured interval.
 ///

@@ -109,8 +109,7 @@ use crate::controller::{RateLimits, Signal};
 
 pub use config::{Config, CongestionBound, LossAverage, NadaPacing, ShapingBuffer, SmoothedEach};
 pub use observer::NadaObserver;
-pub use rule::{Nada, Rfc8698};
-pub use sender::{NadaRule, Present, Sender, Variant};
+pub use rule::Nada;
 
 /// NADA with both its parts at the sender (RFC 8698 §5.3, per-packet feedback); the receiver half is
 /// [`PacketFeedback`](crate::packet_feedback::PacketFeedback).
@@ -118,6 +117,6 @@ pub use sender::{NadaRule, Present, Sender, Variant};
 /// # Errors
 /// The first constant of `config` out of its range.
 pub fn at_sender(config: Config, limits: RateLimits) -> Result<AtSender<NadaObserver, Nada>, ConfigError> {
-    const SIGNALS: [Signal; 9] = join_signals(Rfc8698::SIGNALS, NadaObserver::SIGNALS);
+    const SIGNALS: [Signal; 9] = join_signals(rule::Rfc8698::SIGNALS, NadaObserver::SIGNALS);
     Ok(AtSender::new(NadaObserver::new(config)?, Nada::new(config, limits)?, &SIGNALS))
 }

@@ -46,7 +46,7 @@ use crate::config_error::ConfigError;
 use crate::packet_feedback::PacketFeedback;
 
 pub use config::Config;
-pub use sender::{GapRule, Rap};
+pub use sender::Rap;
 
 /// The receiver half: the fate of each packet at the configured interval.
 ///

@@ -54,6 +54,5 @@ mod closed_loop;
 mod properties;
 
 pub use config::{Config, Increase, RetransmissionTimeout, TimeoutTerm};
-pub use equation::{loss_event_rate, packets_per_rtt};
 pub use receiver::TfrcObserver;
-pub use sender::{EquationRule, Tfrc};
+pub use sender::Tfrc;

@@ -41,4 +41,4 @@ mod closed_loop;
 
 pub use config::{Config, GrowOn};
 pub use receiver::GccReceiver;
-pub use sender::{GccSender, RembRule};
+pub use sender::GccSender;

@@ -41,4 +41,4 @@ mod closed_loop;
 
 pub use config::{Config, Update};
 pub use receiver::SimplifiedGccReceiver;
-pub use sender::{CeilingRule, SimplifiedGccSender};
+pub use sender::SimplifiedGccSender;
