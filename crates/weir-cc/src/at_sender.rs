@@ -235,7 +235,7 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
 ///
 /// # Panics
 /// If `N` is not that length.
-pub(crate) const fn join_signals<const N: usize>(law: &[Signal], observer: &[Signal]) -> [Signal; N] {
+pub const fn join_signals<const N: usize>(law: &[Signal], observer: &[Signal]) -> [Signal; N] {
     let mut joined = [Signal { name: "", unit: "", meaning: "" }; N];
     let mut length = 0;
     let mut next = 0;

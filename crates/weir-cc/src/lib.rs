@@ -74,7 +74,7 @@ pub mod window;
 mod properties;
 
 pub use at_receiver::AtReceiver;
-pub use at_sender::AtSender;
+pub use at_sender::{AtSender, join_signals};
 pub use config_error::ConfigError;
 pub use controller::{
     Burst, Controller, Evidence, LimitingFactor, LimitsOutOfOrder, Observer, Pacing, PathEvent, Probe,

@@ -53,7 +53,7 @@
 //!    by stamps, whose source is ideal). The paper has no rule.
 //! 9. Smoothing (49) smoothes what was sent like what was received: both describe the same packets.
 //! 10. The paper does not say at what rate a flow begins: it is the start rate of the
-//!     [`RateLimits`](crate::RateLimits). A change of route lowers the rate to it.
+//!     [`RateLimits`]. A change of route lowers the rate to it.
 //! 11. The RTT is that of the newest packet by the report's echo, where there is one, instead of the mean delay `e` plus
 //!     the report's own way back: header extensions carry a departure modulo 64 s, so that with clocks that are apart
 //!     the sum is off by a multiple of that.

@@ -6,8 +6,8 @@
 //! | `nada-2016` | the comparison with GCC of 2016, on draft-zhu-rmcat-nada-06 and draft-ietf-rmcat-nada-01 | [`v2016`] |
 //! | `nada-dccc` | the comparison with DCCC of 2017, on draft-zhu-rmcat-nada-03 | [`zhu_03`] |
 //!
-//! The variants share the log of the path, the shell of the sender ([`NadaRule`]) with its shaping buffer, and the
-//! gradual update. A variant adds its observer and its [rule](Variant).
+//! The variants share the log of the path, the shell of the sender (`sender.rs`) with its shaping buffer, and the
+//! gradual update. A variant adds its observer and its rule.
 //!
 //! The receiver condenses queuing delay, loss and ECN marks into one number in milliseconds, the aggregate
 //! congestion signal `x_curr`, and reports it every 100 ms. The sender moves its reference rate `r_ref` until
