@@ -38,8 +38,8 @@ fn the_public_items_of_weir_cc_are_those_of_the_list() {
     public_items(&modules, &Path::new(), "weir_cc", &mut items);
     let list = root().join(LIST);
     if std::env::var_os(WRITE).is_some() {
-        let lines: String = items.iter().map(|item| format!("{item}\n")).collect();
-        fs::write(&list, lines).expect("the list can be written");
+        let lines: Vec<&str> = items.iter().map(String::as_str).collect();
+        fs::write(&list, lines.join("\n") + "\n").expect("the list can be written");
     }
     let listed = fs::read_to_string(&list).unwrap_or_default();
     let listed: BTreeSet<String> = listed.lines().map(str::to_owned).collect();
