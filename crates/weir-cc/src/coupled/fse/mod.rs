@@ -200,6 +200,10 @@ impl CouplingAlgorithm for Exchange {
         matches!(message, CouplingMessage::Update(_) | CouplingMessage::Window(_))
     }
 
+    fn on_left(frame: &mut Frame<Self>, _: SendTime, _: FlowId, left: Flow, _: Departure) {
+        frame.algorithm.groups.free_rank(left.rank);
+    }
+
     fn on_message_of_silent(
         frame: &mut Frame<Self>,
         now: SendTime,
