@@ -12,8 +12,8 @@ use crate::time::SendTime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Timer {
     pub(super) expiry: SendTime,
-    /// The flow that made the cut.
-    pub(super) by: FlowId,
+    /// Rank of the flow that made the cut.
+    pub(super) by: u32,
     /// Whether missing feedback caused it.
     pub(super) by_silence: bool,
 }

@@ -107,12 +107,12 @@ impl Fse {
     fn withdraw(&mut self, now: SendTime, place: usize) {
         let seat = self.seated(place).map(|(flow, seat)| (seat.group, flow.cuts));
         self.give_up_seat(place);
-        let member = self.flows.member(place);
+        let rank = self.flows[place].rank;
         if let Some((group, cuts)) = seat
             && let Some(group) = self.algorithm.groups.get_mut(group)
         {
             group.sum = cuts.taken_back(now, group.sum);
-            group.timer = group.timer.filter(|timer| timer.by != member);
+            group.timer = group.timer.filter(|timer| timer.by != rank);
         }
     }
 

@@ -217,9 +217,11 @@ impl CouplingAlgorithm for Exchange {
         returning.is_some()
     }
 
-    fn answer(frame: &mut Frame<Self>, place: usize, _: &CouplingMessage) {
-        frame.flows[place].in_force = f64::NAN;
-        frame.send_share(place);
+    fn answer(frame: &mut Frame<Self>, place: usize, message: &CouplingMessage) {
+        if !matches!(message, CouplingMessage::Window(_)) {
+            frame.flows[place].in_force = f64::NAN;
+            frame.send_share(place);
+        }
     }
 
     fn acknowledgement(frame: &Frame<Self>, place: usize) -> Option<CouplerAction> {

@@ -72,9 +72,8 @@ impl Fse {
         if computed.has_feedback {
             (flow.feedback_at, flow.deaf) = (now, false);
         }
-        let rate = self.floored(place, computed.rate);
-        let flow_update =
-            FlowUpdate { flow: self.flows.member(place), rate, base: computed.base, why, rtt, stale };
+        let (by, rate) = (self.flows[place].rank, self.floored(place, computed.rate));
+        let flow_update = FlowUpdate { by, rate, base: computed.base, why, rtt, stale };
         self.follow_bounds(place, &flow_update);
         self.exchange(now, place, &flow_update);
     }
