@@ -200,6 +200,10 @@ impl CouplingAlgorithm for Exchange {
         matches!(message, CouplingMessage::Update(_) | CouplingMessage::Window(_))
     }
 
+    fn on_left(frame: &mut Frame<Self>, _: SendTime, _: FlowId, left: Flow, _: Departure) {
+        frame.algorithm.groups.free_rank(left.rank);
+    }
+
     fn on_message_of_silent(
         frame: &mut Frame<Self>,
         now: SendTime,
@@ -213,9 +217,11 @@ impl CouplingAlgorithm for Exchange {
         returning.is_some()
     }
 
-    fn answer(frame: &mut Frame<Self>, place: usize, _: &CouplingMessage) {
-        frame.flows[place].in_force = f64::NAN;
-        frame.send_share(place);
+    fn answer(frame: &mut Frame<Self>, place: usize, message: &CouplingMessage) {
+        if !matches!(message, CouplingMessage::Window(_)) {
+            frame.flows[place].in_force = f64::NAN;
+            frame.send_share(place);
+        }
     }
 
     fn acknowledgement(frame: &Frame<Self>, place: usize) -> Option<CouplerAction> {
