@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const FLOORS: [&[&str]; 5] = [
-    &["paired", "shell"],
+    &["judge", "paired", "shell"],
     &["runs"],
     &["attack"],
     &["comparison", "detection", "experiments", "pairs"],

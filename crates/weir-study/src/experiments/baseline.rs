@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::judge::Verdict;
 use super::results::ClaimResult;
+use crate::judge::Verdict;
 use weir_form::{MOST_PRINTED, text_of};
 
 /// Verdicts of an earlier run.
@@ -99,12 +99,12 @@ mod tests {
         let now = [
             result("paper/row/kept", Verdict::Better),
             result("paper/row/other", Verdict::TwoKinds),
-            result("paper/row/open", Verdict::NotReproduced),
+            result("paper/row/open", Verdict::Missed),
         ];
         let lost = VerdictBaseline::read(&path).unwrap().lost(|row| row == "paper/row", &now);
         let of = |id: &str, was, is| Lost { id: format!("paper/row/{id}"), was, is };
         let expected =
-            [of("other", Verdict::Reproduced, Some(Verdict::TwoKinds)), of("gone", Verdict::Tested, None)];
+            [of("other", Verdict::Passed, Some(Verdict::TwoKinds)), of("gone", Verdict::Tested, None)];
         assert_eq!(lost, expected);
         // The lost claims include those of a row that has been removed.
         let all = VerdictBaseline::read(&path).unwrap().lost(|_| true, &now);

@@ -39,7 +39,7 @@ pub use claim::{
     Trend,
 };
 pub use harvest::Harvest;
-pub use judge::{Measured, Verdict};
+pub use judge::Measured;
 pub use markdown::markdown;
 pub use named::open;
 pub use overview::{PaperSummary, WordTable, classes_in_words, numbers_in_words, summary};

@@ -8,8 +8,9 @@ use std::path::Path;
 
 use super::cases::Case;
 use super::check::QUEUE_WAIT;
-use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict};
+use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult};
 use super::run::{SuiteError, SuiteRequest};
+use crate::judge::Verdict;
 use weir_form::{MOST_PRINTED, TextError, text_of};
 use weir_import::traces::TraceStore;
 use weir_measure::results::stats::{Estimate, paired_difference};

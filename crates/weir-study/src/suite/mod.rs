@@ -32,9 +32,6 @@ pub use file::{quantities, suite_schema};
 pub use finding::Finding;
 pub use moments::Untimely;
 pub use page::page;
-pub use results::{
-    CaseResult, CheckResult, ControllerResult, Judgement, SuiteResult, Verdict, Viewed, Void, decimals,
-    figure,
-};
+pub use results::{CaseResult, CheckResult, ControllerResult, SuiteResult, Viewed, decimals, figure};
 pub use run::{SuiteError, SuitePlan, SuiteRequest, SuiteRun};
 pub use told::{Less, SweptCase};

@@ -3,7 +3,8 @@
 use super::cases::Case;
 use super::check::{Check, Served, is_asked, useful_bytes, worst_frame_delay};
 use super::finding::Finding;
-use super::results::{CheckResult, ControllerResult, Void};
+use super::results::{CheckResult, ControllerResult};
+use crate::judge::Verdict;
 use weir_measure::results::Value;
 use weir_scenario::omniscient::NAME;
 
@@ -84,18 +85,18 @@ impl Yardstick {
 
     /// Checks of `case` that do not count. Reasons are: nothing to measure at any operating point, a limit that is
     /// missed at all of them, or a rate that is only shown.
-    pub(super) fn void<'c>(&self, case: &'c Case) -> Vec<(&'c str, Void)> {
+    pub(super) fn void<'c>(&self, case: &'c Case) -> Vec<(&'c str, Verdict)> {
         let all = || self.others.iter().chain([&self.runs]);
         let why = |index: usize, check: &Check| {
             let is_measurable = all().flatten().any(|run| run.measurable[index]);
             // A single operating point that keeps to the limit shows that the limit can be met.
             let keeps = |runs: &Vec<Attempt>| CheckResult::new(check, values(runs, index)).passed;
             if !is_measurable {
-                Some(Void::NotJudged)
+                Some(Verdict::NotJudged)
             } else if case.shown_beside(check).is_some_and(|useful| !self.asks(useful).contains(&false)) {
-                Some(Void::Shown)
+                Some(Verdict::Shown)
             } else if check.quantity.is_bound_by_physics() && !all().any(keeps) {
-                Some(if case.bound_known { Void::BeyondPhysics } else { Void::NoBoundKnown })
+                Some(if case.bound_known { Verdict::BeyondPhysics } else { Verdict::NoBoundKnown })
             } else {
                 None
             }

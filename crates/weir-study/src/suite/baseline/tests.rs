@@ -1,7 +1,6 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::suite::results::Void;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Candidate;
 
@@ -78,7 +77,7 @@ fn with(mut result: SuiteResult, edit: impl Fn(&mut CheckResult)) -> SuiteResult
 #[test]
 fn what_counts_for_nobody_in_one_of_the_two_is_not_compared() {
     let (good, bad) = (result(&[90.0; 3]), result(&[10.0; 3]));
-    for void in [Void::BeyondPhysics, Void::NotAsked] {
+    for void in [Verdict::BeyondPhysics, Verdict::NotAsked] {
         let idle = |result: &SuiteResult| with(result.clone(), |check| check.void = Some(void));
         for (before, now) in [(&idle(&good), &bad), (&good, &idle(&bad)), (&idle(&good), &idle(&bad))] {
             let changes = compare(before, now);

@@ -109,15 +109,15 @@ fn a_case_with_a_check_of_which_there_is_nothing_to_measure_is_none_that_passed(
     let kept = result(Limit::AtLeast(80.0), &[90.0; 2]);
     let missed = result(Limit::AtLeast(80.0), &[70.0; 2]);
     let told = |checks: Vec<CheckResult>| (case(checks.clone()).verdict(), case(checks).in_words());
-    let unmeasured = || vec![void("useful", Void::NotJudged), void("Jain", Void::NotJudged)];
+    let unmeasured = || vec![void("useful", Verdict::NotJudged), void("Jain", Verdict::NotJudged)];
     let said = "not judged: nothing to measure of useful, Jain".to_owned();
     assert_eq!(told([unmeasured(), vec![kept.clone()]].concat()), (Verdict::NotJudged, said.clone()));
     assert_eq!(told(unmeasured()), (Verdict::NotJudged, said));
     assert_eq!(told([unmeasured(), vec![missed]].concat()).0, Verdict::Missed);
-    let beyond = void("loss", Void::BeyondPhysics);
+    let beyond = void("loss", Verdict::BeyondPhysics);
     assert_eq!(told(vec![beyond.clone(), kept]).0, Verdict::Passed, "nobody is held to it");
     let said = "not judged: loss beyond physics; useful asked of nobody".to_owned();
-    assert_eq!(told(vec![beyond, void("useful", Void::NotAsked)]), (Verdict::NotJudged, said));
+    assert_eq!(told(vec![beyond, void("useful", Verdict::NotAsked)]), (Verdict::NotJudged, said));
 }
 
 #[test]
@@ -134,10 +134,10 @@ fn the_file_says_in_a_word_what_came_of_a_check() {
     assert_eq!(word(&of(&[81.0, 82.0, 83.0])), "open");
     assert_eq!(word(&of(&[70.0, 70.0])), "missed");
     assert_eq!(word(&CheckResult::asked(&check, vec![None, None], &[false; 2])), "not-asked");
-    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Void::BeyondPhysics)])), "beyond-physics");
-    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Void::NoBoundKnown)])), "no-bound-known");
-    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Void::Shown)])), "shown");
-    assert_eq!(word(&of(&[]).unless(&[("rate", Void::NotJudged)])), "not-judged");
+    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Verdict::BeyondPhysics)])), "beyond-physics");
+    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Verdict::NoBoundKnown)])), "no-bound-known");
+    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Verdict::Shown)])), "shown");
+    assert_eq!(word(&of(&[]).unless(&[("rate", Verdict::NotJudged)])), "not-judged");
 }
 
 #[test]
