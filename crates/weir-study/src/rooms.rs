@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const FLOORS: [&[&str]; 5] = [
-    &["judge", "paired", "shell"],
+    &["paired", "shell"],
     &["runs"],
-    &["attack"],
+    &["attack", "judge"],
     &["comparison", "detection", "experiments", "pairs"],
     &["suite"],
 ];

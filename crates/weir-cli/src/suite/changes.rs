@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use comfy_table::{Cell, Color};
-use weir_study::judge::Verdict;
-use weir_study::suite::{self, Change, Changes, Direction, SuiteResult, Unlike, figure};
+use weir_study::judge::{Direction, Verdict};
+use weir_study::suite::{self, Change, Changes, SuiteResult, Unlike, figure};
 
 use crate::failure::Failure;
 use crate::table;

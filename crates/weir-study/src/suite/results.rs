@@ -103,6 +103,9 @@ pub struct CheckResult {
     pub name: String,
     /// Unit of values and limit; empty for a ratio.
     pub unit: String,
+    /// Formula of the values; absent for a quantity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
     /// The limit.
     pub limit: f64,
     /// Whether higher values are better.
@@ -138,8 +141,9 @@ impl CheckResult {
         let known: Option<Vec<f64>> = values.iter().copied().collect();
         let estimate = known.as_deref().and_then(Estimate::of);
         let result = Self {
-            name: check.name.to_owned(),
-            unit: check.unit.to_owned(),
+            name: check.name.to_string(),
+            unit: check.unit.to_string(),
+            of: check.formula().map(str::to_owned),
             limit: check.limit.value(),
             higher_is_better: check.limit.higher_is_better(),
             mean: estimate.map(|estimate| estimate.mean),

@@ -9,6 +9,7 @@ fn result(values: &[f64]) -> SuiteResult {
     let check = CheckResult {
         name: "rate".to_owned(),
         unit: "%".to_owned(),
+        of: None,
         limit: 80.0,
         higher_is_better: true,
         values: values.iter().map(|&v| Some(v)).collect(),
@@ -107,7 +108,8 @@ fn seeds_in_which_it_is_asked_in_both_are_compared() {
 
 #[test]
 fn a_queue_wait_without_that_at_the_sender_is_another_quantity() {
-    let wait = |values: &[f64]| with(result(values), |check| check.name = QUEUE_WAIT.to_owned());
+    let wait =
+        |values: &[f64]| with(result(values), |check| check.name = Quantity::QueueWait.name().to_owned());
     let (before, now) = (wait(&[90.0; 3]), wait(&[70.0; 3]));
     let changes = compare(&before, &now);
     assert_eq!((changes.compared, changes.has_regression()), (0, false));

@@ -1,4 +1,5 @@
 use super::*;
+use crate::suite::{Check, Quantity};
 
 #[test]
 fn a_figure_has_the_decimals_that_its_limit_asks_for() {
@@ -9,8 +10,7 @@ fn a_figure_has_the_decimals_that_its_limit_asks_for() {
 }
 
 fn result(limit: Limit, values: &[f64]) -> CheckResult {
-    let check =
-        crate::suite::Check { name: "rate", unit: "%", quantity: crate::suite::Quantity::Rate, limit };
+    let check = Check { limit, ..Check::of(Quantity::Rate, limit.value()) };
     CheckResult::new(&check, values.iter().copied().map(Some).collect())
 }
 
@@ -36,12 +36,7 @@ fn a_check_is_open_while_the_interval_of_its_mean_holds_the_limit() {
 
 #[test]
 fn a_check_that_one_run_cannot_measure_has_no_mean_and_is_not_passed() {
-    let check = crate::suite::Check {
-        name: "rate",
-        unit: "%",
-        quantity: crate::suite::Quantity::Rate,
-        limit: Limit::AtLeast(80.0),
-    };
+    let check = Check::of(Quantity::Rate, 80.0);
     let of = |values: &[Value]| CheckResult::new(&check, values.to_vec());
     let lacking = of(&[Some(90.0), None, Some(91.0)]);
     assert_eq!((lacking.mean, lacking.lacking(), lacking.verdict()), (None, 1, Verdict::Missed));
@@ -122,8 +117,7 @@ fn a_case_with_a_check_of_which_there_is_nothing_to_measure_is_none_that_passed(
 
 #[test]
 fn the_file_says_in_a_word_what_came_of_a_check() {
-    use crate::suite::{Check, Quantity};
-    let check = Check { name: "rate", unit: "%", quantity: Quantity::Rate, limit: Limit::AtLeast(80.0) };
+    let check = Check::of(Quantity::Rate, 80.0);
     let word = |result: &CheckResult| {
         let saved = serde_json::to_value(result).unwrap();
         assert_eq!(serde_json::from_value::<CheckResult>(saved.clone()).unwrap(), *result);
