@@ -202,3 +202,16 @@ fn a_base_ran_over_the_same_traces() {
          be the same"
     );
 }
+
+#[test]
+fn a_result_that_version_0_2_saved_is_read_and_written_the_same() {
+    let saved = include_str!("saved-0.2.0.json");
+    let result: SuiteResult = serde_json::from_str(saved).unwrap();
+    assert_eq!(serde_json::to_string_pretty(&result).unwrap() + "\n", saved);
+    let verdicts: Vec<Option<Verdict>> = result.checks().map(|(.., check)| check.verdict).collect();
+    let computed: Vec<Option<Verdict>> =
+        result.checks().map(|(.., check)| check.void.or(Some(check.verdict()))).collect();
+    assert_eq!(verdicts, computed);
+    assert!(verdicts.contains(&Some(Verdict::Passed)) && verdicts.contains(&Some(Verdict::Missed)));
+    assert_eq!(compare(&result, &result).changes, []);
+}
