@@ -75,9 +75,9 @@ fn no_room_imports_one_of_its_own_floor_or_of_a_later_one() {
 
 #[test]
 fn imports_are_found_and_comments_are_none() {
-    let text = "use weir_form::advice;\n/// See [`x`](weir_scenario::compile).\nlet a = crate::results::b() + crate::runs;\n\
-        use super::super::scenario::Flow;\nuse super::suite;\nuse super::super::Own;";
-    assert_eq!(imported(text, 2), ["form", "results", "runs", "scenario"]);
+    let text = "use crate::paired;\n/// See [`x`](crate::suite).\nlet a = crate::results::b() + crate::runs;\n\
+        use super::super::experiments::Row;\nuse super::suite;\nuse super::super::Own;";
+    assert_eq!(imported(text, 2), ["paired", "results", "runs", "experiments"]);
     let depth = |file: &str| depth(Path::new("src"), &Path::new("src").join(file));
     assert_eq!(["shipped.rs", "runs/mod.rs", "runs/task.rs", "runs/task/tests.rs"].map(depth), [1, 1, 2, 3]);
 }

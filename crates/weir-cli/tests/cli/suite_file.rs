@@ -141,7 +141,7 @@ fn the_formulas_of_the_document_are_judged_shown_and_saved() {
     let run = "suite queue.toml --controller nada --runs 1 --quiet";
     let outcome = place.weir(&format!("{run} --save base.json"));
     assert!(outcome.stdout.lines().any(|line| line.starts_with("steady ")), "{}", outcome.stdout);
-    let page = place.read("weir-out/suite-queue/index.html");
+    let page = place.read("weir-out/suite-queue/suite.html");
     let saved: Value = serde_json::from_str(&place.read("base.json")).unwrap();
     let checks = saved["cases"][0]["controllers"][0]["checks"].as_array().unwrap();
     for (check, name) in checks.iter().zip(["queue beyond omniscient", "steadiness"]) {
@@ -161,7 +161,7 @@ fn the_formulas_of_the_document_are_judged_shown_and_saved() {
     place.write("queue.toml", &example.replace("omniscient:", "gcc:"));
     let wrong = place.try_weir(run);
     assert_eq!(wrong.code, Some(2));
-    for part in ["queue.toml:9:6", "there is no run `gcc`", "run, omniscient"] {
+    for part in ["queue.toml:9:6", "there is no run `gcc`", "`run` and `omniscient`"] {
         assert!(wrong.stderr.contains(part), "`{part}` is not said: {}", wrong.stderr);
     }
 }
