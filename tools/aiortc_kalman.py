@@ -2,10 +2,10 @@
 """What aiortc's arrival-time filter and over-use detector say of a made-up path.
 
     python3 -m venv /tmp/aiortc && /tmp/aiortc/bin/pip install --no-deps aiortc==1.16.0
-    /tmp/aiortc/bin/python tools/aiortc_kalman.py > crates/weir-cc/tests/data/aiortc_kalman.txt
+    /tmp/aiortc/bin/python tools/aiortc_kalman.py > crates/weir-cc/src/gcc/blocks/aiortc_kalman.txt
 
 Of aiortc (BSD-3-Clause) only `aiortc.rate` is run, an independent Python port of libwebrtc's two-state Kalman filter.
-`crates/weir-cc/tests/cc/aiortc_kalman.rs` makes up the same path, in the same whole numbers, and compares.
+`crates/weir-cc/src/gcc/blocks/aiortc_kalman.rs` makes up the same path, in the same whole numbers, and compares.
 """
 
 import importlib

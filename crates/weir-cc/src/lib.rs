@@ -44,46 +44,48 @@
 
 extern crate alloc;
 
-pub mod at_receiver;
-pub mod at_sender;
-pub mod config_error;
-pub mod controller;
+mod at_receiver;
+mod at_sender;
+mod config_error;
+mod controller;
 pub mod coupled;
 pub mod dccc;
-pub mod decision;
+mod decision;
 pub mod gcc;
 pub mod history;
 pub mod ledbat;
 pub mod nada;
 pub mod pacer;
-pub mod packet;
+mod packet;
 pub mod packet_feedback;
-pub mod parts;
+mod parts;
 pub mod prober;
 pub mod rap;
 pub mod rate_law;
-pub mod report;
+mod report;
 pub mod scream;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod tfrc;
-pub mod time;
+mod time;
 pub mod window;
 
 #[cfg(test)]
 mod properties;
 
 pub use at_receiver::AtReceiver;
-pub use at_sender::AtSender;
+pub use at_sender::{AtSender, join_signals};
+pub use config_error::ConfigError;
 pub use controller::{
     Burst, Controller, Evidence, LimitingFactor, LimitsOutOfOrder, Observer, Pacing, PathEvent, Probe,
     RateLimits, Receiver, Signal, StreamsConfig, Target,
 };
 pub use decision::{AllocatedRate, ChangeReason, Decision};
 pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
+pub use parts::loss_reports::LossReports;
 pub use report::{
-    DcccReport, Echo, Feedback, NadaDelayReport, NadaReport, NativeReport, OwnReport, PacketFormat,
-    Reception, ReceptionReport, Record, Report, ReportKind, TfrcReport,
+    DcccReport, Echo, Feedback, NadaDelayReport, NadaReport, NativeReport, OwnReport, OwnReportTooLong,
+    PacketFormat, Reception, ReceptionReport, Record, Report, ReportKind, TfrcReport,
 };
 pub use time::{ApparentDelay, ArrivalTime, SendTime};
 pub use weir_units::{DataRate, DataSize, TimeDelta};

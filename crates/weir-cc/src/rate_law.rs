@@ -9,6 +9,7 @@ mod extremes;
 mod limiting;
 mod standing;
 
+pub use crate::parts::filters::WindowedMin;
 pub(crate) use standing::{Decided, RateInForce};
 
 use core::fmt::Debug;

@@ -258,7 +258,7 @@ pub struct NadaDelayReport {
 /// let report = OwnReport::new(NAME, &lost.to_be_bytes())?;
 /// let read = report.bytes_of(NAME).and_then(|bytes| bytes.try_into().ok()).map(u16::from_be_bytes);
 /// assert_eq!(read, Some(7));
-/// # Ok::<(), weir_cc::report::OwnReportTooLong>(())
+/// # Ok::<(), weir_cc::OwnReportTooLong>(())
 /// ```
 ///
 /// The clocks of the two ends are hours apart and neither knows by how much: times in it are best differences.

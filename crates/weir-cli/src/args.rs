@@ -439,11 +439,13 @@ pub(crate) enum SchemaOf {
     Scenario,
     /// The output of `weir run --json`.
     Results,
-    /// Files with suites of one's own.
+    /// Study files: suites and rows.
+    Study,
+    /// Study files with suites of one's own.
     Suite,
     /// The options of a controller or coupler.
     Options,
-    /// Files of rows, the claims of papers.
+    /// Study files with rows, the claims of papers.
     Row,
 }
 

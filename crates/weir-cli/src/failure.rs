@@ -11,9 +11,8 @@ use weir_measure::results::UnevenRuns;
 use weir_scenario::registry::RegistryError;
 use weir_scenario::scenario::Scenario;
 use weir_study::comparison::ComparisonError;
-use weir_study::experiments::VerdictBaselineError;
+use weir_study::judge::BaselineError;
 use weir_study::runs::RunError;
-use weir_study::suite::BaselineError;
 
 use crate::table;
 use crate::terminal;
@@ -44,9 +43,6 @@ pub(crate) enum Failure {
     /// There is no base to compare with.
     #[error(transparent)]
     Baseline(BaselineError),
-    /// There are no verdicts to compare with.
-    #[error(transparent)]
-    Verdicts(#[from] VerdictBaselineError),
     /// The scenario cannot be run.
     #[error("{0}")]
     Run(RunError),
@@ -146,7 +142,6 @@ impl Failure {
             | Self::Registry(_)
             | Self::Trace(_)
             | Self::Baseline(_)
-            | Self::Verdicts(_)
             | Self::Run(_)
             | Self::NoRuns(_)
             | Self::Unwritable { .. }

@@ -74,6 +74,7 @@ pub(crate) fn schema(args: &SchemaArgs, registry: &Registry) -> Result<(), Failu
         }
         SchemaOf::Scenario => serde_json::to_string_pretty(scenario_schema()),
         SchemaOf::Results => serde_json::to_string_pretty(&results::results_schema()),
+        SchemaOf::Study => serde_json::to_string_pretty(&suite::study_schema()),
         SchemaOf::Row => serde_json::to_string_pretty(row_schema()),
         SchemaOf::Suite => serde_json::to_string_pretty(suite::suite_schema()),
     };

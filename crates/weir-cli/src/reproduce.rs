@@ -9,8 +9,9 @@ use serde::Serialize;
 use weir_scenario::registry::Registry;
 use weir_study::experiments::{
     self, ClaimResult, Experiment, Extent, Lost, PaperSummary, PlotResult, Provenance, Reproduced,
-    Reproduction, RowForm, Verdict, VerdictBaseline,
+    Reproduction, RowForm, VerdictBaseline,
 };
+use weir_study::judge::Verdict;
 
 use crate::args::{ReproduceArgs, ReproduceExtent};
 use crate::failure::Failure;

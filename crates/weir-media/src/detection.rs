@@ -1,8 +1,8 @@
 //! Shared bottleneck detection at either end of a flow (RFC 8382): where the statistics are computed, and how they are
 //! reported.
 
+use weir_cc::ConfigError;
 use weir_cc::SendTime;
-use weir_cc::config_error::ConfigError;
 use weir_cc::coupled::Statistics;
 use weir_cc::coupled::sbd::Config;
 use weir_units::TimeDelta;

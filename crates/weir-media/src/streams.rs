@@ -1,8 +1,7 @@
 //! The RTP streams of a flow: video, and audio beside it under the same controller. Each has a source identifier,
 //! sequence numbers and a media clock of its own; the history numbers the packets of both.
 
-use weir_cc::parts::loss_reports::LossReports;
-use weir_cc::{ReceptionReport, SendTime};
+use weir_cc::{LossReports, ReceptionReport, SendTime};
 use weir_wire::ntp::NtpTime;
 use weir_wire::rtcp::{ReportBlock, SenderInfo, SenderReport};
 

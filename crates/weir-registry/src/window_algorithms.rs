@@ -1,8 +1,8 @@
 //! The window algorithms of TCP by name.
 
-use weir_cc::window::hystart::{Config, HyStart};
 use weir_cc::window::{
-    Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowAlgorithm, highspeed, westwood,
+    Cubic, Dctcp, HighSpeed, HighSpeedResponse, HyStart, HyStartConfig, NewReno, Rules, Westwood,
+    WestwoodEstimator, WindowAlgorithm,
 };
 
 use crate::advice::advice;
@@ -63,13 +63,13 @@ static WINDOW_ALGORITHMS: [WindowAlgorithmInfo; 8] = [
         name: "westwood",
         summary: "the same with a sample per acknowledgement, over the time since the last one",
         source: "Mascolo et al. 2001, as in ns-3.37 and in ns-3 before 3.25",
-        build: |stack| Box::new(Westwood::with_rules(westwood::Estimator::Ns3AckSpacing, stack.rules())),
+        build: |stack| Box::new(Westwood::with_rules(WestwoodEstimator::Ns3AckSpacing, stack.rules())),
     },
     WindowAlgorithmInfo {
         name: "westwood-per-ack",
         summary: "the same with a sample per acknowledgement, over the round trip: nearly always ends at two segments",
         source: "ns-3 from 3.25 on, until its commit 0e685cb",
-        build: |stack| Box::new(Westwood::with_rules(westwood::Estimator::Ns3PerAck, stack.rules())),
+        build: |stack| Box::new(Westwood::with_rules(WestwoodEstimator::Ns3PerAck, stack.rules())),
     },
     WindowAlgorithmInfo {
         name: "dctcp",
@@ -99,7 +99,7 @@ impl Stack {
     /// Linux looks for the end of slow start under either name.
     fn cubic(&self, hystart: Option<HyStart>) -> Cubic {
         match self.profile {
-            TcpProfile::Linux316 => Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16()))),
+            TcpProfile::Linux316 => Cubic::linux_3_16(Some(HyStart::new(HyStartConfig::linux_3_16()))),
             TcpProfile::Linux6 => Cubic::linux_6(Some(self.hystart())),
             _ => Cubic::with_rules(self.rules(), hystart),
         }
@@ -107,23 +107,23 @@ impl Stack {
 
     fn hystart(&self) -> HyStart {
         HyStart::new(match self.profile {
-            TcpProfile::Ns326 => Config::ns3(),
-            _ if self.pacing => Config::linux().paced(),
-            _ => Config::linux(),
+            TcpProfile::Ns326 => HyStartConfig::ns3(),
+            _ if self.pacing => HyStartConfig::linux().paced(),
+            _ => HyStartConfig::linux(),
         })
     }
 
     /// Linux and ns-3 use the table, and both count segments even where their Reno does not.
     fn high_speed(&self) -> HighSpeed {
         let response = match self.profile {
-            TcpProfile::Plain | TcpProfile::Rfc | TcpProfile::Chromium2015 => highspeed::Response::Formula,
-            TcpProfile::Linux316 | TcpProfile::Linux6 | TcpProfile::Ns326 => highspeed::Response::Table,
+            TcpProfile::Plain | TcpProfile::Rfc | TcpProfile::Chromium2015 => HighSpeedResponse::Formula,
+            TcpProfile::Linux316 | TcpProfile::Linux6 | TcpProfile::Ns326 => HighSpeedResponse::Table,
         };
         HighSpeed::with_rules(response, Rules { counts_acknowledgements: false, ..self.rules() })
     }
 
-    fn westwood(&self) -> westwood::Estimator {
-        if self.profile == TcpProfile::Ns326 { westwood::Estimator::Ns3 } else { westwood::Estimator::Linux }
+    fn westwood(&self) -> WestwoodEstimator {
+        if self.profile == TcpProfile::Ns326 { WestwoodEstimator::Ns3 } else { WestwoodEstimator::Linux }
     }
 }
 
@@ -171,15 +171,18 @@ mod tests {
     #[test]
     fn cubic_is_that_of_the_profile_and_looks_for_the_end_of_slow_start_as_its_stack_does() {
         let with = |rules, config| format!("{:?}", Cubic::with_rules(rules, Some(HyStart::new(config))));
-        let linux = format!("{:?}", Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16()))));
+        let linux = format!("{:?}", Cubic::linux_3_16(Some(HyStart::new(HyStartConfig::linux_3_16()))));
         for name in ["cubic", "cubic-hystart"] {
             for pacing in [false, true] {
                 assert_eq!(built(name, TcpProfile::Linux316, pacing), linux);
             }
         }
         let name = "cubic-hystart";
-        assert_eq!(built(name, TcpProfile::Plain, false), with(Rules::default(), Config::linux()));
-        assert_eq!(built(name, TcpProfile::Plain, true), with(Rules::default(), Config::linux().paced()));
-        assert_eq!(built(name, TcpProfile::Ns326, false), with(Rules::ns3_26(), Config::ns3()));
+        assert_eq!(built(name, TcpProfile::Plain, false), with(Rules::default(), HyStartConfig::linux()));
+        assert_eq!(
+            built(name, TcpProfile::Plain, true),
+            with(Rules::default(), HyStartConfig::linux().paced())
+        );
+        assert_eq!(built(name, TcpProfile::Ns326, false), with(Rules::ns3_26(), HyStartConfig::ns3()));
     }
 }

@@ -21,6 +21,7 @@ pub mod attack;
 pub mod comparison;
 pub mod detection;
 pub mod experiments;
+pub mod judge;
 pub mod paired;
 pub mod pairs;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: [&[&str]; 5] = [
     &["paired", "shell"],
     &["runs"],
-    &["attack"],
+    &["attack", "judge"],
     &["comparison", "detection", "experiments", "pairs"],
     &["suite"],
 ];
@@ -75,9 +75,9 @@ fn no_room_imports_one_of_its_own_floor_or_of_a_later_one() {
 
 #[test]
 fn imports_are_found_and_comments_are_none() {
-    let text = "use crate::paired::advice;\n/// See [`x`](crate::compile).\nlet a = crate::results::b() + crate::runs;\n\
-        use super::super::attack::Flow;\nuse super::suite;\nuse super::super::Own;";
-    assert_eq!(imported(text, 2), ["paired", "results", "runs", "attack"]);
+    let text = "use crate::paired;\n/// See [`x`](crate::suite).\nlet a = crate::results::b() + crate::runs;\n\
+        use super::super::experiments::Row;\nuse super::suite;\nuse super::super::Own;";
+    assert_eq!(imported(text, 2), ["paired", "results", "runs", "experiments"]);
     let depth = |file: &str| depth(Path::new("src"), &Path::new("src").join(file));
     assert_eq!(["shipped.rs", "runs/mod.rs", "runs/task.rs", "runs/task/tests.rs"].map(depth), [1, 1, 2, 3]);
 }

@@ -30,23 +30,23 @@ const LONGEST_RTT: TimeDelta = TimeDelta::from_secs(10);
 const LEAST_THRESHOLD: f64 = 2.0;
 
 /// A round-trip time limited to 1 ms to 10 s: a reported value may be anything, and no timer waits for ages.
-pub fn possible_rtt(rtt: TimeDelta) -> TimeDelta {
+pub(super) fn possible_rtt(rtt: TimeDelta) -> TimeDelta {
     rtt.clamp(SHORTEST_RTT, LONGEST_RTT)
 }
 
 /// The rate of `cwnd` segments in bit/s.
-pub fn rate_of(cwnd: f64, segment: DataSize, base_rtt: TimeDelta) -> f64 {
+pub(super) fn rate_of(cwnd: f64, segment: DataSize, base_rtt: TimeDelta) -> f64 {
     cwnd * segment.bits_f64() / base_rtt.secs_f64()
 }
 
 /// The window of a rate in bit/s, in segments.
-pub fn window_of(rate: f64, segment: DataSize, base_rtt: TimeDelta) -> f64 {
+pub(super) fn window_of(rate: f64, segment: DataSize, base_rtt: TimeDelta) -> f64 {
     rate * base_rtt.secs_f64() / segment.bits_f64()
 }
 
 /// A flow that a window steers, as a coupler of rates knows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Steering {
+pub(super) struct Steering {
     segment: DataSize,
     base_rtt: Option<TimeDelta>,
     /// The last window that was reported or ordered.
@@ -56,7 +56,7 @@ pub struct Steering {
 
 /// Effect of a window event on a coupler of rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RateUpdate {
+pub(super) enum RateUpdate {
     /// The flow's controller computed a rate from another; in bit/s.
     Update {
         /// The rate before.
@@ -85,30 +85,30 @@ pub enum RateUpdate {
 
 impl Steering {
     /// A flow that joins, or `None` for an [impossible](Windowed::is_possible) window.
-    pub fn new(joined: &Windowed) -> Option<Self> {
+    pub(super) fn new(joined: &Windowed) -> Option<Self> {
         let base_rtt = joined.base_rtt.map(possible_rtt);
         let steering = Self { segment: joined.segment, base_rtt, window: joined.window, recovering: false };
         joined.is_possible().then_some(steering)
     }
 
     /// The rate of `cwnd` segments in bit/s, or `None` before the first round-trip time.
-    pub fn rate(&self, cwnd: f64) -> Option<f64> {
+    pub(super) fn rate(&self, cwnd: f64) -> Option<f64> {
         Some(rate_of(cwnd, self.segment, self.base_rtt?))
     }
 
     /// Whether the flow can be given a window now.
-    pub const fn is_open(&self) -> bool {
+    pub(super) const fn is_open(&self) -> bool {
         self.base_rtt.is_some() && !self.recovering
     }
 
     /// Takes the smallest round-trip time. Returns whether it changed, which changes every rate.
-    pub fn learn(&mut self, base_rtt: Option<TimeDelta>) -> bool {
+    pub(super) fn learn(&mut self, base_rtt: Option<TimeDelta>) -> bool {
         let base_rtt = base_rtt.filter(|&rtt| rtt > TimeDelta::ZERO).map(possible_rtt).or(self.base_rtt);
         core::mem::replace(&mut self.base_rtt, base_rtt) != base_rtt
     }
 
     /// The effect of `cwnd_update`, of [possible](CwndUpdate::is_possible) amounts.
-    pub fn hear(&mut self, cwnd_update: &CwndUpdate) -> RateUpdate {
+    pub(super) fn hear(&mut self, cwnd_update: &CwndUpdate) -> RateUpdate {
         self.window = cwnd_update.after;
         let Some(base) = self.rate(cwnd_update.before.cwnd) else { return RateUpdate::Nothing };
         let at = |cwnd: f64| self.rate(cwnd).unwrap_or(base);
@@ -140,7 +140,7 @@ impl Steering {
 
     /// The window of `rate` (bit/s), which the flow uses from now on, or `None` before the first round-trip time. The
     /// group shares `sum` and may use slow start up to `threshold`, once it has met congestion.
-    pub fn order(&mut self, rate: f64, sum: f64, threshold: Option<f64>) -> Option<Window> {
+    pub(super) fn order(&mut self, rate: f64, sum: f64, threshold: Option<f64>) -> Option<Window> {
         let cwnd = window_of(rate, self.segment, self.base_rtt?).max(1.0);
         let own = self.window;
         let ssthresh = match threshold {

@@ -242,6 +242,9 @@ impl<A: CouplingAlgorithm> Frame<A> {
         }
         let member = self.flows.member(place);
         let left = self.flows.remove(place);
+        if self.flows.is_empty() {
+            self.expiry = SendTime::MAX;
+        }
         A::on_left(self, now, member, left, departure);
     }
 
@@ -353,10 +356,8 @@ impl<A: CouplingAlgorithm> Frame<A> {
     /// Answers a message that makes no sense with the action that holds for its sender.
     fn answer_refused(&mut self, member: FlowId, message: &CouplingMessage) {
         match (self.flows.place(member), message) {
-            (Some(_), CouplingMessage::Window(cwnd_update)) => {
-                if cwnd_update.event == WindowEvent::TimedOut {
-                    self.flows.push_to(member, CouplerAction::Reduce);
-                }
+            (Some(_), CouplingMessage::Window(cwnd_update)) if cwnd_update.event == WindowEvent::TimedOut => {
+                self.flows.push_to(member, CouplerAction::Reduce);
             }
             (Some(place), _) if self.flows.is_present(place) => A::answer(self, place, message),
             _ => self.answer_absent(member, message),

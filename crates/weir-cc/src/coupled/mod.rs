@@ -6,21 +6,21 @@
 //! allocates nothing in steady state and panics on no input.
 
 mod bound;
-pub mod conversion;
-pub mod coupler;
+mod conversion;
+mod coupler;
 pub mod ctrl;
-pub mod demand;
-pub mod frame;
+mod demand;
+mod frame;
 pub mod fse;
-pub mod member;
-pub mod message;
+mod member;
+mod message;
 pub mod mixed;
 pub mod sbd;
-pub mod water_fill;
+mod water_fill;
 
 pub use coupler::{Aggregate, Coupler, Grouped, Refusal};
 pub use demand::Demand;
-pub use frame::{CouplingAlgorithm, Frame};
+pub use frame::{CouplingAlgorithm, Frame, Members, Presence, Refused, SoftState};
 pub use member::Membership;
 pub use message::{
     CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Statistics, Update,

@@ -19,7 +19,7 @@ const LARGEST: f64 = 1e30;
 
 /// A claim on the total, and its share.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Claim {
+pub(super) struct Claim {
     /// Number of the claimant; ties are in this order.
     pub of: u32,
     /// The share allocated, within the claim's least and its most.
@@ -37,7 +37,7 @@ pub struct Claim {
 
 /// Use of the amount that satisfied claims leave over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Leftover {
+pub(super) enum Leftover {
     /// The others share it.
     Shared,
     /// The leftover is not allocated.
@@ -47,7 +47,7 @@ pub enum Leftover {
 impl Claim {
     /// A claim of `of` with a weight above 0, that can live with no less than `least` and use no more than `most`,
     /// which may be infinite. A most below the least counts as the least.
-    pub fn new(of: u32, weight: f64, least: f64, most: f64) -> Self {
+    pub(super) fn new(of: u32, weight: f64, least: f64, most: f64) -> Self {
         let weight = within(weight, WEIGHTS.0, WEIGHTS.1);
         let least = within(least, 0.0, LARGEST);
         let most = most.max(least);
@@ -55,22 +55,22 @@ impl Claim {
     }
 
     /// The weight of the claim.
-    pub const fn weight(&self) -> f64 {
+    pub(super) const fn weight(&self) -> f64 {
         self.weight
     }
 
     /// The least that the claim can live with.
-    pub const fn least(&self) -> f64 {
+    pub(super) const fn least(&self) -> f64 {
         self.least
     }
 
     /// The most that the claim can use.
-    pub const fn most(&self) -> f64 {
+    pub(super) const fn most(&self) -> f64 {
         self.most
     }
 
     /// The order in which claims are satisfied, for sorting.
-    pub fn order(&self, other: &Self) -> Ordering {
+    pub(super) fn order(&self, other: &Self) -> Ordering {
         self.level.total_cmp(&other.level).then(self.of.cmp(&other.of))
     }
 }
@@ -82,7 +82,7 @@ fn within(value: f64, least: f64, most: f64) -> f64 {
 
 /// Sums the weights for [`fill`]: to be called when a claim came, went or changed. The claims must be in their
 /// [order](Claim::order).
-pub fn weigh(claims: &mut [Claim]) {
+pub(super) fn weigh(claims: &mut [Claim]) {
     let mut rest = 0.0;
     for claim in claims.iter_mut().rev() {
         rest += claim.weight;
@@ -91,13 +91,13 @@ pub fn weigh(claims: &mut [Claim]) {
 }
 
 /// The sum of all weights of claims that were [weighed](weigh).
-pub fn weights(claims: &[Claim]) -> f64 {
+pub(super) fn weights(claims: &[Claim]) -> f64 {
     claims.first().map_or(0.0, |claim| claim.rest)
 }
 
 /// Divides `total` among claims that were [weighed](weigh). Returns the sum of their shares: `total`, unless all are
 /// satisfied with less, or cannot live with as little.
-pub fn fill(claims: &mut [Claim], total: f64, leftover: Leftover) -> f64 {
+pub(super) fn fill(claims: &mut [Claim], total: f64, leftover: Leftover) -> f64 {
     let total = within(total, 0.0, LARGEST);
     let least: f64 = claims.iter().map(|claim| claim.least).sum();
     // The total is at most the sum of the least amounts: each claim gets exactly its least.

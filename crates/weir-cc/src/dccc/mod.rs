@@ -53,7 +53,7 @@
 //!    by stamps, whose source is ideal). The paper has no rule.
 //! 9. Smoothing (49) smoothes what was sent like what was received: both describe the same packets.
 //! 10. The paper does not say at what rate a flow begins: it is the start rate of the
-//!     [`RateLimits`](crate::RateLimits). A change of route lowers the rate to it.
+//!     [`RateLimits`]. A change of route lowers the rate to it.
 //! 11. The RTT is that of the newest packet by the report's echo, where there is one, instead of the mean delay `e` plus
 //!     the report's own way back: header extensions carry a departure modulo 64 s, so that with clocks that are apart
 //!     the sum is off by a multiple of that.
@@ -92,7 +92,7 @@ use crate::controller::{RateLimits, Signal};
 pub use config::{Config, DelayThreshold, Interarrival, SendingRate};
 pub use law::mismatch;
 pub use observer::DcccObserver;
-pub use sender::{Dccc, PriceRule};
+pub use sender::Dccc;
 
 /// DCCC with both its parts at the sender, over per-packet feedback; the receiver half is
 /// [`PacketFeedback`](crate::packet_feedback::PacketFeedback). Reports come at least as often as the controller's
@@ -102,6 +102,6 @@ pub use sender::{Dccc, PriceRule};
 /// # Errors
 /// The first constant of `config` out of its range.
 pub fn at_sender(config: Config, limits: RateLimits) -> Result<AtSender<DcccObserver, Dccc>, ConfigError> {
-    const SIGNALS: [Signal; 10] = join_signals(PriceRule::SIGNALS, DcccObserver::SIGNALS);
+    const SIGNALS: [Signal; 10] = join_signals(sender::PriceRule::SIGNALS, DcccObserver::SIGNALS);
     Ok(AtSender::new(DcccObserver::new(config)?, Dccc::new(config, limits)?, &SIGNALS))
 }

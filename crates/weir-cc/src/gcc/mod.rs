@@ -1,6 +1,6 @@
 //! Google Congestion Control.
 //!
-//! The [`blocks`] exist once and have the names of the papers; a variant composes them:
+//! The blocks (`blocks/mod.rs`) exist once and have the names of the papers; a variant composes them:
 //!
 //! * [`remb`], the receiver-side form of gcc-2016 (Carlucci, De Cicco, Holmer, Mascolo: "Analysis and Design of the
 //!   Google Congestion Control for Web Real-time Communication", MMSys 2016);
@@ -9,7 +9,7 @@
 //! * [`simplified`], the form that dccc-2017 compares itself with (D'Aronco, Toni, Mena, Zhu, Frossard: "Improved
 //!   Utility-based Congestion Control for Delay-Constrained Communication", 2017).
 
-pub mod blocks;
+mod blocks;
 pub mod goog_cc;
 pub mod remb;
 pub mod send_side;

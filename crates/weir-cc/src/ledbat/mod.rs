@@ -7,7 +7,7 @@
 //!
 //! Source: RFC 6817 (December 2012). [`Config::dccc_2017`] has the settings of the comparison in the DCCC paper.
 //! Blocks: the queuing delay with its base history and current filter, the flight, and [`Ledbat`], the window. The
-//! receiver half is [`PacketFeedback`](crate::packet_feedback::PacketFeedback) ([`receiver`]). Every constant is in
+//! receiver half is [`PacketFeedback`] ([`receiver`]). Every constant is in
 //! [`Config`].
 //!
 //! The window as a media controller: encoder and pacer get `cwnd/SRTT`, of which the payload's share counts.
@@ -57,7 +57,7 @@ use crate::config_error::ConfigError;
 use crate::packet_feedback::PacketFeedback;
 
 pub use config::{Config, CurrentFilter};
-pub use sender::{Ledbat, WindowRule};
+pub use sender::Ledbat;
 
 /// The receiver half: the fate of each packet at the configured interval.
 ///

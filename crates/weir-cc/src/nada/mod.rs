@@ -6,8 +6,8 @@
 //! | `nada-2016` | the comparison with GCC of 2016, on draft-zhu-rmcat-nada-06 and draft-ietf-rmcat-nada-01 | [`v2016`] |
 //! | `nada-dccc` | the comparison with DCCC of 2017, on draft-zhu-rmcat-nada-03 | [`zhu_03`] |
 //!
-//! The variants share the log of the path, the shell of the sender ([`NadaRule`]) with its shaping buffer, and the
-//! gradual update. A variant adds its observer and its [rule](Variant).
+//! The variants share the log of the path, the shell of the sender (`sender.rs`) with its shaping buffer, and the
+//! gradual update. A variant adds its observer and its rule.
 //!
 //! The receiver condenses queuing delay, loss and ECN marks into one number in milliseconds, the aggregate
 //! congestion signal `x_curr`, and reports it every 100 ms. The sender moves its reference rate `r_ref` until
@@ -109,8 +109,7 @@ use crate::controller::{RateLimits, Signal};
 
 pub use config::{Config, CongestionBound, LossAverage, NadaPacing, ShapingBuffer, SmoothedEach};
 pub use observer::NadaObserver;
-pub use rule::{Nada, Rfc8698};
-pub use sender::{NadaRule, Present, Sender, Variant};
+pub use rule::Nada;
 
 /// NADA with both its parts at the sender (RFC 8698 §5.3, per-packet feedback); the receiver half is
 /// [`PacketFeedback`](crate::packet_feedback::PacketFeedback).
@@ -118,6 +117,6 @@ pub use sender::{NadaRule, Present, Sender, Variant};
 /// # Errors
 /// The first constant of `config` out of its range.
 pub fn at_sender(config: Config, limits: RateLimits) -> Result<AtSender<NadaObserver, Nada>, ConfigError> {
-    const SIGNALS: [Signal; 9] = join_signals(Rfc8698::SIGNALS, NadaObserver::SIGNALS);
+    const SIGNALS: [Signal; 9] = join_signals(rule::Rfc8698::SIGNALS, NadaObserver::SIGNALS);
     Ok(AtSender::new(NadaObserver::new(config)?, Nada::new(config, limits)?, &SIGNALS))
 }

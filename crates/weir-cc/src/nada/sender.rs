@@ -87,7 +87,7 @@ pub(super) struct SenderVariant {
 }
 
 /// The sender half of a variant of NADA, which computes the rate by `V`.
-pub type Sender<V> = RateController<NadaRule<V>>;
+pub(super) type Sender<V> = RateController<NadaRule<V>>;
 
 /// State shared by the variants.
 #[derive(Debug)]

@@ -18,7 +18,7 @@ const MOST_SKEW: f64 = 500e-6;
 
 /// The base delay of a path, by the apparent delays of its packets.
 #[derive(Clone, Debug)]
-pub struct BaseDelay {
+pub(crate) struct BaseDelay {
     /// A minimum per minute; the present minute comes first.
     minima: [Option<Minimum>; MINUTES],
     /// Number of minima that count, the present one included; unbounded if `None`.
@@ -47,12 +47,12 @@ impl Default for BaseDelay {
 
 impl BaseDelay {
     /// The minimum of ten minutes, without any sample.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::keeping(MINUTES)
     }
 
     /// The minimum of `minutes` minutes, 1 to 10, the present one included, without any sample.
-    pub fn keeping(minutes: usize) -> Self {
+    pub(crate) fn keeping(minutes: usize) -> Self {
         Self { kept: Some(minutes.clamp(1, MINUTES)), ..Self::for_ever() }
     }
 
@@ -70,12 +70,12 @@ impl BaseDelay {
     }
 
     /// The minimum of the whole session, without any sample.
-    pub fn for_ever() -> Self {
+    pub(crate) fn for_ever() -> Self {
         Self { minima: [None; MINUTES], kept: None, minute: None, rise: None, latest: ArrivalTime::ZERO }
     }
 
     /// A packet arrived `at` with `delay`. Returns the base delay, this packet included: never above `delay`.
-    pub fn on_arrival(&mut self, at: ArrivalTime, delay: ApparentDelay) -> ApparentDelay {
+    pub(crate) fn on_arrival(&mut self, at: ArrivalTime, delay: ApparentDelay) -> ApparentDelay {
         self.turn_minutes(at);
         self.latest = at;
         let present = self.minima[0].filter(|least| least.delay <= delay);
@@ -84,7 +84,7 @@ impl BaseDelay {
     }
 
     /// The base delay, or `None` before the first packet.
-    pub fn get(&self) -> Option<ApparentDelay> {
+    pub(crate) fn get(&self) -> Option<ApparentDelay> {
         let kept = self.minima.iter().take(self.kept.unwrap_or(1)).flatten();
         match self.rise.filter(|&rise| rise > 0.0) {
             None => kept.map(|least| least.delay).min(),
@@ -93,7 +93,7 @@ impl BaseDelay {
     }
 
     /// Forgets everything.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         (self.minima, self.minute) = ([None; MINUTES], None);
         self.rise = self.rise.map(|_| 0.0);
     }

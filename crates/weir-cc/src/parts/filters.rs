@@ -46,7 +46,7 @@ impl<T: Ord + Copy> WindowedMin<T> {
 
 /// The median of the last `length` samples: of an even number, the mean of the two in the middle, rounded down.
 #[derive(Clone, Debug)]
-pub struct WindowedMedian {
+pub(crate) struct WindowedMedian {
     /// In order of time.
     samples: VecDeque<TimeDelta>,
     /// In order of size.
@@ -56,13 +56,13 @@ pub struct WindowedMedian {
 
 impl WindowedMedian {
     /// A filter over the last `length` samples; 0 is taken as 1, the sample itself.
-    pub fn new(length: usize) -> Self {
+    pub(crate) fn new(length: usize) -> Self {
         let length = length.max(1);
         Self { samples: VecDeque::with_capacity(length), sorted: Vec::with_capacity(length), length }
     }
 
     /// Takes a sample in; the oldest one leaves a full window. Returns the median.
-    pub fn push(&mut self, sample: TimeDelta) -> TimeDelta {
+    pub(crate) fn push(&mut self, sample: TimeDelta) -> TimeDelta {
         if self.samples.len() == self.length
             && let Some(oldest) = self.samples.pop_front()
             && let Ok(place) = self.sorted.binary_search(&oldest)
@@ -77,7 +77,7 @@ impl WindowedMedian {
     }
 
     /// Forgets every sample.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.samples.clear();
         self.sorted.clear();
     }

@@ -10,7 +10,7 @@ const WEIGHTS: [f64; HISTORY] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
 /// The loss intervals of a flow: the open one and the last eight closed ones.
 #[derive(Clone, Debug)]
-pub struct LossIntervals {
+pub(crate) struct LossIntervals {
     /// `I_0`, packets since the newest loss event.
     open: u64,
     /// `I_1` to `I_8`, newest first.
@@ -32,30 +32,30 @@ impl Default for LossIntervals {
 impl LossIntervals {
     /// No loss event yet; the packets before the first one are an interval as well. Old intervals are not
     /// discounted.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// No loss event yet. While the open interval is longer than twice the average of the closed ones, these count
     /// for less (RFC 5348 §5.5). Their weight falls to the share `threshold` (`THRESHOLD`, 0.25) at least; 1
     /// switches that off.
-    pub fn discounting(threshold: f64) -> Self {
+    pub(crate) fn discounting(threshold: f64) -> Self {
         Self { open: 0, closed: [0; HISTORY], discounts: [1.0; HISTORY], known: 0, threshold }
     }
 
     /// The open interval grows by `packets`.
-    pub fn extend(&mut self, packets: u64) {
+    pub(crate) fn extend(&mut self, packets: u64) {
         self.open = self.open.saturating_add(packets);
     }
 
     /// A loss event: the open interval is closed and a new one of no packets begins.
-    pub fn on_loss_event(&mut self) {
+    pub(crate) fn on_loss_event(&mut self) {
         self.close(self.open, 0);
     }
 
     /// A loss event that was found late: the open interval is closed at `length` packets, and a new one that has
     /// already grown to `open` begins.
-    pub fn close(&mut self, length: u64, open: u64) {
+    pub(crate) fn close(&mut self, length: u64, open: u64) {
         let discount = self.discount();
         self.closed.copy_within(..HISTORY - 1, 1);
         self.discounts.copy_within(..HISTORY - 1, 1);
@@ -67,13 +67,13 @@ impl LossIntervals {
     }
 
     /// `I_0`: packets since the newest loss event, or since the beginning.
-    pub fn open(&self) -> u64 {
+    pub(crate) fn open(&self) -> u64 {
         self.open
     }
 
     /// The average loss interval in packets: the greater of the averages with and without the open interval.
     /// Without a loss event there is no average.
-    pub fn average(&self) -> Option<f64> {
+    pub(crate) fn average(&self) -> Option<f64> {
         let closed = self.average_closed()?;
         let discount = self.discount();
         let open = core::iter::once((self.open, 1.0));
@@ -84,7 +84,7 @@ impl LossIntervals {
 
     /// The average of the closed intervals alone, in packets; it is constant between loss events. Without a loss
     /// event there is no average.
-    pub fn average_closed(&self) -> Option<f64> {
+    pub(crate) fn average_closed(&self) -> Option<f64> {
         self.weighted(self.closed.into_iter().zip(self.discounts))
     }
 

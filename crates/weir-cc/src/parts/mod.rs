@@ -10,18 +10,18 @@
 
 pub(crate) mod allocation_history;
 pub(crate) mod backlog;
-pub mod base_delay;
+pub(crate) mod base_delay;
 pub(crate) mod drain;
 pub(crate) mod feedback_timeout;
-pub mod filters;
+pub(crate) mod filters;
 pub(crate) mod least_queued;
 pub(crate) mod least_window;
 pub(crate) mod loss_detection;
-pub mod loss_intervals;
-pub mod loss_reports;
+pub(crate) mod loss_intervals;
+pub(crate) mod loss_reports;
 pub(crate) mod number_gate;
 pub(crate) mod path_step;
-pub mod receive_rate;
+pub(crate) mod receive_rate;
 pub(crate) mod relative;
 pub(crate) mod room;
 pub(crate) mod rtt_estimate;

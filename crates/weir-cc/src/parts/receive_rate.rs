@@ -15,7 +15,7 @@ const ROOM: usize = 512;
 /// does not count itself. Its bytes were on their way before the measured time began. The rate is neither too low
 /// at the start, nor too high.
 #[derive(Clone, Debug)]
-pub struct ReceiveRate {
+pub(crate) struct ReceiveRate {
     window: TimeDelta,
     packets: VecDeque<(ArrivalTime, DataSize)>,
     received: DataSize,
@@ -30,7 +30,7 @@ const LONG_AGO: ArrivalTime = ArrivalTime::from_nanos(i64::MIN);
 
 impl ReceiveRate {
     /// A meter over the last `window`; one that is not positive is taken as a nanosecond.
-    pub fn new(window: TimeDelta) -> Self {
+    pub(crate) fn new(window: TimeDelta) -> Self {
         Self {
             window: window.max(TimeDelta::from_nanos(1)),
             packets: VecDeque::with_capacity(ROOM),
@@ -43,13 +43,13 @@ impl ReceiveRate {
 
     /// Sets the window, from now on; one that is not positive is taken as a nanosecond. Packets forgotten by a
     /// shorter window do not count in a longer one, nor does the time in which they came.
-    pub fn set_window(&mut self, window: TimeDelta) {
+    pub(crate) fn set_window(&mut self, window: TimeDelta) {
         self.window = window.max(TimeDelta::from_nanos(1));
     }
 
     /// `size` has arrived `at`. A time before the newest one counts as the newest. A time further back than the
     /// window means that the clock was set back, and the meter begins anew.
-    pub fn on_arrival(&mut self, at: ArrivalTime, size: DataSize) {
+    pub(crate) fn on_arrival(&mut self, at: ArrivalTime, size: DataSize) {
         if self.first.is_some() && self.newest - at > self.window {
             self.restart();
         }
@@ -66,7 +66,7 @@ impl ReceiveRate {
     /// within the window. While less than a window has passed since the first packet, the time since that packet
     /// takes the window's place. This is at least one gap between packets, and noisy as long as it is no more than
     /// that.
-    pub fn rate(&mut self, now: ArrivalTime) -> Option<DataRate> {
+    pub(crate) fn rate(&mut self, now: ArrivalTime) -> Option<DataRate> {
         let first = self.first?;
         let now = now.max(self.newest);
         self.expire(now);

@@ -7,7 +7,7 @@
 //! Source: Rejaie, Handley, Estrin, "RAP: An end-to-end rate-based congestion control mechanism for realtime streams in
 //! the Internet", INFOCOM 1999, in the form of ns-2.35's RAP agent, whose constants these are. Blocks: the round-trip
 //! time with the timeout and the fine-grained factor, and [`Rap`], the gap. The receiver half is
-//! [`PacketFeedback`](crate::packet_feedback::PacketFeedback) ([`receiver`]). Every constant is in [`Config`].
+//! [`PacketFeedback`] ([`receiver`]). Every constant is in [`Config`].
 //!
 //! Deliberate divergences and readings:
 //!
@@ -46,7 +46,7 @@ use crate::config_error::ConfigError;
 use crate::packet_feedback::PacketFeedback;
 
 pub use config::Config;
-pub use sender::{GapRule, Rap};
+pub use sender::Rap;
 
 /// The receiver half: the fate of each packet at the configured interval.
 ///

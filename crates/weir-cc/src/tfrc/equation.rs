@@ -9,7 +9,7 @@ const BISECTIONS: u32 = 40;
 
 /// TCP's packets per round trip at the loss event rate `p` in (0, 1], with a retransmission timeout of `t_rto`
 /// round trips and `b` = 1: `X_Bps · R/s`. RFC 5348 §3.1.
-pub fn packets_per_rtt(p: f64, t_rto: f64, term: TimeoutTerm) -> f64 {
+pub(super) fn packets_per_rtt(p: f64, t_rto: f64, term: TimeoutTerm) -> f64 {
     let timeouts = 3.0 * libm::sqrt(3.0 * p / 8.0);
     let timeouts = match term {
         TimeoutTerm::Rfc5348 => timeouts,
@@ -19,7 +19,7 @@ pub fn packets_per_rtt(p: f64, t_rto: f64, term: TimeoutTerm) -> f64 {
 }
 
 /// The loss event rate at which TCP would send `packets` per round trip; at most 1. RFC 5348 §6.3.1.
-pub fn loss_event_rate(packets: f64, t_rto: f64, term: TimeoutTerm) -> f64 {
+pub(super) fn loss_event_rate(packets: f64, t_rto: f64, term: TimeoutTerm) -> f64 {
     let (mut low, mut high) = (libm::log(LEAST), 0.0);
     for _ in 0..BISECTIONS {
         let middle = f64::midpoint(low, high);

@@ -6,8 +6,8 @@
 //!
 //! Source: RFC 5348 (September 2008); [`Config::ns2`] has the choices of ns-2.35 that affect the steady state.
 //! Blocks: [`TfrcObserver`] (§5, §6) with its loss history, [`Tfrc`] (§4) with `X_recv_set`, the round-trip time
-//! and the data-limited intervals; the throughput equation (§3.1) and its inverse stand apart ([`packets_per_rtt`],
-//! [`loss_event_rate`]). Every constant is in [`Config`].
+//! and the data-limited intervals; the throughput equation (§3.1) and its inverse stand apart (`equation.rs`).
+//! Every constant is in [`Config`].
 //!
 //! Deliberate divergences and readings of what the RFC leaves open:
 //!
@@ -54,6 +54,5 @@ mod closed_loop;
 mod properties;
 
 pub use config::{Config, Increase, RetransmissionTimeout, TimeoutTerm};
-pub use equation::{loss_event_rate, packets_per_rtt};
 pub use receiver::TfrcObserver;
-pub use sender::{EquationRule, Tfrc};
+pub use sender::Tfrc;

@@ -1,16 +1,16 @@
 //! Window algorithms: reactions of a TCP-like sender's congestion window. The transport owns the [`Window`]; an
 //! algorithm only changes it.
 
-pub mod cubic;
-pub mod dctcp;
-pub mod highspeed;
-pub mod hystart;
-pub mod newreno;
+mod cubic;
+mod dctcp;
+mod highspeed;
+mod hystart;
+mod newreno;
 #[cfg(test)]
 mod properties;
 mod rounds;
 mod rules;
-pub mod westwood;
+mod westwood;
 
 use core::fmt::Debug;
 
@@ -20,10 +20,11 @@ use crate::time::SendTime;
 
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
-pub use highspeed::HighSpeed;
+pub use highspeed::{HighSpeed, Response as HighSpeedResponse};
+pub use hystart::{Config as HyStartConfig, HyStart};
 pub use newreno::NewReno;
 pub use rules::{Reduced, Rules};
-pub use westwood::Westwood;
+pub use westwood::{Estimator as WestwoodEstimator, Westwood};
 
 /// Least window after congestion, in segments (RFC 5681 §3.1 eq. (4), RFC 9438 §4.6).
 const MIN_SSTHRESH: f64 = 2.0;

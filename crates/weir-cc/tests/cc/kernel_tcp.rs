@@ -1,8 +1,7 @@
 //! CUBIC of Linux 6 on the acknowledgements that the kernel itself met, recorded on an emulated link.
 
 use weir_cc::SendTime;
-use weir_cc::window::hystart::{Config, HyStart};
-use weir_cc::window::{Ack, Cubic, Delivery, Window, WindowAlgorithm};
+use weir_cc::window::{Ack, Cubic, Delivery, HyStart, HyStartConfig, Window, WindowAlgorithm};
 use weir_units::TimeDelta;
 
 macro_rules! recorded {
@@ -44,7 +43,7 @@ struct Replay {
 
 impl Replay {
     fn new() -> Self {
-        let law = Cubic::linux_6(Some(HyStart::new(Config::linux())));
+        let law = Cubic::linux_6(Some(HyStart::new(HyStartConfig::linux())));
         let window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
         Self { law, window, sent: 10.0, acknowledged: 0.0 }
     }

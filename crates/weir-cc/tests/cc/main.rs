@@ -1,6 +1,5 @@
-//! The controllers against independent implementations, and the programs in their documentation.
+//! Window algorithms against the kernel's, the kit of tests, and the programs in the documentation.
 
-mod aiortc_kalman;
 mod examples;
 mod kernel_tcp;
 mod readme;

@@ -4,8 +4,9 @@ use std::io::Write;
 
 use comfy_table::{Cell, Color};
 use weir_study::experiments::{
-    ClaimResult, Count, Verdict, WordTable, classes_in_words, counts, numbers_in_words, summary,
+    ClaimResult, Count, WordTable, classes_in_words, counts, numbers_in_words, summary,
 };
+use weir_study::judge::Verdict;
 
 use crate::failure::Failure;
 use crate::table;
@@ -65,7 +66,7 @@ fn row(result: &ClaimResult) -> Vec<Cell> {
     let marks: String = result.marks().into_iter().flat_map(|mark| [" ", sign(mark)]).collect();
     let colour = match result.verdict {
         verdict if verdict.is_met() => Color::Green,
-        Verdict::Undecided => Color::Yellow,
+        Verdict::Open => Color::Yellow,
         _ => Color::Red,
     };
     let name = result.id.trim_start_matches(result.paper()).trim_start_matches('/');

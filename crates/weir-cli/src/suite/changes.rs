@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use comfy_table::{Cell, Color};
-use weir_study::suite::{self, Change, Changes, Direction, SuiteResult, Unlike, Verdict, figure};
+use weir_study::judge::{Direction, Verdict};
+use weir_study::suite::{self, Change, Changes, SuiteResult, Unlike, figure};
 
 use crate::failure::Failure;
 use crate::table;
@@ -89,7 +90,7 @@ pub(super) fn words(change: &Change) -> [String; 8] {
         (_, Verdict::Passed) => "passes",
         (_, Verdict::Missed) => "fails",
         (_, Verdict::Open) => "open",
-        (_, Verdict::NotJudged) => "not judged",
+        _ => "not judged",
     };
     let mean = |mean| figure(mean, None, change.limit, &change.unit);
     [

@@ -1,6 +1,7 @@
 //! Requirements on a suite's run: cases that have to pass, and their number.
 
-use weir_study::suite::{CaseResult, ControllerResult, Suite, SuiteResult, Verdict, Void};
+use weir_study::judge::Verdict;
+use weir_study::suite::{CaseResult, ControllerResult, Suite, SuiteResult};
 
 use crate::args::GateArgs;
 use crate::effective::each_once;
@@ -75,20 +76,19 @@ impl<'a> Gates<'a> {
 
     fn passes(&self, result: &ControllerResult) -> bool {
         match result.verdict() {
-            Verdict::Passed => true,
             Verdict::Open => self.allow_open,
             // Without any verdict, nothing is shown either.
-            Verdict::Missed | Verdict::NotJudged => false,
+            verdict => verdict.is_met(),
         }
     }
 }
 
 fn required_in_words(case: &CaseResult, own: &ControllerResult) -> String {
     if own.verdict() == Verdict::NotJudged {
-        let unmeasured = own.void(Void::NotJudged).join(", ");
+        let unmeasured = own.void(Verdict::NotJudged).join(", ");
         let why = if !unmeasured.is_empty() {
             format!("as its runs leave nothing to measure of {unmeasured}; let them last longer")
-        } else if own.void(Void::BeyondPhysics).is_empty() {
+        } else if own.void(Verdict::BeyondPhysics).is_empty() {
             "as not even the omniscient sender gets enough there in time; ask for something else".to_owned()
         } else {
             "as even the omniscient sender keeps to none of its limits; loosen them".to_owned()

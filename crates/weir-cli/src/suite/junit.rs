@@ -4,7 +4,8 @@ use std::io;
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
-use weir_study::suite::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict};
+use weir_study::judge::Verdict;
+use weir_study::suite::{CaseResult, CheckResult, ControllerResult, SuiteResult};
 
 use crate::terminal::printable;
 
@@ -66,15 +67,15 @@ fn test(writer: &mut Xml, suite: &str, case: &CaseResult, own: &ControllerResult
     let checks = lines.iter().map(|line| printable(line)).collect::<Vec<_>>().join("\n");
     let of_checks = |writer: &mut Xml| writer.write_event(Event::Text(BytesText::new(&checks)));
     element(writer, "testcase", &named, |writer| match own.verdict() {
-        Verdict::Passed => element(writer, "system-out", &[], of_checks),
-        verdict @ (Verdict::Open | Verdict::NotJudged) => {
-            let message = if verdict == Verdict::Open { format!("open: {decides}") } else { decides.clone() };
-            element(writer, "skipped", &[("message", message)], |_| Ok(()))?;
-            element(writer, "system-out", &[], of_checks)
-        }
+        verdict if verdict.is_met() => element(writer, "system-out", &[], of_checks),
         Verdict::Missed => {
             let message = [("message", decides.clone()), ("type", "missed".to_owned())];
             element(writer, "failure", &message, of_checks)
+        }
+        verdict => {
+            let message = if verdict == Verdict::Open { format!("open: {decides}") } else { decides.clone() };
+            element(writer, "skipped", &[("message", message)], |_| Ok(()))?;
+            element(writer, "system-out", &[], of_checks)
         }
     })
 }

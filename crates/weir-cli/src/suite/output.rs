@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use weir_scenario::registry::Registry;
-use weir_study::suite::{self, Changes, ControllerResult, Suite, SuiteResult, SuiteRun, Verdict};
+use weir_study::judge::Verdict;
+use weir_study::suite::{self, Changes, ControllerResult, Suite, SuiteResult, SuiteRun};
 
 use super::{LEADERS, LEADERS_HEAD, LEGEND, changes, junit, markdown};
 use crate::args::SuiteArgs;
@@ -269,10 +270,10 @@ fn matrix(out: &mut impl Write, title: &str, result: &SuiteResult) -> Result<(),
 fn cell(result: &ControllerResult) -> String {
     let verdict = result.verdict();
     let colour = match verdict {
-        Verdict::Passed => 32,
-        Verdict::Missed => 31,
+        Verdict::Missed | Verdict::TwoKinds => 31,
         Verdict::Open => 33,
-        Verdict::NotJudged => 0,
+        verdict if verdict.is_met() => 32,
+        _ => 0,
     };
     let words = terminal::printable(&result.in_words());
     format!("\u{1b}[{colour}m{}\u{1b}[0m {words}", verdict.mark())

@@ -110,6 +110,13 @@ fn the_schema_of_suites_is_printed() {
     let schema: Value = serde_json::from_str(&Place::new().weir("schema suite").stdout).unwrap();
     assert_eq!(schema["title"], "SuiteFile");
     assert!(schema["properties"].as_object().unwrap().contains_key("cases"));
+    // The schema of study files has both forms.
+    let study: Value = serde_json::from_str(&Place::new().weir("schema study").stdout).unwrap();
+    let row: Value = serde_json::from_str(&Place::new().weir("schema row").stdout).unwrap();
+    assert_eq!(study["$defs"]["SuiteFile"]["properties"], schema["properties"]);
+    assert_eq!(study["$defs"]["Row"]["properties"], row["properties"]);
+    let forms = ["SuiteFile", "Row"].map(|form| serde_json::json!({ "$ref": format!("#/$defs/{form}") }));
+    assert_eq!(study["anyOf"], serde_json::json!(forms));
 }
 
 #[test]
@@ -122,6 +129,41 @@ fn the_example_of_the_document_is_right() {
     place.write("lift.toml", GOOD);
     let outcome = place.weir("suite meetings.toml --runs 1 --case lift --quiet");
     assert!(outcome.stdout.lines().any(|line| line.starts_with("lift ")), "{}", outcome.stdout);
+}
+
+#[test]
+fn the_formulas_of_the_document_are_judged_shown_and_saved() {
+    let document = std::fs::read_to_string(crate::support::data().join("../docs/suites.md")).unwrap();
+    let (_, section) = document.split_once("### A formula as a check").unwrap();
+    let example = section.split("```toml\n").nth(1).and_then(|text| text.split("```").next()).unwrap();
+    let place = Place::new();
+    place.write("queue.toml", example);
+    let run = "suite queue.toml --controller nada --runs 1 --quiet";
+    let outcome = place.weir(&format!("{run} --save base.json"));
+    assert!(outcome.stdout.lines().any(|line| line.starts_with("steady ")), "{}", outcome.stdout);
+    let page = place.read("weir-out/suite-queue/suite.html");
+    let saved: Value = serde_json::from_str(&place.read("base.json")).unwrap();
+    let checks = saved["cases"][0]["controllers"][0]["checks"].as_array().unwrap();
+    for (check, name) in checks.iter().zip(["queue beyond omniscient", "steadiness"]) {
+        assert!(check["name"] == name && page.contains(name), "{check}");
+        assert!(check["mean"].is_number() && check["of"].as_str().unwrap().contains("run:"), "{check}");
+        assert!(["passed", "missed"].contains(&check["verdict"].as_str().unwrap()), "{check}");
+    }
+    let reference = &saved["cases"][0]["omniscient"]["checks"];
+    assert_eq!(reference[0]["mean"], 0.0, "the omniscient sender against itself");
+    assert_ne!(reference[1]["mean"], checks[1]["mean"]);
+    let same = place.weir(&format!("{run} --json --baseline base.json"));
+    assert_eq!(same.stdout, place.read("base.json"));
+    place.write("queue.toml", &example.replace("1 - variation", "2 - variation"));
+    let other = place.try_weir(&format!("{run} --json --baseline base.json"));
+    assert_eq!(other.code, Some(2));
+    assert!(other.stderr.contains("the formula of another suite"), "{}", other.stderr);
+    place.write("queue.toml", &example.replace("omniscient:", "gcc:"));
+    let wrong = place.try_weir(run);
+    assert_eq!(wrong.code, Some(2));
+    for part in ["queue.toml:9:6", "there is no run `gcc`", "`run` and `omniscient`"] {
+        assert!(wrong.stderr.contains(part), "`{part}` is not said: {}", wrong.stderr);
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod circles;
 mod differences;
 mod modules;
+mod public_items;
 mod tokens;
 mod words;
 

@@ -1,7 +1,7 @@
 //! Sweep of a scenario from the command line, in place of a row's keys; each text is applied as it is.
 
-use super::formula::Formula;
 use super::values::GridPoint;
+use crate::judge::formula::Formula;
 use weir_form::{ScenarioError, Varied};
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Scenario;

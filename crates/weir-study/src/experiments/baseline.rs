@@ -1,12 +1,13 @@
 //! Comparison of claims with earlier verdicts, to find claims that are no longer met.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::judge::Verdict;
 use super::results::ClaimResult;
+use crate::judge::Verdict;
+use crate::judge::baseline::{BaselineError, Direction, Entry, changed};
 use weir_form::{MOST_PRINTED, text_of};
 
 /// Verdicts of an earlier run.
@@ -31,24 +32,14 @@ pub struct Lost {
     pub is: Option<Verdict>,
 }
 
-/// Error: the file has no verdicts to compare with.
-#[derive(Debug, thiserror::Error)]
-#[error("{path}: no verdicts of claims: {problem}; give a file that `weir reproduce --json` printed")]
-pub struct VerdictBaselineError {
-    /// Path of the file.
-    pub path: PathBuf,
-    /// Reason why it has no verdicts.
-    pub problem: String,
-}
-
 impl VerdictBaseline {
     /// Reads the claims of a file: the output of `--json`, or an array with an object for each claim. Only `id` and
     /// `verdict` are read.
     ///
     /// # Errors
     /// The file cannot be read, has no verdicts, or is of changed rows.
-    pub fn read(path: &Path) -> Result<Self, VerdictBaselineError> {
-        let error = |problem: String| VerdictBaselineError { path: path.to_owned(), problem };
+    pub fn read(path: &Path) -> Result<Self, BaselineError> {
+        let error = |problem: String| BaselineError::Claims { path: path.display().to_string(), problem };
         let text = text_of(path, MOST_PRINTED).map_err(|source| error(source.to_string()))?;
         let mut whole: Value = serde_json::from_str(&text).map_err(|source| error(source.to_string()))?;
         if whole.pointer("/provenance/changed").is_some() {
@@ -61,15 +52,16 @@ impl VerdictBaseline {
     /// Claims that were met and are not met in `results`. Rows (`PAPER/ROW`) count if they are `asked` for, whether
     /// they still exist or not.
     pub fn lost(&self, asked: impl Fn(&str) -> bool, results: &[ClaimResult]) -> Vec<Lost> {
-        let of_rows = |earlier: &&Earlier| {
-            earlier.verdict.is_met() && earlier.id.rsplit_once('/').is_some_and(|(row, _)| asked(row))
+        let lost = |Earlier { id, verdict }: &Earlier| {
+            let now = results.iter().find(|result| result.id == *id).map(|result| result.verdict);
+            let of = |verdict: Verdict| Entry::of_verdict(verdict.is_met());
+            // A claim that no row has any more is not met.
+            let now_is = now.map_or(Entry::of_verdict(false), of);
+            let is_asked = id.rsplit_once('/').is_some_and(|(row, _)| asked(row));
+            let is_worse = changed(&of(*verdict), &now_is).0 == Some(Direction::Worse);
+            (is_asked && is_worse).then(|| Lost { id: id.clone(), was: *verdict, is: now })
         };
-        let now = |id: &str| results.iter().find(|result| result.id == id).map(|result| result.verdict);
-        let lost = self.0.iter().filter(of_rows).map(|earlier| {
-            let Earlier { id, verdict } = earlier.clone();
-            Lost { is: now(&id), id, was: verdict }
-        });
-        lost.filter(|lost| !lost.is.is_some_and(Verdict::is_met)).collect()
+        self.0.iter().filter_map(lost).collect()
     }
 }
 
@@ -99,12 +91,12 @@ mod tests {
         let now = [
             result("paper/row/kept", Verdict::Better),
             result("paper/row/other", Verdict::TwoKinds),
-            result("paper/row/open", Verdict::NotReproduced),
+            result("paper/row/open", Verdict::Missed),
         ];
         let lost = VerdictBaseline::read(&path).unwrap().lost(|row| row == "paper/row", &now);
         let of = |id: &str, was, is| Lost { id: format!("paper/row/{id}"), was, is };
         let expected =
-            [of("other", Verdict::Reproduced, Some(Verdict::TwoKinds)), of("gone", Verdict::Tested, None)];
+            [of("other", Verdict::Passed, Some(Verdict::TwoKinds)), of("gone", Verdict::Tested, None)];
         assert_eq!(lost, expected);
         // The lost claims include those of a row that has been removed.
         let all = VerdictBaseline::read(&path).unwrap().lost(|_| true, &now);

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::catalogue::TEMPLATES;
-use super::formula::{Formula, Harvested, Known, Leaf, evaluate, fill};
 use super::read::{Experiment, Setting};
 use super::row::Source;
 use super::values::GridPoint;
+use crate::judge::formula::{Formula, Harvested, Known, Leaf, evaluate, fill};
 use weir_form::{KeyPath, Problem, ScenarioError, advice};
 use weir_measure::metrics::MeasurePlan;
 use weir_scenario::scenario::{Named, Scenario};

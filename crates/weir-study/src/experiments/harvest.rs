@@ -1,22 +1,12 @@
 //! Values taken from runs.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-
 use super::cases::{Case, CaseSource, scenario};
-use super::formula::{Harvested, Leaf};
-use super::paths;
+use crate::judge::Harvest;
+use crate::judge::formula::{Harvested, Leaf};
 use crate::runs::{Ran, RunError, Store, Task, kept_or_made, key};
 use weir_import::traces::TraceStore;
-use weir_measure::metrics::Recording;
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
-
-/// Values taken from a run, by path.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Harvest(BTreeMap<String, Harvested>);
 
 /// Values taken from the runs of each case.
 pub(super) struct Harvests<'c> {
@@ -38,7 +28,7 @@ impl<'c> Harvests<'c> {
     /// Value at `path` in the run of a seed, counted from zero.
     pub(super) fn get(&self, case: usize, seed: usize, path: &str) -> Option<&Harvested> {
         let seed = if self.is_drawn(case) { seed } else { 0 };
-        self.taken[case].get(seed)?.0.get(path)
+        self.taken[case].get(seed)?.get(path)
     }
 
     /// Whether the runs of a case differ from seed to seed.
@@ -64,7 +54,7 @@ impl Case<'_> {
                 let name = || key(entry.name(), format_args!("{set:?}\n{seed}\n{:?}", self.paths));
                 kept_or_made(store.keeps().then(name), store, || {
                     let results = entry.run(set, Some(seed))?;
-                    Ok(self.harvest(|path| paths::harvest(path, &results, None)))
+                    Ok(Harvest::of(&self.paths, &results, None))
                 })
             }
         }
@@ -81,14 +71,9 @@ impl Case<'_> {
         let options = RunOptions { seed, controller: None, series };
         let folding = format!("{:?}", self.paths);
         let task = Task { folding, ..Task::new("run".to_owned(), scenario, options) };
-        task.make(traces, store, |ran: Ran| {
-            let metrics = paths::printed(&ran.measured.metrics);
-            let series = ran.measured.series.map(Recording::whole).transpose().map_err(RunError::Series)?;
-            Ok(self.harvest(|path| paths::harvest(path, &metrics, series.as_ref())))
+        task.make(traces, store, |mut ran: Ran| {
+            let series = ran.measured.series.take();
+            Harvest::of_run(&self.paths, &ran.measured.metrics, series).map_err(RunError::Series)
         })
-    }
-
-    fn harvest(&self, take: impl Fn(&str) -> Option<Harvested>) -> Harvest {
-        Harvest(self.paths.iter().filter_map(|path| Some((path.clone(), take(path)?))).collect())
     }
 }

@@ -6,6 +6,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use super::claim::{Direction, Order, Range, Side};
+use crate::judge::Verdict;
 use weir_measure::results::Value;
 use weir_measure::results::stats::{Estimate, Kind, mean, sample_sd};
 
@@ -13,52 +14,6 @@ use weir_measure::results::stats::{Estimate, Kind, mean, sample_sd};
 const RUNS_INSIDE: f64 = 0.7;
 /// … or on the claimed side.
 const RUNS_ON_THE_SIDE: f64 = 0.8;
-
-/// Verdict on a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Verdict {
-    /// The mean and most runs lie in the range, or an order holds beyond chance.
-    #[serde(rename = "reproduced")]
-    Reproduced,
-    /// The value is better than the paper's, at no more delay and no more loss.
-    #[serde(rename = "better than the paper")]
-    Better,
-    /// A test shows the mechanism.
-    #[serde(rename = "tested")]
-    Tested,
-    /// The runs do not decide.
-    #[serde(rename = "undecided")]
-    Undecided,
-    /// The mean lies in the range and too few runs do: the runs inside and outside are of two kinds.
-    #[serde(rename = "not reproduced (two kinds of runs)", alias = "not reproduced (runs scatter)")]
-    TwoKinds,
-    /// The mean lies outside of the range, or the order does not hold.
-    #[serde(rename = "not reproduced")]
-    NotReproduced,
-}
-
-impl Verdict {
-    /// All verdicts.
-    pub const ALL: [Self; 6] =
-        [Self::Reproduced, Self::Better, Self::Tested, Self::Undecided, Self::TwoKinds, Self::NotReproduced];
-
-    /// Name of the verdict in the output.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Reproduced => "reproduced",
-            Self::Better => "better than the paper",
-            Self::Tested => "tested",
-            Self::Undecided => "undecided",
-            Self::TwoKinds => "not reproduced (two kinds of runs)",
-            Self::NotReproduced => "not reproduced",
-        }
-    }
-
-    /// Whether the claim is met.
-    pub const fn is_met(self) -> bool {
-        matches!(self, Self::Reproduced | Self::Better | Self::Tested)
-    }
-}
 
 /// Measured value at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,9 +67,9 @@ impl Judged {
         let measured = Measured::of(runs);
         let inside = share(runs, |value| range.has(value));
         let verdict = match measured.mean {
-            Some(mean) if range.has(mean) && inside >= RUNS_INSIDE => Verdict::Reproduced,
+            Some(mean) if range.has(mean) && inside >= RUNS_INSIDE => Verdict::Passed,
             Some(mean) if range.has(mean) => Verdict::TwoKinds,
-            _ => Verdict::NotReproduced,
+            _ => Verdict::Missed,
         };
         Self {
             verdict,
@@ -148,11 +103,11 @@ impl Judged {
         // The order holds if the worse end of the interval and most runs lie on the claimed side. If even the better
         // end lies on the other side, it does not hold; else the runs do not decide.
         let verdict = match Estimate::of(&known(runs)) {
-            None => Verdict::NotReproduced,
+            None => Verdict::Missed,
             Some(Estimate { mean, half_width, .. }) => match half_width {
-                Some(half) if holds(mean - sign * half) && inside >= RUNS_ON_THE_SIDE => Verdict::Reproduced,
-                Some(half) if above(mean + sign * half) < 0.0 => Verdict::NotReproduced,
-                _ => Verdict::Undecided,
+                Some(half) if holds(mean - sign * half) && inside >= RUNS_ON_THE_SIDE => Verdict::Passed,
+                Some(half) if above(mean + sign * half) < 0.0 => Verdict::Missed,
+                _ => Verdict::Open,
             },
         };
         Self { verdict, measured, inside, margin: measured.mean.map_or(f64::NEG_INFINITY, above) }
@@ -215,12 +170,12 @@ pub(super) fn together(places: &[Verdict], share: f64) -> Verdict {
     // Verdicts are ordered from the best to the worst.
     let so_good = |worst: Verdict| places.iter().filter(|&&verdict| verdict <= worst).count() >= needed;
     if places.is_empty() {
-        return Verdict::NotReproduced;
+        return Verdict::Missed;
     }
     if so_good(Verdict::Better) {
         let better = places.contains(&Verdict::Better);
-        return if better { Verdict::Better } else { Verdict::Reproduced };
+        return if better { Verdict::Better } else { Verdict::Passed };
     }
-    let next = [Verdict::Undecided, Verdict::TwoKinds];
-    next.into_iter().find(|&worst| so_good(worst)).unwrap_or(Verdict::NotReproduced)
+    let next = [Verdict::Open, Verdict::TwoKinds];
+    next.into_iter().find(|&worst| so_good(worst)).unwrap_or(Verdict::Missed)
 }

@@ -1,10 +1,10 @@
 //! Table of `docs/reproduction.md`.
 
-use super::judge::Verdict;
 use super::overview::{self, WordTable, classes_in_words, numbers_in_words};
 use super::read::Experiment;
 use super::results::{ClaimResult, Count, counts};
 use super::trials::{TriedWords, tried_in_words};
+use crate::judge::Verdict;
 use weir_report::page::markdown_cell;
 
 /// Claims of these rows in a table per paper, with a summary above. Below are the causes of unmet claims, the figures
@@ -67,9 +67,9 @@ fn summary(counts: &[Count]) -> String {
             count.basis.words().to_owned(),
             count.met().to_string(),
             count.claims().to_string(),
-            of(Verdict::Undecided),
+            of(Verdict::Open),
             of(Verdict::TwoKinds),
-            of(Verdict::NotReproduced),
+            of(Verdict::Missed),
         ]));
     }
     text

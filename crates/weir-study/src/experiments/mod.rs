@@ -1,7 +1,7 @@
 //! Experiments as data: claims of papers, the runs that test them, and the verdicts.
 //!
 //! A row is a file `experiments/<paper>/<row>.toml`. Its keys are a scenario with settings, variants that are compared,
-//! sweeps, seeds, and claims. Each claim has its class, the paper's value, a [formula](formula) over the results, and
+//! sweeps, seeds, and claims. Each claim has its class, the paper's value, a formula over the results, and
 //! the accepted range. [`Reproduction`] plans the runs of many rows, makes each once, and judges.
 
 mod asked;
@@ -9,13 +9,11 @@ mod baseline;
 mod cases;
 mod catalogue;
 mod claim;
-mod formula;
 mod harvest;
 mod judge;
 mod markdown;
 mod named;
 mod overview;
-mod paths;
 mod plan;
 mod plots;
 mod provenance;
@@ -32,14 +30,14 @@ mod tests;
 mod trials;
 mod values;
 
-pub use baseline::{Lost, VerdictBaseline, VerdictBaselineError};
+pub use crate::judge::Harvest;
+pub use baseline::{Lost, VerdictBaseline};
 pub use catalogue::{ROWS, ShippedRow};
 pub use claim::{
     Better, Claim, Class, Direction, NoMore, Order, OverPlaces, OverSeeds, Range, Reported, Selection, Side,
     Trend,
 };
-pub use harvest::Harvest;
-pub use judge::{Measured, Verdict};
+pub use judge::Measured;
 pub use markdown::markdown;
 pub use named::open;
 pub use overview::{PaperSummary, WordTable, classes_in_words, numbers_in_words, summary};

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::claim::{Class, Reported};
-use super::judge::Verdict;
 use super::results::{Basis, ClaimResult, Count, counts};
+use crate::judge::Verdict;
 
 /// Greatest relative difference between a measured number and the paper's that counts as near.
 const NEAR: f64 = 0.2;
@@ -120,9 +120,9 @@ pub fn classes_in_words(papers: &[PaperSummary]) -> WordTable {
         let of = |verdict| counts().map(|count| count.of(verdict)).sum::<usize>();
         let rows = |of: fn(&RowCount) -> usize| papers.iter().map(|paper| of(&paper.rows)).sum::<usize>();
         let numbers = [
-            of(Verdict::Undecided),
+            of(Verdict::Open),
             of(Verdict::TwoKinds),
-            of(Verdict::NotReproduced),
+            of(Verdict::Missed),
             rows(|rows| rows.whole),
             rows(|rows| rows.in_part),
             rows(|rows| rows.none),
@@ -174,23 +174,23 @@ mod tests {
     }
 
     fn all() -> Vec<ClaimResult> {
-        use Verdict::{NotReproduced, Reproduced, Undecided};
+        use Verdict::{Missed, Open, Passed};
         let words = ClaimResult {
             reported: Some(Reported::Words("more".to_owned())),
-            ..number("one/a/words", Reproduced, 0.0, Some(1.0))
+            ..number("one/a/words", Passed, 0.0, Some(1.0))
         };
         vec![
-            number("one/a/near", Reproduced, 10.0, Some(12.0)),
-            number("one/a/far", Reproduced, 10.0, Some(12.1)),
+            number("one/a/near", Passed, 10.0, Some(12.0)),
+            number("one/a/far", Passed, 10.0, Some(12.1)),
             words,
-            number("one/b/missed", NotReproduced, -10.0, Some(-9.0)),
-            number("one/b/none", NotReproduced, 10.0, None),
-            ClaimResult::unmeasured("one/c/order", Class::Exact, Reproduced),
-            ClaimResult::unmeasured("one/c/open", Class::Exact, Undecided),
+            number("one/b/missed", Missed, -10.0, Some(-9.0)),
+            number("one/b/none", Missed, 10.0, None),
+            ClaimResult::unmeasured("one/c/order", Class::Exact, Passed),
+            ClaimResult::unmeasured("one/c/open", Class::Exact, Open),
             // A derived value is no number of the paper, and a claim reported beside others is not counted.
-            ClaimResult { derived: true, ..number("two/a/derived", Reproduced, 1.0, Some(1.0)) },
-            ClaimResult { beside: true, ..number("two/a/beside", NotReproduced, 1.0, Some(1.0)) },
-            ClaimResult { beside: true, ..number("two/b/alone", NotReproduced, 1.0, Some(1.0)) },
+            ClaimResult { derived: true, ..number("two/a/derived", Passed, 1.0, Some(1.0)) },
+            ClaimResult { beside: true, ..number("two/a/beside", Missed, 1.0, Some(1.0)) },
+            ClaimResult { beside: true, ..number("two/b/alone", Missed, 1.0, Some(1.0)) },
         ]
     }
 

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cases::{Case, CaseSource, parameters, scenario};
 use super::claim::{Claim, Selection};
-use super::formula::{Formula, Leaf};
 use super::plots::{is_drawn, needed};
 use super::read::{Experiment, plot_path};
 use super::values::GridPoint;
-use weir_form::{KeyPath, Problem, ScenarioError, advice};
+use crate::judge::formula::{Formula, Leaf};
+use crate::judge::paths::missing;
+use weir_form::{KeyPath, ScenarioError};
 use weir_import::traces::TraceStore;
-use weir_measure::metrics::{FlowPlan, MeasurePlan};
+use weir_measure::metrics::MeasurePlan;
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
 use weir_theory::analysis;
@@ -299,44 +300,4 @@ fn places(experiment: &Experiment, extent: Extent) -> Vec<GridPoint> {
         places = places.iter().flat_map(|place| values.iter().map(|&value| with(place, value))).collect();
     }
     places
-}
-
-/// Error if a flow, link or window that the path names does not exist.
-fn missing(plan: &MeasurePlan, leaf: &Leaf, at: &KeyPath) -> Option<Problem> {
-    let parts: Vec<&str> = leaf.path.split('.').collect();
-    let unnamed = missing_name(plan, leaf, &parts, at);
-    unnamed.or_else(|| missing_signal(plan, leaf, &parts, at))
-}
-
-/// Error if no matching flow has a signal of this name.
-fn missing_signal(plan: &MeasurePlan, leaf: &Leaf, parts: &[&str], at: &KeyPath) -> Option<Problem> {
-    let ["series", "flows", flow, side, signal, _] = parts else { return None };
-    let meant = |name: &str| flow.strip_suffix('*').map_or(*flow == name, |head| name.starts_with(head));
-    let of = |flow: &'_ FlowPlan| {
-        if *side == "sender" { flow.sender_signals.clone() } else { flow.receiver_signals.clone() }
-    };
-    let names: Vec<String> = plan.flows.iter().filter(|flow| meant(&flow.name)).flat_map(of).collect();
-    (!names.iter().any(|name| name == signal)).then(|| {
-        let message = format!("in {} `{flow}` has no signal `{signal}` at its {side}", leaf.variant);
-        Problem::value(at, message).help(advice(signal, names.iter().map(String::as_str)))
-    })
-}
-
-fn missing_name(plan: &MeasurePlan, leaf: &Leaf, parts: &[&str], at: &KeyPath) -> Option<Problem> {
-    parts.windows(2).find_map(|pair| {
-        let names: Vec<&str> = match pair[0] {
-            "flows" => plan.flows.iter().map(|flow| flow.name.as_str()).collect(),
-            "links" => plan.links.iter().map(|link| link.name.as_str()).collect(),
-            "windows" => plan.windows.iter().map(|window| window.name.as_str()).collect(),
-            _ => return None,
-        };
-        let found = match pair[1].strip_suffix('*') {
-            Some(head) => names.iter().any(|name| name.starts_with(head)),
-            None => names.contains(&pair[1]),
-        };
-        (!found).then(|| {
-            let message = format!("in {} there is no `{}` among its {}", leaf.variant, pair[1], pair[0]);
-            Problem::value(at, message).help(advice(pair[1], names))
-        })
-    })
 }

@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use super::cases::Case;
 use super::catalogue::is_known_test;
 use super::claim::{Claim, Order, OverPlaces, OverSeeds, Range};
-use super::formula::{Formula, Leaf};
-use super::harvest::{Harvest, Harvests};
-use super::judge::{Judged, Verdict, needed, together};
+use super::harvest::Harvests;
+use super::judge::{Judged, needed, together};
 use super::plan::{Extent, Plan, PlannedRow, is_claimed};
 use super::plots::{self, PlotResult};
 use super::read::{Experiment, Formulas};
 use super::results::{Accepted, ClaimResult, PlaceResult};
 use super::table::Table;
 use super::values::{GridPoint, Runs};
+use crate::judge::Harvest;
+use crate::judge::Verdict;
+use crate::judge::formula::{Formula, Leaf};
 use crate::runs::{RunError, Runner, Shard, Shardable, Store};
 use weir_form::ScenarioError;
 use weir_import::traces::TraceStore;
@@ -196,7 +198,7 @@ impl RanRow<'_> {
             [] => together(&verdicts, claim.share),
             tests if tests.iter().all(|test| is_known_test(test)) => Verdict::Tested,
             // Unknown tests may be missing or not run, so that the claim stays undecided.
-            _ => Verdict::Undecided,
+            _ => Verdict::Open,
         };
         let mut worst_last: Vec<&Judged> = judged.iter().map(|own| &own.judged).collect();
         worst_last.sort_by(|a, b| a.verdict.cmp(&b.verdict).then_with(|| b.margin.total_cmp(&a.margin)));

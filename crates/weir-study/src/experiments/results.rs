@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::claim::{Class, Range, Reported};
-use super::judge::{Measured, Verdict};
+use super::judge::Measured;
+use crate::judge::Verdict;
 use weir_measure::results::Value;
 use weir_measure::results::stats::kinds_in_words;
 

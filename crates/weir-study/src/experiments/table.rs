@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::formula::{Harvested, Leaf};
 use super::harvest::Harvests;
 use super::plan::PlannedRow;
 use super::read::Formulas;
+use crate::judge::formula::{Harvested, Leaf};
 use weir_report::parquet;
 
 /// Numbers of a row with a grid: a line for each seed at each point.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::catalogue::TEMPLATES;
 use super::named::select;
 use super::*;
+use crate::judge::Verdict;
 use crate::runs::{NoStore, Shardable as _};
 use weir_import::traces::TraceStore;
 
@@ -162,7 +163,7 @@ fn results(text: &str, extent: Extent) -> Vec<ClaimResult> {
 fn claims_are_judged_by_runs() {
     let results = results(SMALL, Extent { runs: Some(2), ..Extent::default() });
     let verdicts: Vec<Verdict> = results.iter().map(|result| result.verdict).collect();
-    assert_eq!(verdicts, [Verdict::Reproduced, Verdict::Reproduced, Verdict::NotReproduced]);
+    assert_eq!(verdicts, [Verdict::Passed, Verdict::Passed, Verdict::Missed]);
     assert_eq!(results[1].id, "paper/row/double");
     assert!((results[1].measured.unwrap().mean.unwrap() - 2.0).abs() < 0.05);
     assert!((results[2].measured.unwrap().mean.unwrap() - 1.25).abs() < 0.05);
@@ -299,8 +300,8 @@ fn a_test_of_which_nothing_is_known_shows_nothing() {
         results(&format!("{SMALL}\n{claim}"), Extent { runs: Some(1), ..Extent::default() })[3].verdict
     };
     assert_eq!(verdict(&test), Verdict::Tested);
-    assert_eq!(verdict("weir_cc::no::such_test"), Verdict::Undecided);
-    assert_eq!(verdict("EXACT"), Verdict::Undecided, "a word that rows have elsewhere");
+    assert_eq!(verdict("weir_cc::no::such_test"), Verdict::Open);
+    assert_eq!(verdict("EXACT"), Verdict::Open, "a word that rows have elsewhere");
 }
 
 #[test]
@@ -335,10 +336,10 @@ fn an_order_that_equal_values_meet_is_shown_by_its_margin() {
         let result = results(&text, Extent { runs: Some(2), ..Extent::default() }).swap_remove(0);
         (result.verdict, result.accepted_in_words())
     };
-    assert_eq!(judged("order = \"above\""), (Verdict::Undecided, "> 0".to_owned()));
-    assert_eq!(judged("order = \"not-below\""), (Verdict::Reproduced, "≥ 0".to_owned()));
-    assert_eq!(judged("order = \"not-above\"\nmargin = 0.5"), (Verdict::Reproduced, "≤ 0.5".to_owned()));
-    assert_eq!(judged("order = \"not-below\"\nmargin = 0.5"), (Verdict::Reproduced, "≥ -0.5".to_owned()));
+    assert_eq!(judged("order = \"above\""), (Verdict::Open, "> 0".to_owned()));
+    assert_eq!(judged("order = \"not-below\""), (Verdict::Passed, "≥ 0".to_owned()));
+    assert_eq!(judged("order = \"not-above\"\nmargin = 0.5"), (Verdict::Passed, "≤ 0.5".to_owned()));
+    assert_eq!(judged("order = \"not-below\"\nmargin = 0.5"), (Verdict::Passed, "≥ -0.5".to_owned()));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::formula::{Formula, Harvested, Known, Leaf, value};
+use crate::judge::formula::{Formula, Harvested, Known, Leaf, value};
 use weir_measure::results::Value;
 
 /// Place on the sweeps of a row: a value for each axis.

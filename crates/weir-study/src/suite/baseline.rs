@@ -1,37 +1,24 @@
 //! Comparison of a result with an earlier one: regressions and improvements.
 
-mod saved;
 #[cfg(test)]
 mod tests;
 
 use std::path::Path;
 
 use super::cases::Case;
-use super::check::QUEUE_WAIT;
-use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict};
-use super::run::{SuiteError, SuiteRequest};
-use weir_form::{MOST_PRINTED, TextError, text_of};
+use super::quantity::Quantity;
+use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult};
+use super::run::SuiteRequest;
+use crate::judge::Verdict;
+use crate::judge::baseline::{BaselineError, Direction, Entry, changed};
+use weir_form::{MOST_PRINTED, text_of};
 use weir_import::traces::TraceStore;
-use weir_measure::results::stats::{Estimate, paired_difference};
+use weir_measure::results::stats::Estimate;
 use weir_scenario::compile::TraceUse;
-
-pub use saved::compare_saved;
-
-/// Smallest share of the limit by which a mean has to change; a smaller change does not count, however sure it is.
-const NOTHING: f64 = 0.01;
+use weir_scenario::scenario::Candidate;
 
 /// Name of the run that a base is compared with, unless that is another file.
 const THIS_RUN: &str = "this run";
-
-/// Direction in which a check changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// The 95 % interval of the paired differences lies on the good side of zero, or fewer runs lack a value.
-    Better,
-    /// Regression. The interval lies on the bad side, more runs lack a value, or the mean of a check no longer keeps to
-    /// the limit. The last holds whether the new verdict is open or not.
-    Worse,
-}
 
 /// A check that changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,136 +108,40 @@ impl Changes {
     }
 }
 
-/// Reason why two results cannot be compared.
-#[derive(Debug, thiserror::Error)]
-pub enum BaselineError {
-    /// The file cannot be read.
-    #[error("{path}: cannot be read: {source}; `--save` writes such a file")]
-    Unreadable {
-        /// Path of the file.
-        path: String,
-        /// Error on reading it.
-        source: TextError,
-    },
-    /// The file is no result of a suite.
-    #[error("{path}:{line}:{column}: not a saved result of a suite: {problem}; `--save` writes such a file")]
-    Malformed {
-        /// Path of the file.
-        path: String,
-        /// Line of the error.
-        line: usize,
-        /// Column of the error.
-        column: usize,
-        /// Description of the error.
-        problem: String,
-    },
-    /// The file is the result of another suite.
-    #[error("{path}: is a result of the suite `{found}`, not of `{wanted}`")]
-    OtherSuite {
-        /// Path of the file.
-        path: String,
-        /// Suite of the file.
-        found: String,
-        /// The suite that was run.
-        wanted: String,
-    },
-    /// The file was made with other seeds; only runs of the same seeds can be compared in pairs.
-    #[error("{path}: was saved with {found}, and {other} has {wanted}; give the same --runs and --seed")]
-    OtherSeeds {
-        /// Path of the file.
-        path: String,
-        /// Seeds of the file, in words.
-        found: String,
-        /// Name of the other result: `this run`, or another file.
-        other: String,
-        /// Seeds of the other result, in words.
-        wanted: String,
-    },
-    /// A check of the file differs from that of this run, or lacks values for some seeds.
-    #[error("{path}: {check}: {problem}")]
-    Check {
-        /// Path of the file.
-        path: String,
-        /// Name of the check: `case/controller/check`.
-        check: String,
-        /// Description of the error, and of what would be right.
-        problem: String,
-    },
-    /// A case was run over other traces.
-    #[error(
-        "{path}: {case} was saved with {found}, and {other} has {wanted}; the traces of --data have to be the same"
-    )]
-    OtherTraces {
-        /// Path of the file.
-        path: String,
-        /// The case.
-        case: String,
-        /// Traces of the file, in words.
-        found: String,
-        /// Name of the other result: `this run`, or another file.
-        other: String,
-        /// Traces of the other result, in words.
-        wanted: String,
-    },
-    /// The two results have no check in common.
-    #[error("{path}: has no check of the cases and controllers of {other}; it has {found}{remedy}")]
-    NothingInCommon {
-        /// Path of the file.
-        path: String,
-        /// Name of the other result: `this run`, or another file.
-        other: String,
-        /// Contents of the file, in words.
-        found: String,
-        /// Advice where one of the two results is of a sweep and therefore has other cases; else empty.
-        remedy: &'static str,
-    },
-    /// The traces of this run cannot be determined.
-    #[error(transparent)]
-    Run(#[from] SuiteError),
-}
-
 impl SuiteResult {
     /// Reads a saved result that can be compared with the result of `request` over the traces of `store`.
     ///
     /// # Errors
     /// No such file, another form, another suite, other seeds, checks or traces, or no check in common.
     pub fn read(path: &Path, request: &SuiteRequest<'_>, store: &TraceStore) -> Result<Self, BaselineError> {
-        let (suite, seeds) = (&request.suite.name, request.seeds);
-        let name = || path.display().to_string();
-        let other = THIS_RUN.to_owned();
         let result = Self::load(path)?;
-        if result.suite != *suite {
-            let (found, wanted) = (result.suite, suite.clone());
-            return Err(BaselineError::OtherSuite { path: name(), found, wanted });
-        }
-        if result.seeds != seeds {
-            let (found, wanted) = (seeds_in_words(&result.seeds), seeds_in_words(seeds));
-            return Err(BaselineError::OtherSeeds { path: name(), found, other, wanted });
-        }
-        if let Some((check, problem)) = result.wrong_check(request) {
-            return Err(BaselineError::Check { path: name(), check, problem });
-        }
-        let selected = request.selected();
-        let in_common = |(case, controller, check): (&str, &str, &CheckResult)| {
-            let same = |own: &&&Case| own.name == case && own.checks.iter().any(|c| c.name == check.name);
-            request.controllers.iter().any(|own| own.name == controller)
-                && selected.iter().any(|own| same(&own))
-        };
-        if !result.checks().any(in_common) {
-            let found = result.in_words();
-            let now = selected.iter().map(|case| (case.name.as_str(), case.swept.is_some()));
-            let remedy = result.remedy(now);
-            return Err(BaselineError::NothingInCommon { path: name(), other, found, remedy });
-        }
-        for (case, traces) in selected.iter().zip(request.traces(store)?) {
-            let Some(saved) = result.case(&case.name) else { continue };
-            let (found, wanted) = (traces_in_words(&saved.traces), traces_in_words(&traces));
-            if found != wanted {
-                let case = case.name.clone();
-                return Err(BaselineError::OtherTraces { path: name(), case, found, other, wanted });
-            }
-        }
+        comparable((&path.display().to_string(), &result), (THIS_RUN, &Self::expected(request, store)?))?;
         Ok(result)
+    }
+
+    /// Result of `request` before its runs: checks without values.
+    fn expected(request: &SuiteRequest<'_>, store: &TraceStore) -> Result<Self, BaselineError> {
+        let seeds = request.seeds.to_vec();
+        let case = |(case, traces): (&Case, Vec<TraceUse>)| {
+            let check = |check| CheckResult::new(check, vec![None; seeds.len()]);
+            let controller = |own: &Candidate| ControllerResult {
+                name: own.name.clone(),
+                law: String::new(),
+                checks: case.checks.iter().map(check).collect(),
+                viewed: Vec::new(),
+            };
+            CaseResult {
+                name: case.name.clone(),
+                title: String::new(),
+                swept: case.swept.clone(),
+                traces,
+                controllers: request.controllers.iter().map(controller).collect(),
+                ranking: None,
+                omniscient: None,
+            }
+        };
+        let cases = request.selected().into_iter().zip(request.traces(store)?).map(case).collect();
+        Ok(Self { suite: request.suite.name.clone(), seeds: seeds.clone(), skip_rule: String::new(), cases })
     }
 
     /// Reads a saved result of any suite.
@@ -286,26 +177,6 @@ impl SuiteResult {
         case.controllers.iter().find(|own| own.name == controller)
     }
 
-    /// First check that differs from the one of `request`, and a description of the difference.
-    fn wrong_check(&self, request: &SuiteRequest<'_>) -> Option<(String, String)> {
-        let problem = |case: &str, check: &CheckResult| {
-            if let Some(problem) = self.lacks_values(check) {
-                return Some(problem);
-            }
-            let case = request.suite.case(case)?;
-            let now = case.checks.iter().find(|now| now.name == check.name)?;
-            if (now.limit, now.unit) == (check.limit(), &check.unit) {
-                return None;
-            }
-            let (found, wanted) =
-                (check.limit_in_words(), CheckResult::new(now, Vec::new()).limit_in_words());
-            Some(format!("was saved with the limit {found}, which is {wanted} now; save it anew"))
-        };
-        self.checks().find_map(|(case, controller, check)| {
-            Some((format!("{case}/{controller}/{}", check.name), problem(case, check)?))
-        })
-    }
-
     /// Error if `check` does not have one value for each seed.
     fn lacks_values(&self, check: &CheckResult) -> Option<String> {
         let (values, seeds) = (check.values.len(), self.seeds.len());
@@ -336,6 +207,84 @@ impl SuiteResult {
             cases => format!("{} under {}", cases.join(", "), controllers.join(", ")),
         }
     }
+}
+
+/// Error if the result `before` cannot be compared with `now`; each comes with its name.
+fn comparable(
+    (path, before): (&str, &SuiteResult),
+    (other, now): (&str, &SuiteResult),
+) -> Result<(), BaselineError> {
+    let (path, other) = (path.to_owned(), other.to_owned());
+    if before.suite != now.suite {
+        let (found, wanted) = (before.suite.clone(), now.suite.clone());
+        return Err(BaselineError::OtherSuite { path, found, wanted });
+    }
+    if before.seeds != now.seeds {
+        let (found, wanted) = (seeds_in_words(&before.seeds), seeds_in_words(&now.seeds));
+        return Err(BaselineError::OtherSeeds { path, found, other, wanted });
+    }
+    for (path, result) in [(&path, before), (&other, now)] {
+        for (case, controller, check) in result.checks() {
+            if let Some(problem) = result.lacks_values(check) {
+                let check = format!("{case}/{controller}/{}", check.name);
+                return Err(BaselineError::Check { path: path.clone(), check, problem });
+            }
+        }
+    }
+    for (case, controller, check) in now.checks() {
+        let Some(earlier) = before.find(case, controller).and_then(|own| own.check(&check.name)) else {
+            continue;
+        };
+        if let Some(problem) = other_requirement(earlier, check, &other) {
+            let check = format!("{case}/{controller}/{}", check.name);
+            return Err(BaselineError::Check { path, check, problem });
+        }
+    }
+    let in_common = |(case, controller, check): (&str, &str, &CheckResult)| {
+        before.find(case, controller).is_some_and(|own| own.check(&check.name).is_some())
+    };
+    if !now.checks().any(in_common) {
+        let found = before.in_words();
+        let remedy = before.remedy(now.cases.iter().map(|case| (case.name.as_str(), case.swept.is_some())));
+        return Err(BaselineError::NothingInCommon { path, other, found, remedy });
+    }
+    for own in &now.cases {
+        let Some(saved) = before.case(&own.name) else { continue };
+        let (found, wanted) = (traces_in_words(&saved.traces), traces_in_words(&own.traces));
+        if found != wanted {
+            return Err(BaselineError::OtherTraces { path, case: own.name.clone(), found, other, wanted });
+        }
+    }
+    Ok(())
+}
+
+/// Difference between the limit or formula of a check in two results of one suite.
+fn other_requirement(before: &CheckResult, now: &CheckResult, other: &str) -> Option<String> {
+    let (found, wanted) = (before.limit_in_words(), now.limit_in_words());
+    let (saved, remedy, is_of) = match other {
+        THIS_RUN => ("was saved with the", "save it anew", "now".to_owned()),
+        other => ("has the", "run both with one suite", format!("in {other}")),
+    };
+    if found != wanted {
+        Some(format!("{saved} limit {found}, which is {wanted} {is_of}; {remedy}"))
+    } else if before.of != now.of {
+        Some(format!("{saved} formula of another suite; {remedy}"))
+    } else {
+        None
+    }
+}
+
+/// Changes from the saved result `before` to the saved result `now`; each comes with the path of its file.
+///
+/// # Errors
+/// The results are of two suites, have other seeds, traces or limits, or have no check in common.
+pub fn compare_saved(
+    (before_path, before): (&Path, &SuiteResult),
+    (now_path, now): (&Path, &SuiteResult),
+) -> Result<Changes, BaselineError> {
+    let paths = [before_path, now_path].map(|path| path.display().to_string());
+    comparable((&paths[0], before), (&paths[1], now))?;
+    Ok(compare(before, now))
 }
 
 fn traces_in_words(traces: &[TraceUse]) -> String {
@@ -380,7 +329,7 @@ pub fn compare(before: &SuiteResult, now: &SuiteResult) -> Changes {
 fn unlike(before: &CheckResult, now: &CheckResult, is_old: bool) -> Option<Unlike> {
     if !(before.counts() && now.counts()) {
         Some(Unlike::ForNobody)
-    } else if is_old && now.name == QUEUE_WAIT {
+    } else if is_old && now.name == Quantity::QueueWait.name() {
         Some(Unlike::OtherQuantity)
     } else {
         None
@@ -388,27 +337,7 @@ fn unlike(before: &CheckResult, now: &CheckResult, is_old: bool) -> Option<Unlik
 }
 
 fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult) -> Option<Change> {
-    let difference = difference(before, now);
-    let sure = |difference: &Estimate| match difference.half_width {
-        // A single run has a difference and no interval, so that any difference counts.
-        None => difference.mean != 0.0,
-        Some(_) => difference.excludes_zero(),
-    };
-    let shifted = difference
-        .filter(|difference| sure(difference) && difference.mean.abs() >= NOTHING * now.limit.abs())
-        .map(|difference| (difference.mean > 0.0) == now.higher_is_better);
-    let lack = (before.lacking(), now.lacking());
-    let verdict = (before.passed != now.passed).then_some(now.passed);
-    let lack = (lack.0 != lack.1).then_some(lack.1 < lack.0);
-    // Any sign of a regression outweighs signs of an improvement.
-    let signs = [verdict, lack, shifted];
-    let direction = if signs.contains(&Some(false)) {
-        Direction::Worse
-    } else if signs.contains(&Some(true)) {
-        Direction::Better
-    } else {
-        return None;
-    };
+    let (direction, difference) = changed(&entry(before), &entry(now));
     Some(Change {
         case: case.to_owned(),
         controller: controller.to_owned(),
@@ -418,15 +347,16 @@ fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult)
         means: (before.mean, now.mean),
         difference,
         verdicts: (before.verdict(), now.verdict()),
-        direction,
+        direction: direction?,
     })
 }
 
-/// Present value less the earlier one over the seeds in which both have a value. In the other seeds the check did not
-/// apply or had no value.
-fn difference(before: &CheckResult, now: &CheckResult) -> Option<Estimate> {
-    let pairs = now.values.iter().zip(&before.values);
-    let (now, before): (Vec<f64>, Vec<f64>) =
-        pairs.filter_map(|(&now, &before)| Some((now?, before?))).unzip();
-    paired_difference(&now, &before)
+fn entry(check: &CheckResult) -> Entry<'_> {
+    Entry {
+        is_met: check.passed,
+        values: &check.values,
+        lacking: check.lacking(),
+        limit: check.limit,
+        higher_is_better: check.higher_is_better,
+    }
 }

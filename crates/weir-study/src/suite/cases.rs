@@ -7,14 +7,16 @@ mod rfc8867;
 mod rfc8869;
 mod sharing;
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 pub(super) use checks::{
     ALONE_IN_QUEUE, AMONG_LIKE, AMONG_LIKE_BESIDE_CALL, BESIDE_CALL, BESIDE_DROP_TAIL_TCP, BESIDE_MARKED_TCP,
 };
 
-use super::check::{Check, Quantity, START_UP};
+use super::check::{Check, START_UP, Subject};
 use super::moments::{Untimely, untimely};
+use super::quantity::Quantity;
 use super::told::SweptCase;
 use weir_form::{ScenarioError, Varied, places};
 use weir_import::traces::TraceStore;
@@ -98,11 +100,22 @@ impl Case {
         self.from.map_or(START_UP, |from| Time::from_nanos(from.nanos().max(0) as u64))
     }
 
+    /// Paths of the results that formulas of the checks need.
+    pub(super) fn paths(&self) -> BTreeSet<String> {
+        let leaves = |check: &Check| match &check.subject {
+            Subject::Formula(_, formula) => {
+                formula.leaves().into_iter().map(|leaf| leaf.path.clone()).collect()
+            }
+            Subject::Quantity(..) => Vec::new(),
+        };
+        self.checks.iter().flat_map(leaves).collect()
+    }
+
     /// Check of the useful rate, if `check` is only shown because of it: `check` is a rate, and the case does not ask
     /// for load.
     pub(super) fn shown_beside(&self, check: &Check) -> Option<&Check> {
-        let useful = || self.checks.iter().find(|other| other.quantity == Quantity::Useful);
-        if !self.judges_load && check.quantity.is_rate() { useful() } else { None }
+        let useful = || self.checks.iter().find(|other| other.is_of(Quantity::Useful));
+        if !self.judges_load && check.quantity().is_some_and(Quantity::is_rate) { useful() } else { None }
     }
 
     /// Opens the scenario with `overrides` applied.
@@ -157,7 +170,7 @@ impl Case {
     /// # Errors
     /// As [`Self::scenario`].
     pub(super) fn benchmark(&self, registry: &Registry) -> Result<Option<Scenario>, ScenarioError> {
-        if self.checks.iter().all(|check| check.quantity != Quantity::RateAgainstTcp) {
+        if !self.checks.iter().any(|check| check.is_of(Quantity::RateAgainstTcp)) {
             return Ok(None);
         }
         Ok(Some(self.open(registry, &self.set)?.with_tcp_for_media()))
@@ -285,9 +298,9 @@ mod tests {
     #[test]
     fn a_rate_is_only_shown_beside_what_is_useful_unless_the_case_asks_for_load() {
         let case = |suite: &str, case: &str| find(suite).unwrap().case(case).unwrap().clone();
-        let shown = |case: &Case| -> Vec<&str> {
+        let shown = |case: &Case| -> Vec<String> {
             let shown = case.checks.iter().filter(|check| case.shown_beside(check).is_some());
-            shown.map(|check| check.name).collect()
+            shown.map(|check| check.name.to_string()).collect()
         };
         assert_eq!(shown(&case("rfc8867", "5.1")), ["rate"]);
         assert_eq!(shown(&case("rfc8869", "3.2 tcp")), ["rate against TCP"]);

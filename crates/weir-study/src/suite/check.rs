@@ -5,6 +5,8 @@ mod served;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
@@ -14,6 +16,8 @@ use weir_measure::metrics::{
 };
 use weir_measure::results::{Convergence, FlowKind, Value};
 
+use super::quantity::Quantity;
+use crate::judge::formula::Formula;
 pub(super) use against_tcp::AgainstTcp;
 use against_tcp::{bins, bits_of_bins};
 pub(super) use served::{
@@ -24,24 +28,63 @@ pub(super) use served::{
 pub(super) const START_UP: Time = Time::from_millis(20_000);
 /// Time after an event in which the queue is not judged.
 pub(super) const SETTLING: TimeDelta = TimeDelta::from_secs(5);
-/// Name of the check of [`Quantity::QueueWait`].
-pub(super) const QUEUE_WAIT: &str = "queue wait p95";
 /// Name of the window outside those times.
 const SETTLED: &str = "settled";
 /// Length of the time at the end of a run over which fairness is measured, in seconds.
 const FAIRNESS_SECONDS: u64 = 30;
 
-/// Requirement: a quantity and its limit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Requirement: a value of each run and its limit.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Check {
     /// Name of the check, as in `docs/suites.md`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Unit of value and limit; empty for a ratio.
-    pub unit: &'static str,
-    /// Measured quantity.
-    pub quantity: Quantity,
-    /// Limit of the quantity.
+    pub unit: Cow<'static, str>,
+    /// Judged value.
+    pub(super) subject: Subject,
+    /// Limit of the value.
     pub limit: Limit,
+}
+
+/// Judged value of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Subject {
+    /// Named quantity, and the time in seconds from which on `re-convergence` counts; 0 for others.
+    Quantity(Quantity, u32),
+    /// Formula over the results of the run and of the omniscient sender's, with its text.
+    Formula(String, Formula),
+}
+
+impl Check {
+    /// Check of a quantity.
+    pub const fn of(quantity: Quantity, limit: f64) -> Self {
+        Self::named(quantity.name(), quantity, 0, limit)
+    }
+
+    /// Check of a quantity under another name; `at` is that of [`Subject::Quantity`].
+    pub(super) const fn named(name: &'static str, quantity: Quantity, at: u32, limit: f64) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            unit: Cow::Borrowed(quantity.unit()),
+            subject: Subject::Quantity(quantity, at),
+            limit: if quantity.higher_is_better() { Limit::AtLeast(limit) } else { Limit::AtMost(limit) },
+        }
+    }
+
+    /// Whether the check is of this quantity.
+    pub(super) fn is_of(&self, quantity: Quantity) -> bool {
+        self.quantity() == Some(quantity)
+    }
+
+    /// Quantity of the check, or `None` for a formula.
+    pub(super) fn quantity(&self) -> Option<Quantity> {
+        if let Subject::Quantity(quantity, _) = self.subject { Some(quantity) } else { None }
+    }
+
+    /// Text of the formula, if the check has one.
+    pub fn formula(&self) -> Option<&str> {
+        if let Subject::Formula(text, _) = &self.subject { Some(text) } else { None }
+    }
 }
 
 /// Limit of a value; a value exactly at the limit keeps to it.
@@ -82,91 +125,8 @@ impl Limit {
     }
 }
 
-/// Quantity of a run. "Media" are the flows under the candidate. Their rate is the payload of frames: padding and
-/// headers are load and of no use to a viewer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Quantity {
-    /// Mean rate over mean max-min share from 20 s on, in per cent, of the media flow with the least ratio.
-    Rate,
-    /// Ratio of [`Self::Rate`] for each stretch between changes of the capacity; the least counts.
-    RateAfterEachStep,
-    /// Ratio of [`Self::Rate`] with the share of the capacity that the short transfers left.
-    RateBesideTransfers,
-    /// Mean rate over mean max-min share from 20 s on until the case starts to count, in per cent. The media flow with
-    /// the least ratio counts.
-    RateBefore,
-    /// Rate of all media flows while all TCP flows are active, over that of as many TCP flows in their place, in per
-    /// cent. The rate of each of these is capped at the highest rate of the call.
-    RateAgainstTcp,
-    /// 95th percentile of the media packets' waits, at the sender and at bottlenecks, outside 5 s after each event, in
-    /// ms.
-    QueueWait,
-    /// Lost packets of frames, in per cent of all of them, of the media flow with the greatest loss.
-    Loss,
-    /// Jain's index of rate over share of the media flows, over the last 30 s in which all of them are active.
-    Jain,
-    /// Mean rate over mean share from 20 s on, in per cent, of the flow with the least ratio, TCP included.
-    Coexistence,
-    /// Seconds from a time of the run until each media flow whose share changes then has reached it and stays there.
-    Reconvergence {
-        /// The time, in seconds.
-        at: u32,
-    },
-    /// Deviation of a flow's part of the received media from the part that its priority gives it, in per cent. The
-    /// largest deviation counts, over the last 30 s in which all media flows are active.
-    PriorityShares,
-    /// 99th percentile of the frame delay, from capture to the arrival of the last packet, in ms, of the worst media
-    /// flow.
-    FrameDelay,
-    /// Payload of the frames captured from 20 s on that are complete within 150 ms, over the omniscient sender's, in
-    /// per cent. The least flow counts, of those of which the omniscient sender delivers enough in time.
-    Useful,
-    /// Excess of the 95th percentile of the frame delay over the omniscient sender's, in ms, of the media flow with the
-    /// largest excess. Frames count that were captured from 20 s on; their delay lasts from capture to the arrival of
-    /// the last packet.
-    ExcessFrameDelay,
-    /// Mean rate over mean max-min share from 20 s on, in per cent, of the TCP flow or competitor with the least ratio.
-    Neighbour,
-}
-
-impl Quantity {
-    /// Whether it applies only to flows of which the omniscient sender delivers enough in time.
-    pub(super) const fn needs_asking(self) -> bool {
-        matches!(self, Self::Useful)
-    }
-
-    /// Whether it is a rate of the calls, shown and not judged in a case with the check `useful`.
-    pub(super) const fn is_rate(self) -> bool {
-        matches!(
-            self,
-            Self::Rate | Self::RateAfterEachStep | Self::RateBesideTransfers | Self::RateAgainstTcp
-        )
-    }
-
-    /// Whether it requires a rate, a short wait or little loss, which may be beyond physics.
-    pub(super) const fn is_bound_by_physics(self) -> bool {
-        match self {
-            Self::Rate
-            | Self::RateAfterEachStep
-            | Self::RateBesideTransfers
-            | Self::RateAgainstTcp
-            | Self::QueueWait
-            | Self::Loss => true,
-            Self::Jain
-            | Self::Coexistence
-            | Self::Reconvergence { .. }
-            | Self::PriorityShares
-            | Self::RateBefore
-            | Self::FrameDelay
-            | Self::Useful
-            | Self::ExcessFrameDelay
-            | Self::Neighbour => false,
-        }
-    }
-}
-
 /// Value of a quantity as far as a single run determines it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Alone {
     /// Value, or `None` if there is nothing to measure.
     value: Value,
@@ -201,11 +161,12 @@ impl<'a> Judged<'a> {
         Self { plan, measured, shares: max_min_shares(plan), from }
     }
 
-    /// Value of `quantity` in this run.
-    pub(super) fn alone(&self, quantity: Quantity) -> Alone {
-        let value = self.quantity(quantity);
+    /// Value of `subject` in this run.
+    pub(super) fn alone(&self, subject: &Subject) -> Alone {
+        let Subject::Quantity(quantity, at) = *subject else { return Alone::default() };
+        let value = self.quantity(quantity, at);
         match quantity {
-            Quantity::Reconvergence { at } => Alone {
+            Quantity::Reconvergence => Alone {
                 value,
                 is_measurable: self.comebacks(at).next().is_some(),
                 is_least: self.comebacks(at).any(|event| event.not_converged == Some(1.0)),
@@ -215,7 +176,7 @@ impl<'a> Judged<'a> {
     }
 
     /// Value of `quantity`, or `None` if there is nothing to measure or a single run does not determine it.
-    fn quantity(&self, quantity: Quantity) -> Option<f64> {
+    fn quantity(&self, quantity: Quantity, at: u32) -> Option<f64> {
         let media = self.judged_flows();
         match quantity {
             Quantity::Rate => self.least_share(&media, &[(self.from, self.plan.end)]),
@@ -237,13 +198,13 @@ impl<'a> Judged<'a> {
                 };
                 media.iter().filter_map(loss).reduce(f64::max)
             }
-            Quantity::PriorityShares => self.beside_priorities(&media),
+            Quantity::OffPriority => self.beside_priorities(&media),
             Quantity::Jain => self.fairness(&media),
             Quantity::Coexistence => {
                 let adaptive = self.flows(|kind| matches!(kind, FlowKind::Media | FlowKind::Tcp));
                 self.least_share(&adaptive, &[(self.from, self.plan.end)])
             }
-            Quantity::Reconvergence { at } => {
+            Quantity::Reconvergence => {
                 let seconds = self.comebacks(at).map(|event| event.seconds);
                 seconds.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
             }

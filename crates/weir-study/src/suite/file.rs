@@ -3,20 +3,27 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use schemars::{JsonSchema, schema_for};
+use schemars::{JsonSchema, SchemaGenerator, schema_for};
 use serde::{Deserialize, Serialize};
 use toml::Table;
 use weir_units::TimeDelta;
 
 use super::cases::{Case, SUITES, Suite};
-use super::check::{Check, Limit, QUEUE_WAIT, Quantity};
+use super::check::{Check, Limit, Subject};
 use super::drawn::DRAWN;
+use super::finding::{OMNISCIENT, RUN};
 use super::moments::Untimely;
+use super::quantity::Quantity;
+use crate::experiments::Row;
+use crate::judge::formula::{Formula, Leaf, Reading, Scope, parse_as};
+use crate::judge::paths;
 use weir_form::{KeyPath, MOST_WRITTEN, Origin, Problem, ScenarioError, Shape, advice, text_of};
 use weir_import::traces::TraceStore;
+use weir_scenario::compile::RunOptions;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::{Candidate, Carried, Scenario};
 use weir_scenario::shipped;
@@ -31,6 +38,9 @@ struct SuiteFile {
     /// controllers unless given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     controllers: Vec<String>,
+    /// Named formulas, for use in those of checks.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    formulas: BTreeMap<String, String>,
     /// Cases, in order.
     cases: Vec<CaseOfFile>,
 }
@@ -63,16 +73,27 @@ struct CaseOfFile {
     checks: Vec<CheckOfFile>,
 }
 
-/// Check: a quantity and its limit.
+/// Check: a quantity or a formula, and its limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CheckOfFile {
     /// Measured quantity.
-    quantity: Measured,
-    /// Lower limit, in the quantity's unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quantity: Option<Quantity>,
+    /// Formula over the results of a run, in place of `quantity`: `run:PATH` is a value of the run, `omniscient:PATH`
+    /// one of the omniscient sender's run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<String>,
+    /// Name of the formula in tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// Unit of the formula's value; a ratio unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unit: Option<String>,
+    /// Lower limit, in the unit of the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at_least: Option<f64>,
-    /// Upper limit, in the quantity's unit.
+    /// Upper limit, in the unit of the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at_most: Option<f64>,
     /// End of the pause from which on `re-convergence` counts, in whole seconds.
@@ -80,107 +101,23 @@ struct CheckOfFile {
     at: Option<TimeDelta>,
 }
 
-/// Quantity of a check, by its name in tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-enum Measured {
-    /// Rate over share from 20 s on, in %, of the media flow with the least ratio.
-    #[serde(rename = "rate")]
-    Rate,
-    /// Rate over share for each stretch between changes of the capacity, in %; the least counts.
-    #[serde(rename = "rate after each step")]
-    RateAfterEachStep,
-    /// Rate over the share of the capacity that short transfers left, in %.
-    #[serde(rename = "rate beside transfers")]
-    RateBesideTransfers,
-    /// Rate over share, in %, from 20 s on until `from`.
-    #[serde(rename = "rate before")]
-    RateBefore,
-    /// Rate of the calls over that of TCP in their place, in %.
-    #[serde(rename = "rate against TCP")]
-    RateAgainstTcp,
-    /// 95th percentile of the packets' waits, in ms.
-    #[serde(rename = "queue wait p95")]
-    QueueWait,
-    /// Packets lost over packets sent, in %, of the media flow with the greatest loss.
-    #[serde(rename = "loss")]
-    Loss,
-    /// Jain's index of rate over share.
-    #[serde(rename = "Jain")]
-    Jain,
-    /// Rate over share, in %, of the flow with the least ratio, TCP included.
-    #[serde(rename = "coexistence")]
-    Coexistence,
-    /// Seconds from `at` until each media flow is back at its share.
-    #[serde(rename = "re-convergence")]
-    Reconvergence,
-    /// Deviation of a flow's part from the part of its priority, in %.
-    #[serde(rename = "off priority")]
-    OffPriority,
-    /// 99th percentile over frames from capture to the last packet's arrival, in ms.
-    #[serde(rename = "frame delay p99")]
-    FrameDelay,
-    /// Payload of frames in time over that of the omniscient sender, in %.
-    #[serde(rename = "useful")]
-    Useful,
-    /// Excess of the frame delay over the omniscient sender's, in ms.
-    #[serde(rename = "excess frame delay")]
-    ExcessFrameDelay,
-    /// Rate over share, in %, of the TCP flow with the least ratio.
-    #[serde(rename = "neighbour")]
-    Neighbour,
-}
-
-/// Quantities of checks: the name of each, its unit, empty for a ratio, and its definition.
-pub fn quantities() -> Vec<[String; 3]> {
-    let words = suite_schema()["$defs"]["Measured"]["oneOf"].as_array();
-    let quantity = |word: &serde_json::Value| {
-        let Meaning { name, unit, .. } = Measured::deserialize(&word["const"]).ok()?.meaning(0);
-        Some([name, unit, word["description"].as_str()?].map(str::to_owned))
-    };
-    words.into_iter().flatten().filter_map(quantity).collect()
-}
-
-/// Definition of a [`Measured`].
-struct Meaning {
-    name: &'static str,
-    unit: &'static str,
-    quantity: Quantity,
-    higher_is_better: bool,
-}
-
-impl Measured {
-    /// Definition of the quantity; `at` is that of re-convergence, in seconds.
-    const fn meaning(self, at: u32) -> Meaning {
-        let (name, unit, quantity, higher_is_better) = match self {
-            Self::Rate => ("rate", "%", Quantity::Rate, true),
-            Self::RateAfterEachStep => ("rate after each step", "%", Quantity::RateAfterEachStep, true),
-            Self::RateBefore => ("rate before", "%", Quantity::RateBefore, true),
-            Self::RateBesideTransfers => ("rate beside transfers", "%", Quantity::RateBesideTransfers, true),
-            Self::RateAgainstTcp => ("rate against TCP", "%", Quantity::RateAgainstTcp, true),
-            Self::QueueWait => (QUEUE_WAIT, "ms", Quantity::QueueWait, false),
-            Self::Loss => ("loss", "%", Quantity::Loss, false),
-            Self::Jain => ("Jain", "", Quantity::Jain, true),
-            Self::Coexistence => ("coexistence", "%", Quantity::Coexistence, true),
-            Self::Reconvergence => ("re-convergence", "s", Quantity::Reconvergence { at }, false),
-            Self::OffPriority => ("off priority", "%", Quantity::PriorityShares, false),
-            Self::FrameDelay => ("frame delay p99", "ms", Quantity::FrameDelay, false),
-            Self::Useful => ("useful", "%", Quantity::Useful, true),
-            Self::ExcessFrameDelay => ("excess frame delay", "ms", Quantity::ExcessFrameDelay, false),
-            Self::Neighbour => ("neighbour", "%", Quantity::Neighbour, true),
-        };
-        Meaning { name, unit, quantity, higher_is_better }
-    }
-
-    /// Whether the check needs a TCP flow beside the call.
-    const fn needs_tcp(self) -> bool {
-        matches!(self, Self::RateAgainstTcp)
-    }
-}
-
 /// JSON Schema of suite files.
 pub fn suite_schema() -> &'static serde_json::Value {
     static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(SuiteFile).to_value());
     &SCHEMA
+}
+
+/// JSON Schema of study files: a suite, or a row with the claims of a paper.
+pub fn study_schema() -> serde_json::Value {
+    let mut generator = SchemaGenerator::default();
+    let forms = [generator.subschema_for::<SuiteFile>(), generator.subschema_for::<Row>()];
+    serde_json::json!({
+        "$schema": generator.settings().meta_schema,
+        "title": "StudyFile",
+        "description": "Suite of cases, or row with the claims of a paper.",
+        "anyOf": forms,
+        "$defs": generator.definitions(),
+    })
 }
 
 impl Suite {
@@ -215,7 +152,7 @@ impl Suite {
             weir_form::read(table).map_err(|message| origin.plain_error(None, &message))?;
         origin.check(of_the_whole(&given))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let reader = Reader { registry, origin: &origin, folder };
+        let reader = Reader { registry, origin: &origin, folder, formulas: &given.formulas };
         let cases = given.cases.iter().enumerate();
         let cases: Vec<Case> =
             cases.map(|(index, case)| reader.case(index, case)).collect::<Result<_, _>>()?;
@@ -262,28 +199,42 @@ fn name_problem(case: &CaseOfFile, before: &[CaseOfFile], path: &KeyPath) -> Opt
 }
 
 fn check_problem(check: &CheckOfFile, before: &[CheckOfFile], path: &KeyPath) -> Option<Problem> {
-    let Meaning { name, higher_is_better, .. } = check.quantity.meaning(0);
-    let (right, wrong) = if higher_is_better { ("at_least", "at_most") } else { ("at_most", "at_least") };
-    let (limit, other) =
-        if higher_is_better { (check.at_least, check.at_most) } else { (check.at_most, check.at_least) };
+    let Some(name) = check.name() else { return Some(without_subject(check, path)) };
     let value = |key: &str, message: String| Problem::value(&path.with(key), message);
-    if before.iter().any(|earlier| earlier.quantity == check.quantity) {
-        let problem = value("quantity", format!("`{name}` is asked twice in this case"));
+    if before.iter().any(|earlier| earlier.name() == Some(name)) {
+        let key = if check.quantity.is_some() { "quantity" } else { "name" };
+        let problem = value(key, format!("`{name}` is asked twice in this case"));
         return Some(problem.help("leave one of them; a second case can have the other"));
     }
-    if other.is_some() {
-        let better = if higher_is_better { "higher" } else { "lower" };
-        let problem = Problem::key(&path.with(wrong), format!("`{name}` is the better, the {better} it is"));
-        return Some(problem.help(format!("write `{right}`")));
+    if let Some(quantity) = check.quantity {
+        if let Some((key, _)) = check.of_formula().into_iter().find(|(_, given)| *given) {
+            let problem = Problem::key(&path.with(key), format!("`{key}` belongs to a formula"));
+            return Some(problem.help("leave it out, or `quantity`"));
+        }
+        let (better, right, wrong, other) = if quantity.higher_is_better() {
+            ("higher", "at_least", "at_most", check.at_most)
+        } else {
+            ("lower", "at_most", "at_least", check.at_least)
+        };
+        if other.is_some() {
+            let message = format!("`{name}` is the better, the {better} it is");
+            return Some(Problem::key(&path.with(wrong), message).help(format!("write `{right}`")));
+        }
+        if check.limit().is_none() {
+            let problem = Problem::value(path, format!("`{name}` has no limit"));
+            return Some(problem.help(format!("add `{right}`")));
+        }
     }
-    let Some(limit) = limit else {
-        return Some(Problem::value(path, format!("`{name}` has no limit")).help(format!("add `{right}`")));
+    let Some(limit) = check.limit() else {
+        let message = format!("`{name}` has no limit, or two of them");
+        return Some(Problem::value(path, message).help("write either `at_least` or `at_most`"));
     };
-    if !(limit.is_finite() && limit > 0.0) {
+    if !(limit.value().is_finite() && limit.value() > 0.0) {
+        let key = if limit.higher_is_better() { "at_least" } else { "at_most" };
         let help = "write a number above 0: margins are told in per cent of it";
-        return Some(value(right, format!("{limit} is no limit")).help(help));
+        return Some(value(key, format!("{} is no limit", limit.value())).help(help));
     }
-    match (check.quantity == Measured::Reconvergence, check.at) {
+    match (check.quantity == Some(Quantity::Reconvergence), check.at) {
         (true, None) => {
             let problem = Problem::value(path, format!("`{name}` counts from a time that is not given"));
             Some(problem.help("add `at`: when the pause ends, such as \"60s\""))
@@ -299,20 +250,61 @@ fn check_problem(check: &CheckOfFile, before: &[CheckOfFile], path: &KeyPath) ->
     }
 }
 
+/// Mistake in a check that has neither a quantity nor a formula with a name.
+fn without_subject(check: &CheckOfFile, path: &KeyPath) -> Problem {
+    if check.of.is_some() {
+        let problem = Problem::value(path, "the formula has no name for tables");
+        return problem.help("add `name`, such as \"queue above omniscient\"");
+    }
+    let help = "add `quantity`, such as \"rate\", or `of`: a formula such as \"run:links.NAME.queue_ms.p95\"";
+    Problem::value(path, "nothing is measured").help(help)
+}
+
 fn whole_seconds(time: TimeDelta) -> Option<u32> {
     let whole = time.nanos() % 1_000_000_000 == 0;
     whole.then(|| u32::try_from(time.nanos() / 1_000_000_000).ok())?
 }
 
 impl CheckOfFile {
-    /// Check with a limit of the right side.
-    fn check(&self) -> Check {
-        let Meaning { name, unit, quantity, higher_is_better } =
-            self.quantity.meaning(self.at.and_then(whole_seconds).unwrap_or(0));
-        let limit = self.at_least.or(self.at_most).unwrap_or(f64::NAN);
-        let limit = if higher_is_better { Limit::AtLeast(limit) } else { Limit::AtMost(limit) };
-        Check { name, unit, quantity, limit }
+    /// Name in tables, or `None` without a quantity and without a named formula.
+    fn name(&self) -> Option<&str> {
+        let named = self.name.as_deref().filter(|name| self.of.is_some() && !name.is_empty());
+        self.quantity.map(Quantity::name).or(named)
     }
+
+    /// Keys that belong to a formula, and whether each is given.
+    fn of_formula(&self) -> [(&'static str, bool); 3] {
+        [("of", self.of.is_some()), ("name", self.name.is_some()), ("unit", self.unit.is_some())]
+    }
+
+    /// The only limit.
+    fn limit(&self) -> Option<Limit> {
+        match (self.at_least, self.at_most) {
+            (Some(limit), None) => Some(Limit::AtLeast(limit)),
+            (None, Some(limit)) => Some(Limit::AtMost(limit)),
+            _ => None,
+        }
+    }
+}
+
+/// Mistake and advice for a formula that names something no run of a suite has.
+fn mistake(formula: &Formula) -> Option<(String, String)> {
+    let of_leaf = |leaf: &Leaf| {
+        if ![RUN, OMNISCIENT].contains(&leaf.variant.as_str()) {
+            let message = format!("there is no run `{}`", leaf.variant);
+            return Some((message, advice(&leaf.variant, [RUN, OMNISCIENT])));
+        }
+        if leaf.path.starts_with("windows.") {
+            let message = format!("`{}` is in a window, and a suite measures whole runs", leaf.path);
+            return Some((
+                message,
+                "leave out `windows.NAME.`, or use a time series and `between`".to_owned(),
+            ));
+        }
+        paths::problem(&leaf.path, None)
+    };
+    let axis = |axis: &str| (format!("there is no sweep `{axis}`"), "write a number in its place".to_owned());
+    formula.leaves().into_iter().find_map(of_leaf).or_else(|| formula.axes().first().map(|name| axis(name)))
 }
 
 /// Opens the scenarios of a file's cases.
@@ -320,6 +312,8 @@ struct Reader<'a> {
     registry: &'a Registry,
     origin: &'a Origin,
     folder: &'a Path,
+    /// Formulas that others can name.
+    formulas: &'a BTreeMap<String, String>,
 }
 
 impl Reader<'_> {
@@ -335,26 +329,48 @@ impl Reader<'_> {
             scenario = Some(opened.map_err(|error| self.moved(&error, &at()))?);
         }
         let Some(scenario) = scenario else { unreachable!("the scenario itself was opened") };
+        let checks = given.checks.iter().enumerate();
+        let checks = checks.map(|(number, check)| self.check(check, &path.with("checks").item(number)));
         let own = Case {
             name: given.name.clone(),
             title: given.title.clone().unwrap_or_else(|| scenario.title.clone()),
             scenario: name,
             text: None,
             set: given.set.clone(),
-            checks: given.checks.iter().map(CheckOfFile::check).collect(),
+            checks: checks.collect::<Result<_, _>>()?,
             preset: given.preset.clone(),
             swept: None,
             from: given.from,
             judges_load: given.judges_load,
             bound_known: false,
         };
-        self.origin.check(self.sense(given, &scenario, &path))?;
+        self.origin.check(self.sense(given, &own.checks, &scenario, &path))?;
         // A missing trace is an error of the run; the substitute varies as much.
         if let Some(Untimely { check, message, help }) = own.untimely(&scenario, &TraceStore::at(None)) {
             let path = path.with("checks").item(check).with("at");
             return Err(self.origin.error(Problem::value(&path, message).help(help)));
         }
         Ok(own)
+    }
+
+    /// Check with its formula read.
+    fn check(&self, given: &CheckOfFile, path: &KeyPath) -> Result<Check, ScenarioError> {
+        let limit = given.limit().unwrap_or(Limit::AtLeast(f64::NAN));
+        let Some(text) = &given.of else {
+            let quantity = given.quantity.unwrap_or(Quantity::Rate);
+            let at = given.at.and_then(whole_seconds).unwrap_or(0);
+            return Ok(Check::named(quantity.name(), quantity, at, limit.value()));
+        };
+        let path = path.with("of");
+        let refuse = |message, help| self.origin.error(Problem::value(&path, message).help(help));
+        let reading = Reading { scope: Scope::Place, named: self.formulas };
+        let formula = parse_as(text, reading).map_err(|mistake| refuse(mistake.message, mistake.help))?;
+        if let Some((message, help)) = mistake(&formula) {
+            return Err(refuse(message, help));
+        }
+        let (name, unit) = (given.name.clone().unwrap_or_default(), given.unit.clone().unwrap_or_default());
+        let subject = Subject::Formula(text.clone(), formula);
+        Ok(Check { name: name.into(), unit: unit.into(), subject, limit })
     }
 
     /// Name by which the scenario is opened.
@@ -379,7 +395,13 @@ impl Reader<'_> {
     }
 
     /// Mistakes of the case that only its scenario shows.
-    fn sense(&self, given: &CaseOfFile, scenario: &Scenario, path: &KeyPath) -> Vec<Problem> {
+    fn sense(
+        &self,
+        given: &CaseOfFile,
+        checks: &[Check],
+        scenario: &Scenario,
+        path: &KeyPath,
+    ) -> Vec<Problem> {
         let has = |wanted: fn(&Carried) -> bool| scenario.flows.iter().any(|(_, flow)| wanted(&flow.carried));
         let mut problems = Vec::new();
         if !has(|carried| matches!(carried, Carried::Media(media) if !media.competitor)) {
@@ -391,9 +413,9 @@ impl Reader<'_> {
         }
         let has_tcp = has(|carried| matches!(carried, Carried::Tcp(_)));
         for (number, check) in given.checks.iter().enumerate() {
-            if check.quantity.needs_tcp() && !has_tcp {
+            if let Some(Quantity::RateAgainstTcp) = check.quantity.filter(|_| !has_tcp) {
                 let path = path.with("checks").item(number).with("quantity");
-                let name = check.quantity.meaning(0).name;
+                let name = Quantity::RateAgainstTcp.name();
                 let problem = Problem::value(&path, format!("`{name}` asks for a TCP flow beside the call"));
                 problems.push(problem.help("ask it of a scenario with a flow of `kind = \"tcp\"`"));
             }
@@ -401,7 +423,7 @@ impl Reader<'_> {
         let has_neighbour =
             has_tcp || has(|carried| matches!(carried, Carried::Media(media) if media.competitor));
         for (number, check) in given.checks.iter().enumerate() {
-            if check.quantity == Measured::Neighbour && !has_neighbour {
+            if check.quantity == Some(Quantity::Neighbour) && !has_neighbour {
                 let path = path.with("checks").item(number).with("quantity");
                 let problem =
                     Problem::value(&path, "`neighbour` asks for a TCP flow or a competitor beside the call");
@@ -409,6 +431,14 @@ impl Reader<'_> {
                     "ask it of a scenario with a flow of `kind = \"tcp\"`, or with `competitor = true`";
                 problems.push(problem.help(help));
             }
+        }
+        // A missing trace is an error of the run.
+        let run = scenario.build(&RunOptions::new(1), &TraceStore::at(None));
+        for (number, check) in checks.iter().enumerate() {
+            let Subject::Formula(_, formula) = &check.subject else { continue };
+            let (path, plan) = (path.with("checks").item(number).with("of"), run.as_ref().ok());
+            let named = |leaf| plan.and_then(|run| paths::missing_name(&run.plan, leaf, &path));
+            problems.extend(formula.leaves().into_iter().find_map(named));
         }
         if let Some(from) = given.from.filter(|&from| from < TimeDelta::ZERO || from >= scenario.duration) {
             let problem = Problem::value(&path.with("from"), format!("{from} is no time of the run"));

@@ -1,18 +1,28 @@
 //! Measurements of a single run, on which its verdict rests.
 
+use std::io;
+
 use serde::{Deserialize, Serialize};
 
 use super::cases::Case;
 use super::check::{
-    AgainstTcp, Alone, Check, Judged, Quantity, Served, excess_delay, least_useful, served, useful_bytes,
+    AgainstTcp, Alone, Check, Judged, Served, Subject, excess_delay, least_useful, served, useful_bytes,
     worst_frame_delay,
 };
 use super::course::by_second;
+use super::quantity::Quantity;
 use super::results::Viewed;
+use crate::judge::Harvest;
+use crate::judge::formula::{Known, Leaf, evaluate};
 use crate::runs::Ran;
 use weir_measure::metrics::FlowPlan;
 use weir_measure::results::{FlowMeasures, Value};
 use weir_net::Time;
+
+/// Name in formulas of the run under the controller.
+pub(super) const RUN: &str = "run";
+/// Name in formulas of the omniscient sender's run of the same seed, at its best operating point.
+pub(super) const OMNISCIENT: &str = "omniscient";
 
 /// Measurements of a run of a suite. They depend on this run alone, so that runs can be made in any order and on
 /// several machines. Verdicts need the measurements of all runs.
@@ -26,6 +36,9 @@ pub struct Finding {
     /// Result of each flow at its viewer.
     served: Vec<Served>,
     viewed: Viewed,
+    /// Values for the formulas of the checks.
+    #[serde(default, skip_serializing_if = "Harvest::is_empty")]
+    harvest: Harvest,
     /// Bytes that each flow received per second of the run, if the run is drawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     course: Vec<Vec<u64>>,
@@ -36,19 +49,25 @@ pub struct Finding {
 
 impl Finding {
     /// Measurements of a run of `case`, whatever the limits of its checks; `is_drawn` if the run is drawn.
-    pub(super) fn of(case: &Case, is_drawn: bool, ran: &Ran) -> Self {
+    ///
+    /// # Errors
+    /// The recorded time series cannot be read.
+    pub(super) fn of(case: &Case, is_drawn: bool, mut ran: Ran) -> io::Result<Self> {
         let (checks, from) = (&case.checks, case.counts_from());
+        let series = ran.measured.series.take();
+        let harvest = Harvest::of_run(&case.paths(), &ran.measured.metrics, series)?;
         let judged = Judged::new(&ran.plan, &ran.measured, from);
-        let against_tcp = checks.iter().any(|check| check.quantity == Quantity::RateAgainstTcp);
+        let against_tcp = checks.iter().any(|check| check.is_of(Quantity::RateAgainstTcp));
         let served = served(&ran.plan, &ran.measured);
-        Self {
-            alone: checks.iter().map(|check| judged.alone(check.quantity)).collect(),
+        Ok(Self {
+            alone: checks.iter().map(|check| judged.alone(&check.subject)).collect(),
             against_tcp: against_tcp.then(|| judged.against_tcp()),
-            viewed: viewed(ran, &served, judged.overhead(), from),
+            viewed: viewed(&ran, &served, judged.overhead(), from),
             served,
+            harvest,
             course: if is_drawn { by_second(&ran.measured.receipts) } else { Vec::new() },
             receipts: Vec::new(),
-        }
+        })
     }
 
     /// Measurements of a benchmark run.
@@ -62,19 +81,27 @@ impl Finding {
         &self,
         checks: &[Check],
         benchmark: Option<&Self>,
-        omniscient: &[Served],
+        omniscient: Option<&Self>,
     ) -> Vec<(Value, bool)> {
+        let served = omniscient.map_or(&[][..], Self::served);
+        let measured = |leaf: &Leaf| {
+            let run = if leaf.variant == OMNISCIENT { omniscient? } else { self };
+            run.harvest.get(&leaf.path).cloned()
+        };
         let known = |value: Value| (value, value.is_some());
-        let judged = |(check, alone): (&Check, &Alone)| match check.quantity {
-            Quantity::RateAgainstTcp => {
+        let judged = |(check, alone): (&Check, &Alone)| match &check.subject {
+            Subject::Formula(_, formula) => {
+                known(evaluate(formula, &Known { axes: &|_| None, measured: &measured }))
+            }
+            Subject::Quantity(Quantity::RateAgainstTcp, _) => {
                 let both = self.against_tcp.as_ref().zip(benchmark);
                 known(both.and_then(|(own, benchmark)| own.value(&benchmark.receipts)))
             }
-            Quantity::Useful => {
-                (least_useful(&self.served, omniscient), omniscient.iter().any(Served::has_frames))
+            Subject::Quantity(Quantity::Useful, _) => {
+                (least_useful(&self.served, served), served.iter().any(Served::has_frames))
             }
-            Quantity::ExcessFrameDelay => known(excess_delay(&self.served, omniscient)),
-            _ => alone.beside(check.limit),
+            Subject::Quantity(Quantity::ExcessFrameDelay, _) => known(excess_delay(&self.served, served)),
+            Subject::Quantity(..) => alone.beside(check.limit),
         };
         checks.iter().zip(&self.alone).map(judged).collect()
     }

@@ -124,7 +124,7 @@ impl<'c> Judge<'c> {
     fn beside(&self, found: &mut impl Iterator<Item = Vec<Finding>>) -> Beside {
         let benchmark = self.benchmark.as_ref().and_then(|_| found.next()).unwrap_or_default();
         let attempt = |(run, own): (usize, Finding)| {
-            let judged = own.judged(&self.case.checks, benchmark.get(run), own.served());
+            let judged = own.judged(&self.case.checks, benchmark.get(run), Some(&own));
             Attempt::new(own, judged)
         };
         let attempts = |runs: Vec<Finding>| runs.into_iter().enumerate().map(attempt).collect();
@@ -135,7 +135,7 @@ impl<'c> Judge<'c> {
 
     /// Value of each check in the run of this index.
     fn values(&self, beside: &Beside, run: usize, own: &Finding) -> Vec<Value> {
-        let omniscient = beside.yardstick.served(run);
+        let omniscient = beside.yardstick.finding(run);
         let judged = own.judged(&self.case.checks, beside.benchmark.get(run), omniscient);
         judged.into_iter().map(|(value, _)| value).collect()
     }

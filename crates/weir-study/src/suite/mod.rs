@@ -15,6 +15,7 @@ mod finding;
 mod judge;
 mod moments;
 mod page;
+mod quantity;
 mod ranking;
 mod results;
 mod run;
@@ -23,18 +24,16 @@ mod trials;
 mod variants;
 mod yardstick;
 
-pub use baseline::{BaselineError, Change, Changes, Direction, Unlike, compare, compare_saved};
+pub use baseline::{Change, Changes, Unlike, compare, compare_saved};
 pub use cases::{Case, SUITES, Suite, find};
-pub use check::{Check, Limit, Quantity};
+pub use check::{Check, Limit};
 pub use course::RateSeries;
 pub use drawn::{DRAWN, USUAL_CASES, drawn, seed_of};
-pub use file::{quantities, suite_schema};
+pub use file::{study_schema, suite_schema};
 pub use finding::Finding;
 pub use moments::Untimely;
 pub use page::page;
-pub use results::{
-    CaseResult, CheckResult, ControllerResult, Judgement, SuiteResult, Verdict, Viewed, Void, decimals,
-    figure,
-};
+pub use quantity::{Quantity, quantities};
+pub use results::{CaseResult, CheckResult, ControllerResult, SuiteResult, Viewed, decimals, figure};
 pub use run::{SuiteError, SuitePlan, SuiteRequest, SuiteRun};
 pub use told::{Less, SweptCase};

@@ -1,6 +1,7 @@
 //! Times at which the shares of a run change, from which on `re-convergence` can count.
 
-use super::check::{Check, Quantity, is_at};
+use super::check::{Check, Subject, is_at};
+use super::quantity::Quantity;
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::{MeasurePlan, Recorder};
 use weir_net::Time;
@@ -22,8 +23,8 @@ pub struct Untimely {
 /// First of `checks` that counts from a time outside `scenario`, or at which no media flow gets a new share that lasts.
 /// A scenario that cannot be built with `store` is left out, as its run reports the error.
 pub(super) fn untimely(checks: &[Check], scenario: &Scenario, store: &TraceStore) -> Option<Untimely> {
-    let timed = checks.iter().enumerate().filter_map(|(check, own)| match own.quantity {
-        Quantity::Reconvergence { at } => Some((check, at)),
+    let timed = checks.iter().enumerate().filter_map(|(check, own)| match own.subject {
+        Subject::Quantity(Quantity::Reconvergence, at) => Some((check, at)),
         _ => None,
     });
     let mut events = None;

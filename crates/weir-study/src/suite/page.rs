@@ -7,9 +7,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::course::RateSeries;
 use super::curves;
-use super::results::{CaseResult, ControllerResult, SuiteResult, Verdict};
+use super::results::{CaseResult, ControllerResult, SuiteResult};
 use super::run::SuiteRun;
 use crate::experiments::figure;
+use crate::judge::Verdict;
 use crate::shell::command_line;
 use weir_measure::metrics::FairShares;
 use weir_measure::results::FlowKind;
@@ -124,10 +125,10 @@ fn leaders(result: &SuiteResult) -> Markup {
 
 const fn class(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Passed => "ok",
         Verdict::Open => "open",
-        Verdict::Missed => "no",
-        Verdict::NotJudged => "void",
+        Verdict::TwoKinds | Verdict::Missed => "no",
+        verdict if verdict.is_met() => "ok",
+        _ => "void",
     }
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::Limit;
 use super::told::{Less, SweptCase};
+use crate::judge::{Verdict, as_check};
 use weir_measure::results::Value;
 use weir_measure::results::ranking::Ranking;
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words, mean};
@@ -94,31 +95,6 @@ pub struct Viewed {
     pub neighbour_bps: Value,
 }
 
-/// Verdict on a check or a case, the worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// The mean over the runs does not keep to the limit, or a run has no value.
-    Missed,
-    /// The 95 % interval of the mean holds the limit, so that the runs do not decide.
-    Open,
-    /// The mean keeps to the limit.
-    Passed,
-    /// Some check has nothing to measure, or no check counts.
-    NotJudged,
-}
-
-impl Verdict {
-    /// Sign of the verdict in tables.
-    pub const fn mark(self) -> char {
-        match self {
-            Self::Missed => '✗',
-            Self::Open => '?',
-            Self::Passed => '✓',
-            Self::NotJudged => '·',
-        }
-    }
-}
-
 /// Check with its value in each run, and whether their mean keeps to the limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -127,6 +103,9 @@ pub struct CheckResult {
     pub name: String,
     /// Unit of values and limit; empty for a ratio.
     pub unit: String,
+    /// Formula of the values; absent for a quantity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
     /// The limit.
     pub limit: f64,
     /// Whether higher values are better.
@@ -147,54 +126,14 @@ pub struct CheckResult {
     pub kinds: Option<[Kind; 2]>,
     /// Reason why the check does not count, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub void: Option<Void>,
-    /// Judgement in a word, for readers of the file; absent in results of older versions.
-    #[serde(default)]
-    pub verdict: Option<Judgement>,
+    pub void: Option<Verdict>,
+    /// Verdict, or the reason why the check does not count; absent in results of older versions.
+    #[serde(default, serialize_with = "as_check")]
+    pub verdict: Option<Verdict>,
     /// For a variant, differences of its values from those of the first variant of a controller, by the name of that
     /// variant.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub less: BTreeMap<String, Less>,
-}
-
-/// Judgement of a check, including checks that do not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Judgement {
-    /// As [`Verdict::Passed`].
-    Passed,
-    /// As [`Verdict::Open`].
-    Open,
-    /// As [`Verdict::Missed`].
-    Missed,
-    /// As [`Void::NotAsked`].
-    NotAsked,
-    /// As [`Void::BeyondPhysics`].
-    BeyondPhysics,
-    /// As [`Void::NoBoundKnown`].
-    NoBoundKnown,
-    /// As [`Void::Shown`].
-    Shown,
-    /// As [`Void::NotJudged`].
-    NotJudged,
-}
-
-/// Reason why a check does not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Void {
-    /// The check applies in no run.
-    NotAsked,
-    /// The omniscient sender misses it at all of its operating points, and no controller exceeds that sender in this
-    /// case.
-    BeyondPhysics,
-    /// The omniscient sender misses it at all of its operating points and is known to be no bound there. Some
-    /// controller exceeds it, or none was compared with it.
-    NoBoundKnown,
-    /// The check is a rate, in a case with the check `useful`.
-    Shown,
-    /// There is nothing to measure, in no run of the omniscient sender at any of its operating points.
-    NotJudged,
 }
 
 impl CheckResult {
@@ -202,8 +141,9 @@ impl CheckResult {
         let known: Option<Vec<f64>> = values.iter().copied().collect();
         let estimate = known.as_deref().and_then(Estimate::of);
         let result = Self {
-            name: check.name.to_owned(),
-            unit: check.unit.to_owned(),
+            name: check.name.to_string(),
+            unit: check.unit.to_string(),
+            of: check.formula().map(str::to_owned),
             limit: check.limit.value(),
             higher_is_better: check.limit.higher_is_better(),
             mean: estimate.map(|estimate| estimate.mean),
@@ -224,29 +164,19 @@ impl CheckResult {
     pub(super) fn asked(check: &super::Check, values: Vec<Value>, asked: &[bool]) -> Self {
         let of_asked = values.iter().zip(asked).filter(|(_, asked)| **asked).map(|(&value, _)| value);
         let of_asked = Self::new(check, of_asked.collect());
-        let void = (!asked.contains(&true)).then_some(Void::NotAsked);
+        let void = (!asked.contains(&true)).then_some(Verdict::NotAsked);
         Self { values, void, ..of_asked }.judged()
     }
 
     /// Copy that does not count, if it is one of the `void` checks, each with the reason.
-    pub(super) fn unless(self, void: &[(&str, Void)]) -> Self {
+    pub(super) fn unless(self, void: &[(&str, Verdict)]) -> Self {
         let own = void.iter().find(|(name, _)| *name == self.name).map(|&(_, why)| why);
         Self { void: own.or(self.void), ..self }.judged()
     }
 
-    /// Copy with its judgement.
+    /// Copy with its verdict in a word.
     fn judged(self) -> Self {
-        let judgement = match (self.void, self.verdict()) {
-            (Some(Void::NotAsked), _) => Judgement::NotAsked,
-            (Some(Void::BeyondPhysics), _) => Judgement::BeyondPhysics,
-            (Some(Void::NoBoundKnown), _) => Judgement::NoBoundKnown,
-            (Some(Void::Shown), _) => Judgement::Shown,
-            (Some(Void::NotJudged), _) | (None, Verdict::NotJudged) => Judgement::NotJudged,
-            (None, Verdict::Passed) => Judgement::Passed,
-            (None, Verdict::Open) => Judgement::Open,
-            (None, Verdict::Missed) => Judgement::Missed,
-        };
-        Self { verdict: Some(judgement), ..self }
+        Self { verdict: Some(self.void.unwrap_or_else(|| self.verdict())), ..self }
     }
 
     /// Whether the check counts.
@@ -255,8 +185,8 @@ impl CheckResult {
     }
 
     /// Sign of the verdict, or `·` if the check does not count.
-    pub const fn mark(&self) -> char {
-        if self.counts() { self.verdict().mark() } else { Verdict::NotJudged.mark() }
+    pub fn mark(&self) -> char {
+        self.void.unwrap_or_else(|| self.verdict()).mark()
     }
 
     /// Verdict on the check.
@@ -336,15 +266,15 @@ impl ControllerResult {
     /// Verdict: missed if a check that counts is missed. Else not judged if some check has nothing to measure or none
     /// counts. Else passed if every check that counts is passed, and open if not.
     pub fn verdict(&self) -> Verdict {
-        match self.counting().map(CheckResult::verdict).min() {
+        match self.counting().map(CheckResult::verdict).max() {
             Some(Verdict::Missed) => Verdict::Missed,
-            Some(verdict) if self.void(Void::NotJudged).is_empty() => verdict,
+            Some(verdict) if self.void(Verdict::NotJudged).is_empty() => verdict,
             _ => Verdict::NotJudged,
         }
     }
 
     /// Names of the checks that do not count for this reason.
-    pub fn void(&self, why: Void) -> Vec<&str> {
+    pub fn void(&self, why: Verdict) -> Vec<&str> {
         let void = self.checks.iter().filter(|check| check.void == Some(why));
         void.map(|check| check.name.as_str()).collect()
     }
@@ -352,15 +282,15 @@ impl ControllerResult {
     /// `not judged`, with the reason.
     fn not_judged_in_words(&self) -> String {
         let void = |why| self.void(why).join(", ");
-        let unmeasured = void(Void::NotJudged);
+        let unmeasured = void(Verdict::NotJudged);
         if !unmeasured.is_empty() {
             return format!("not judged: nothing to measure of {unmeasured}");
         }
         let reasons = [
-            (Void::BeyondPhysics, "beyond physics"),
-            (Void::NoBoundKnown, "of no known bound"),
-            (Void::NotAsked, "asked of nobody"),
-            (Void::Shown, "only shown"),
+            (Verdict::BeyondPhysics, "beyond physics"),
+            (Verdict::NoBoundKnown, "of no known bound"),
+            (Verdict::NotAsked, "asked of nobody"),
+            (Verdict::Shown, "only shown"),
         ];
         let reasons = reasons.map(|(why, words)| (void(why), words)).into_iter();
         let reasons = reasons.filter(|(names, _)| !names.is_empty());
@@ -376,11 +306,8 @@ impl ControllerResult {
 
     /// Deciding check: of those with the verdict of the case the one that is missed by most, or kept by least.
     pub fn deciding(&self) -> Option<&CheckResult> {
-        let order = |check: &CheckResult| (check.verdict(), check.slack());
-        self.counting().min_by(|a, b| {
-            let ((verdict, margin), (other, others)) = (order(a), order(b));
-            verdict.cmp(&other).then(margin.total_cmp(&others))
-        })
+        // Verdicts are ordered from the best to the worst.
+        self.counting().min_by(|a, b| b.verdict().cmp(&a.verdict()).then(a.slack().total_cmp(&b.slack())))
     }
 
     /// Margin of the check with the least, or `None` of a case that is not judged.

@@ -164,7 +164,7 @@ impl<'a> SuitePlan<'a> {
         let tasks: Vec<Task<'_>> = runs.iter().map(|run| run.task(&self.request.suite.name)).collect();
         let make = |index: usize| {
             let (task, run) = (&tasks[index], &runs[index]);
-            let fold = |ran| Ok(run.finding(ran));
+            let fold = |ran| run.finding(ran);
             // Reference runs are stored in the log as well, as they are the same for all controllers.
             match self.yardsticks.filter(|_| run.is_yardstick()) {
                 Some(kept) => task.make(traces, &Both(store, kept), fold),

@@ -1,9 +1,10 @@
 //! Runs of a suite: scenarios of its cases, each once for each seed.
 
 use super::cases::Case;
-use super::check::{Quantity, all_from, settled};
+use super::check::{Subject, all_from, settled};
 use super::finding::Finding;
-use crate::runs::{Ran, Task, Watched};
+use crate::judge::formula::Leaf;
+use crate::runs::{Ran, RunError, Task, Watched};
 use weir_measure::metrics::MeasurePlan;
 use weir_net::Time;
 use weir_scenario::compile::RunOptions;
@@ -46,12 +47,13 @@ impl<'t> TrialRun<'t> {
         let folding = if *is_benchmark {
             "receipts".to_owned()
         } else {
-            // The key has the quantities and not the limits, so that other limits reuse the same runs.
-            let quantities: Vec<Quantity> = case.checks.iter().map(|check| check.quantity).collect();
+            // The key has the subjects and not the limits, so that other limits reuse the same runs.
+            let subjects: Vec<&Subject> = case.checks.iter().map(|check| &check.subject).collect();
             let counts = case.from.map_or_else(String::new, |from| format!(" from {from}"));
-            format!("{quantities:?}{counts}{}", if is_first { ", drawn" } else { "" })
+            format!("{subjects:?}{counts}{}", if is_first { ", drawn" } else { "" })
         };
-        let task = Task::new(name, scenario, RunOptions { seed, ..RunOptions::default() });
+        let series = !is_benchmark && case.paths().iter().any(|path| Leaf::is_series(path));
+        let task = Task::new(name, scenario, RunOptions { seed, series, ..RunOptions::default() });
         let plan = if case.from.is_some() { watch_from } else { watch_all };
         Task { folding, watched: Some(Watched { plan, from: case.counts_from() }), ..task }
     }
@@ -62,11 +64,14 @@ impl<'t> TrialRun<'t> {
     }
 
     /// Measurements of the run.
-    pub(super) fn finding(&self, ran: Ran) -> Finding {
+    ///
+    /// # Errors
+    /// The recorded time series cannot be read.
+    pub(super) fn finding(&self, ran: Ran) -> Result<Finding, RunError> {
         if self.trial.is_benchmark {
-            Finding::of_benchmark(ran)
+            Ok(Finding::of_benchmark(ran))
         } else {
-            Finding::of(self.trial.case, self.is_first, &ran)
+            Finding::of(self.trial.case, self.is_first, ran).map_err(RunError::Series)
         }
     }
 }

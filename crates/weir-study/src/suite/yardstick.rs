@@ -1,9 +1,11 @@
 //! Results of the omniscient sender in a case, as the reference for controllers and as the bound of what is possible.
 
 use super::cases::Case;
-use super::check::{Check, Served, is_asked, useful_bytes, worst_frame_delay};
+use super::check::{Check, is_asked, useful_bytes, worst_frame_delay};
 use super::finding::Finding;
-use super::results::{CheckResult, ControllerResult, Void};
+use super::quantity::Quantity;
+use super::results::{CheckResult, ControllerResult};
+use crate::judge::Verdict;
 use weir_measure::results::Value;
 use weir_scenario::omniscient::NAME;
 
@@ -60,9 +62,9 @@ impl Yardstick {
         Self { preset, runs, others: tried.into_iter().map(|(_, runs)| runs).collect() }
     }
 
-    /// Result of each flow at its viewer in the run of this index.
-    pub(super) fn served(&self, run: usize) -> &[Served] {
-        self.runs.get(run).map_or(&[], |run| run.finding.served())
+    /// Measurements of the run of this index.
+    pub(super) fn finding(&self, run: usize) -> Option<&Finding> {
+        self.runs.get(run).map(|run| &run.finding)
     }
 
     /// Measurements of its runs.
@@ -72,7 +74,7 @@ impl Yardstick {
 
     /// Whether `check` applies, run by run.
     pub(super) fn asks(&self, check: &Check) -> Vec<bool> {
-        let asked = |run: &Attempt| !check.quantity.needs_asking() || is_asked(run.finding.served());
+        let asked = |run: &Attempt| !check.is_of(Quantity::Useful) || is_asked(run.finding.served());
         self.runs.iter().map(asked).collect()
     }
 
@@ -84,23 +86,23 @@ impl Yardstick {
 
     /// Checks of `case` that do not count. Reasons are: nothing to measure at any operating point, a limit that is
     /// missed at all of them, or a rate that is only shown.
-    pub(super) fn void<'c>(&self, case: &'c Case) -> Vec<(&'c str, Void)> {
+    pub(super) fn void<'c>(&self, case: &'c Case) -> Vec<(&'c str, Verdict)> {
         let all = || self.others.iter().chain([&self.runs]);
         let why = |index: usize, check: &Check| {
             let is_measurable = all().flatten().any(|run| run.measurable[index]);
             // A single operating point that keeps to the limit shows that the limit can be met.
             let keeps = |runs: &Vec<Attempt>| CheckResult::new(check, values(runs, index)).passed;
             if !is_measurable {
-                Some(Void::NotJudged)
+                Some(Verdict::NotJudged)
             } else if case.shown_beside(check).is_some_and(|useful| !self.asks(useful).contains(&false)) {
-                Some(Void::Shown)
-            } else if check.quantity.is_bound_by_physics() && !all().any(keeps) {
-                Some(if case.bound_known { Void::BeyondPhysics } else { Void::NoBoundKnown })
+                Some(Verdict::Shown)
+            } else if check.quantity().is_some_and(Quantity::is_bound_by_physics) && !all().any(keeps) {
+                Some(if case.bound_known { Verdict::BeyondPhysics } else { Verdict::NoBoundKnown })
             } else {
                 None
             }
         };
-        let named = |(index, check): (usize, &'c Check)| Some((check.name, why(index, check)?));
+        let named = |(index, check): (usize, &'c Check)| Some((&*check.name, why(index, check)?));
         case.checks.iter().enumerate().filter_map(named).collect()
     }
 

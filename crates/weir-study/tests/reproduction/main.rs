@@ -5,8 +5,9 @@ use std::path::Path;
 
 use weir_import::traces::TraceStore;
 use weir_study::experiments::{
-    ClaimResult, Class, Experiment, Extent, Lost, ROWS, Reproduction, Verdict, VerdictBaseline,
+    ClaimResult, Class, Experiment, Extent, Lost, ROWS, Reproduction, VerdictBaseline,
 };
+use weir_study::judge::Verdict;
 use weir_study::runs::{NoStore, Shardable as _};
 
 fn reproduced(rows: impl Fn(&Experiment) -> bool, runs: u32) -> Vec<ClaimResult> {
@@ -38,7 +39,7 @@ fn theory_says_what_it_said() {
     let lost = verdicts().lost(|row| theory.iter().any(|claim| claim.row == row), &theory);
     let lost: Vec<_> = lost.iter().filter(|lost| ids.contains(&lost.id.as_str())).collect();
     assert!(lost.is_empty(), "{lost:#?}");
-    let holds = |claim: &&ClaimResult| claim.verdict == Verdict::Reproduced;
+    let holds = |claim: &&ClaimResult| claim.verdict == Verdict::Passed;
     assert!(theory.iter().filter(holds).count() >= 70, "{}", theory.len());
 }
 
@@ -49,7 +50,7 @@ fn three_tables_have_the_figures_they_had() {
     let claims = reproduced(|experiment| TABLES.contains(&experiment.name.as_str()), 3);
     // Of three runs two may be outliers, and too few show an order; the mean has to lie in its range and on its side.
     let lost = verdicts().lost(|row| TABLES.contains(&row), &claims);
-    let outside = |lost: &&Lost| lost.is.is_none_or(|is| is == Verdict::NotReproduced);
+    let outside = |lost: &&Lost| lost.is.is_none_or(|is| is == Verdict::Missed);
     let lost: Vec<_> = lost.iter().filter(outside).collect();
     assert!(lost.is_empty(), "{lost:#?}");
     assert!(claims.iter().filter(|claim| claim.verdict.is_met()).count() >= 12);

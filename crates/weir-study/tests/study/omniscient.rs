@@ -8,8 +8,9 @@ use weir_import::traces::TraceStore;
 use weir_measure::results::stats::mean;
 use weir_scenario::registry::{Registry, references};
 use weir_scenario::scenario::Candidate;
+use weir_study::judge::Verdict;
 use weir_study::runs::{NoStore, Shardable as _};
-use weir_study::suite::{CaseResult, ControllerResult, SUITES, SuiteRequest, Void, find};
+use weir_study::suite::{CaseResult, ControllerResult, SUITES, SuiteRequest, find};
 
 /// Lead that a controller may have, by chance and by the shape of frames.
 const AHEAD: f64 = 1.05;
@@ -31,7 +32,7 @@ fn viewed(own: &ControllerResult) -> Option<(f64, f64)> {
 fn ahead(case: &CaseResult) -> Vec<String> {
     let omniscient = case.omniscient.as_ref().expect("it runs in every case");
     let mut ahead = Vec::new();
-    let voids = [Void::BeyondPhysics, Void::NoBoundKnown];
+    let voids = [Verdict::BeyondPhysics, Verdict::NoBoundKnown];
     for check in omniscient.checks.iter().filter(|check| check.void.is_some_and(|why| voids.contains(&why))) {
         let keeps =
             |own: &&ControllerResult| own.checks.iter().any(|other| other.name == check.name && other.passed);

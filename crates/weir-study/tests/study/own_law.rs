@@ -5,7 +5,8 @@ use weir_scenario::registry::{Registry, RegistryError};
 use weir_scenario::scenario::{Candidate, Scenario};
 use weir_study::comparison::{ComparisonRequest, tables};
 use weir_study::detection::{self, DetectionRequest};
-use weir_study::experiments::{self, Extent, Reproduction, Verdict};
+use weir_study::experiments::{self, Extent, Reproduction};
+use weir_study::judge::Verdict;
 use weir_study::pairs::{self, PairsRequest};
 use weir_study::runs::{NoStore, Shardable as _};
 use weir_study::suite::{SuiteRequest, find};
@@ -111,7 +112,7 @@ accept = { min = 1.0 }
     let traces = TraceStore::at(None);
     let reproduction = Reproduction::plan(&rows, Extent::default(), &traces).unwrap();
     let claims = reproduction.run(1, &traces, &NoStore, &|| {}).unwrap().claims;
-    assert_eq!(claims[0].verdict, Verdict::Reproduced);
+    assert_eq!(claims[0].verdict, Verdict::Passed);
     let shipped = experiments::open(&Registry::standard(), &names, None).unwrap();
     let error = Reproduction::plan(&shipped, Extent::default(), &traces).unwrap_err();
     assert!(error.to_string().contains("mine"), "{error}");

@@ -12,8 +12,9 @@ use weir_import::traces::TraceStore;
 use weir_measure::results::stats::mean;
 use weir_scenario::registry::{ControllerInfo, ControllerKind, Half, Registry};
 use weir_scenario::scenario::Candidate;
+use weir_study::judge::Verdict;
 use weir_study::runs::{NoStore, Shardable as _};
-use weir_study::suite::{ControllerResult, SUITES, Suite, SuiteRequest, Verdict, find};
+use weir_study::suite::{ControllerResult, SUITES, Suite, SuiteRequest, find};
 
 /// Load over the target.
 const LOAD: f64 = 1.25;

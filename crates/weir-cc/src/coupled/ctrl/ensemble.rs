@@ -44,7 +44,7 @@ pub(super) trait Rule: Send + Sync + Debug + Default {
 pub struct Sharing<R>(R);
 
 /// Coupler of flows that share by a rule.
-pub type Ensemble<R> = Frame<Sharing<R>>;
+pub(super) type Ensemble<R> = Frame<Sharing<R>>;
 
 #[expect(private_bounds, reason = "the rules are named by their types only")]
 impl<R: Rule> Ensemble<R> {

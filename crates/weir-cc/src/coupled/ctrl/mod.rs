@@ -62,16 +62,16 @@
 //! connections' congestion control instead of coupling it.
 
 mod clock;
-pub mod config;
-pub mod e_tcp;
-pub mod efcm;
-pub mod ensemble;
+mod config;
+mod e_tcp;
+mod efcm;
+mod ensemble;
 mod episode;
 mod flow;
-pub mod group;
-pub mod rfc2140;
+mod group;
+mod rfc2140;
 mod shares;
-pub mod tenants;
+mod tenants;
 
 pub use config::{Config, CoordinatorSelection, Newcomer};
 pub use e_tcp::ETcp;

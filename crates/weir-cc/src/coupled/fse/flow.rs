@@ -11,6 +11,8 @@ use crate::time::SendTime;
 /// Entry of a flow. Its `FSE_R` is the share of its claim while it has a seat in a group.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow {
+    /// Its rank among claims that are alike.
+    pub(super) rank: u32,
     /// Label of its group, as the grouping gives it, or `None` until it is set.
     pub(super) label: Option<u32>,
     /// Its group and its claim there, while it has a seat.
@@ -54,11 +56,13 @@ impl Flow {
     /// A flow that begins, in the group with label `label`; `usual_least` is its least rate where it states none.
     pub(super) fn new(
         now: SendTime,
+        rank: u32,
         label: Option<u32>,
         parameters: FlowParameters,
         usual_least: DataRate,
     ) -> Self {
         Self {
+            rank,
             label,
             seat: None,
             parameters,

@@ -12,8 +12,8 @@ use crate::time::SendTime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Timer {
     pub(super) expiry: SendTime,
-    /// The flow that made the cut.
-    pub(super) by: FlowId,
+    /// Rank of the flow that made the cut.
+    pub(super) by: u32,
     /// Whether missing feedback caused it.
     pub(super) by_silence: bool,
 }
@@ -36,6 +36,8 @@ pub(super) struct Group {
     pub(super) gone: f64,
     /// Claim of each flow, in the order of [`Claim::order`].
     pub(super) claims: Vec<Claim>,
+    /// The flow of each claim.
+    pub(super) members: Vec<FlowId>,
     /// Whether something changed that the next update distributes.
     pub(super) stale: bool,
     /// Whether the flows' least rates exceed the sum.
@@ -59,31 +61,48 @@ impl Group {
 
     fn reset(&mut self, label: u32, number: u32) {
         let mut claims = core::mem::take(&mut self.claims);
+        let mut members = core::mem::take(&mut self.members);
         claims.clear();
-        *self = Self { label, number, claims, ..Self::default() };
+        members.clear();
+        *self = Self { label, number, claims, members, ..Self::default() };
     }
 }
 
 /// All groups. A group without flows does not exist; the next new group takes its place.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    groups: Vec<Group>,
+    all: Vec<Group>,
     /// Number of groups so far.
     numbers: u32,
+    /// Ranks of flows that have left, and the number of ranks so far.
+    free: Vec<u32>,
+    ranks: u32,
 }
 
 impl Groups {
+    /// A rank for a new flow: ties between claims are in the order of ranks.
+    pub(super) fn take_rank(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.ranks = self.ranks.wrapping_add(1);
+            self.ranks.wrapping_sub(1)
+        })
+    }
+
+    pub(super) fn free_rank(&mut self, rank: u32) {
+        self.free.push(rank);
+    }
+
     pub(super) fn get(&self, group: usize) -> Option<&Group> {
-        self.groups.get(group)
+        self.all.get(group)
     }
 
     pub(super) fn get_mut(&mut self, group: usize) -> Option<&mut Group> {
-        self.groups.get_mut(group)
+        self.all.get_mut(group)
     }
 
     /// The group with this label, if it has flows.
     pub(super) fn find(&self, label: u32) -> Option<usize> {
-        self.groups.iter().position(|group| group.label == label && !group.claims.is_empty())
+        self.all.iter().position(|group| group.label == label && !group.claims.is_empty())
     }
 
     /// The group with this label, or a new one.
@@ -91,10 +110,10 @@ impl Groups {
         if let Some(group) = self.find(label) {
             return group;
         }
-        let free = self.groups.iter().position(|group| group.claims.is_empty());
+        let free = self.all.iter().position(|group| group.claims.is_empty());
         let at = free.unwrap_or_else(|| {
-            self.groups.push(Group::default());
-            self.groups.len() - 1
+            self.all.push(Group::default());
+            self.all.len() - 1
         });
         let number = self.numbers;
         self.numbers = self.numbers.wrapping_add(1);
@@ -106,23 +125,24 @@ impl Groups {
 
     /// Seats a flow with `share`; the caller sets `S_CR`.
     pub(super) fn seat(&mut self, flows: &mut Members<Flow>, group: usize, place: usize, share: f64) {
-        let (Some(flow), Some(g)) = (flows.get(place), self.groups.get_mut(group)) else { return };
-        let mut claim =
-            Claim::new(flows.member(place).0, flow.parameters.priority, flow.least(), flow.most());
+        let (Some(flow), Some(g)) = (flows.get(place), self.all.get_mut(group)) else { return };
+        let mut claim = Claim::new(flow.rank, flow.parameters.priority, flow.least(), flow.most());
         claim.share = share;
         let at = g.claims.partition_point(|other| other.order(&claim).is_lt());
         g.claims.insert(at, claim);
+        g.members.insert(at, flows.member(place));
         renumber(g, flows, group, at..);
     }
 
     /// Unseats a flow; `S_CR` stays. Returns the seat and the share.
     pub(super) fn unseat(&mut self, flows: &mut Members<Flow>, place: usize) -> Option<(GroupSlot, f64)> {
         let seat = flows.get_mut(place)?.seat.take()?;
-        let group = self.groups.get_mut(seat.group)?;
+        let group = self.all.get_mut(seat.group)?;
         if seat.claim >= group.claims.len() {
             return None;
         }
         let claim = group.claims.remove(seat.claim);
+        group.members.remove(seat.claim);
         renumber(group, flows, seat.group, seat.claim..);
         Some((seat, claim.share))
     }
@@ -137,8 +157,8 @@ impl Groups {
 
 /// Updates the seats of the flows from `from` on, and weighs all claims.
 fn renumber(group: &mut Group, flows: &mut Members<Flow>, number: usize, from: core::ops::RangeFrom<usize>) {
-    for (claim, seated) in group.claims.iter().enumerate().skip(from.start) {
-        if let Some(place) = flows.place(FlowId(seated.of)) {
+    for (claim, &member) in group.members.iter().enumerate().skip(from.start) {
+        if let Some(place) = flows.place(member) {
             flows[place].seat = Some(GroupSlot { group: number, claim });
         }
     }

@@ -23,11 +23,12 @@ struct Brings {
 
 impl Fse {
     /// Entry of a flow that registers.
-    pub(super) fn entry(&self, now: SendTime, member: FlowId, join: &Join) -> Flow {
+    pub(super) fn entry(&mut self, now: SendTime, member: FlowId, join: &Join) -> Flow {
         let known = self.flows.place(member).and_then(|place| self.flows.get(place));
         let label = known.map_or_else(|| self.first_label(), |flow| flow.label);
         let tells_rates = known.is_some_and(|flow| flow.tells_rates);
-        let mut flow = Flow::new(now, label, join.parameters, self.algorithm.config.least_rate);
+        let rank = known.map_or_else(|| self.algorithm.groups.take_rank(), |flow| flow.rank);
+        let mut flow = Flow::new(now, rank, label, join.parameters, self.algorithm.config.least_rate);
         (flow.start, flow.in_force) = (join.start.bps_f64(), join.present.bps_f64());
         flow.steering = join.window.as_ref().filter(|_| !tells_rates).and_then(Steering::new);
         flow.tells_rates = tells_rates;
@@ -106,12 +107,12 @@ impl Fse {
     fn withdraw(&mut self, now: SendTime, place: usize) {
         let seat = self.seated(place).map(|(flow, seat)| (seat.group, flow.cuts));
         self.give_up_seat(place);
-        let member = self.flows.member(place);
+        let rank = self.flows[place].rank;
         if let Some((group, cuts)) = seat
             && let Some(group) = self.algorithm.groups.get_mut(group)
         {
             group.sum = cuts.taken_back(now, group.sum);
-            group.timer = group.timer.filter(|timer| timer.by != member);
+            group.timer = group.timer.filter(|timer| timer.by != rank);
         }
     }
 
@@ -229,8 +230,8 @@ impl Fse {
     }
 
     fn move_seats(&mut self, from: usize, into: usize, belongs: impl Fn(FlowId) -> bool) {
-        let seated = self.algorithm.groups.get(from).into_iter().flat_map(|group| &group.claims);
-        let members: Vec<FlowId> = seated.map(|claim| FlowId(claim.of)).collect();
+        let seated = self.algorithm.groups.get(from).into_iter().flat_map(|group| &group.members);
+        let members: Vec<FlowId> = seated.copied().collect();
         for member in members.into_iter().filter(|&member| belongs(member)) {
             if let Some(place) = self.flows.place(member)
                 && let Some((_, share)) = self.algorithm.groups.unseat(&mut self.flows, place)
@@ -243,12 +244,9 @@ impl Fse {
     /// The other flows of a flow's group.
     pub(super) fn peers(&self, place: usize) -> impl Iterator<Item = &Flow> {
         let group = self.seated(place).and_then(|(_, seat)| self.algorithm.groups.get(seat.group));
-        let claims = group.into_iter().flat_map(|group| &group.claims);
-        let members = claims.map(|claim| FlowId(claim.of));
-        members
-            .filter_map(|member| self.flows.place(member))
-            .filter(move |&peer| peer != place)
-            .map(|peer| &self.flows[peer])
+        let members = group.into_iter().flat_map(|group| &group.members);
+        let peers = members.filter_map(|&member| self.flows.place(member));
+        peers.filter(move |&peer| peer != place).map(|peer| &self.flows[peer])
     }
 
     /// Whether another flow of the group had feedback in the newer half of the time in which this one had none. If so,

@@ -6,15 +6,15 @@
 //!
 //! The exchange knows nothing of controllers, sockets or bottlenecks. A flow registers with
 //! [`Join`](crate::coupled::Join), and sends each rate that its controller computes with the rate it started from
-//! ([`Update`](crate::coupled::Update)). The exchange sends it its share, `FSE_R`. The active algorithms send shares to all
+//! ([`Update`]). The exchange sends it its share, `FSE_R`. The active algorithms send shares to all
 //! flows of a group, the passive ones to the updating flow. Shared bottlenecks are set with [`Fse::set_group`],
 //! [`Fse::merge`] and [`Fse::split`]; until then [`Grouping`] puts all flows into one group, or none into any. Flows
-//! with windows are converted ([`conversion`](crate::coupled::conversion)).
+//! with windows are converted (`coupled::conversion`).
 //!
 //! Parts: the flows (`flow`), groups and their seats (`group`), and the effect of an update on `S_CR` (`sum`,
 //! with the table of reasons). An update goes from a controller's rate to actions in `update` and `passive`. Joins,
 //! leaves and groupings are in `membership`, windows in `windows`. The shares themselves are
-//! [`water_fill`](crate::coupled::water_fill)'s.
+//! `coupled::water_fill`'s.
 //!
 //! Readings where the sources are silent, or contradict themselves:
 //!
@@ -200,6 +200,10 @@ impl CouplingAlgorithm for Exchange {
         matches!(message, CouplingMessage::Update(_) | CouplingMessage::Window(_))
     }
 
+    fn on_left(frame: &mut Frame<Self>, _: SendTime, _: FlowId, left: Flow, _: Departure) {
+        frame.algorithm.groups.free_rank(left.rank);
+    }
+
     fn on_message_of_silent(
         frame: &mut Frame<Self>,
         now: SendTime,
@@ -213,9 +217,11 @@ impl CouplingAlgorithm for Exchange {
         returning.is_some()
     }
 
-    fn answer(frame: &mut Frame<Self>, place: usize, _: &CouplingMessage) {
-        frame.flows[place].in_force = f64::NAN;
-        frame.send_share(place);
+    fn answer(frame: &mut Frame<Self>, place: usize, message: &CouplingMessage) {
+        if !matches!(message, CouplingMessage::Window(_)) {
+            frame.flows[place].in_force = f64::NAN;
+            frame.send_share(place);
+        }
     }
 
     fn acknowledgement(frame: &Frame<Self>, place: usize) -> Option<CouplerAction> {

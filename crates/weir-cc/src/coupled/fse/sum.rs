@@ -25,7 +25,6 @@ use super::config::Config;
 use super::group::{Group, Timer};
 use crate::coupled::bound::is_bound;
 use crate::coupled::conversion::possible_rtt;
-use crate::coupled::message::FlowId;
 use crate::coupled::water_fill::Leftover;
 use crate::decision::ChangeReason;
 use crate::time::SendTime;
@@ -33,8 +32,8 @@ use crate::time::SendTime;
 /// An update of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowUpdate {
-    /// The updating flow.
-    pub(super) flow: FlowId,
+    /// Rank of the updating flow.
+    pub(super) by: u32,
     /// `CC_R` in bit/s.
     pub(super) rate: f64,
     /// The rate it started from, in bit/s.
@@ -134,7 +133,7 @@ fn given_up(config: &Config, surplus: f64) -> f64 {
 /// Whether the timer of an earlier cut forbids this change.
 fn is_blocked(config: &Config, group: &Group, now: SendTime, flow_update: &FlowUpdate) -> bool {
     let Some(timer) = group.timer.filter(|timer| now < timer.expiry) else { return false };
-    let exempt = config.timer_exempts_initiator && timer.by == flow_update.flow;
+    let exempt = config.timer_exempts_initiator && timer.by == flow_update.by;
     let silent = flow_update.why == ChangeReason::Timeout && !timer.by_silence;
     !exempt && !silent
 }
@@ -145,7 +144,7 @@ fn start_timer(config: &Config, group: &mut Group, now: SendTime, flow_update: &
     if by_silence || group.timer.is_none_or(|timer| now >= timer.expiry) {
         let expiry = now + possible_rtt(flow_update.rtt).scale(config.timer_rtts);
         // RFC 8699 §5.3.2: two round trips of the flow whose rate fell.
-        group.timer = Some(Timer { expiry, by: flow_update.flow, by_silence });
+        group.timer = Some(Timer { expiry, by: flow_update.by, by_silence });
     }
 }
 

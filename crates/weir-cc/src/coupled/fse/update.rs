@@ -7,7 +7,7 @@ use super::passive::{self, Asking};
 use super::sum::{self, FlowUpdate};
 use crate::coupled::bound::Bound;
 use crate::coupled::frame::Members;
-use crate::coupled::message::{FlowId, Update};
+use crate::coupled::message::Update;
 use crate::coupled::water_fill::fill;
 use crate::decision::ChangeReason;
 use crate::time::SendTime;
@@ -72,9 +72,8 @@ impl Fse {
         if computed.has_feedback {
             (flow.feedback_at, flow.deaf) = (now, false);
         }
-        let rate = self.floored(place, computed.rate);
-        let flow_update =
-            FlowUpdate { flow: self.flows.member(place), rate, base: computed.base, why, rtt, stale };
+        let (by, rate) = (self.flows[place].rank, self.floored(place, computed.rate));
+        let flow_update = FlowUpdate { by, rate, base: computed.base, why, rtt, stale };
         self.follow_bounds(place, &flow_update);
         self.exchange(now, place, &flow_update);
     }
@@ -179,8 +178,8 @@ impl Fse {
             g.sum = sum;
         }
         g.stale = false;
-        for claim in &g.claims {
-            let Some(place) = self.flows.place(FlowId(claim.of)) else { continue };
+        for (claim, &member) in g.claims.iter().zip(&g.members) {
+            let Some(place) = self.flows.place(member) else { continue };
             // RFC 8699 §5.3.1 (3) (d): `FSE_R(i)` goes to every flow.
             let ordered = order(&mut self.flows, place, claim.share);
             if ordered && let Some(by) = cut_by {

@@ -168,7 +168,7 @@ const MOST_REDUCTION_INTERVAL: TimeDelta = TimeDelta::from_millis(200);
 
 /// `A`, the rate of the delay-based controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Aimd {
+pub(crate) struct Aimd {
     config: AimdConfig,
     limits: RateLimits,
     state: RateState,
@@ -184,7 +184,7 @@ pub struct Aimd {
 
 impl Aimd {
     /// A controller at the start rate.
-    pub fn new(config: AimdConfig, limits: RateLimits) -> Self {
+    pub(crate) fn new(config: AimdConfig, limits: RateLimits) -> Self {
         Self {
             config,
             limits,
@@ -198,69 +198,69 @@ impl Aimd {
     }
 
     /// Forgets everything and begins at the start rate of `limits`.
-    pub fn restart(&mut self, limits: RateLimits) {
+    pub(crate) fn restart(&mut self, limits: RateLimits) {
         *self = Self::new(self.config, limits);
     }
 
     /// New bounds; `A` is brought within them.
-    pub fn set_limits(&mut self, limits: RateLimits) {
+    pub(crate) fn set_limits(&mut self, limits: RateLimits) {
         self.limits = limits;
         self.rate = limits.clamp_bps(self.rate);
     }
 
     /// The round-trip time, by which additive growth and the interval between decreases go.
-    pub fn set_rtt(&mut self, rtt: TimeDelta) {
+    pub(crate) fn set_rtt(&mut self, rtt: TimeDelta) {
         self.rtt = rtt.max(TimeDelta::ZERO);
     }
 
     /// Scales `A` by `factor` for coupling, to `share` (bit/s) of the target that it bounds. The time of growth and
     /// the wait after a change run on.
-    pub fn scale(&mut self, factor: f64, share: f64) {
+    pub(crate) fn scale(&mut self, factor: f64, share: f64) {
         self.rate = self.limits.clamp_bps(self.rate * factor).max(share);
         self.received = self.received.scale(factor);
     }
 
     /// `A` becomes `rate` (bit/s), by a probe or because the controller begins there.
-    pub fn set_rate(&mut self, rate: f64, now: SendTime) {
+    pub(crate) fn set_rate(&mut self, rate: f64, now: SendTime) {
         self.rate = self.limits.clamp_bps(rate);
         self.changed = Some(now);
     }
 
     /// `A` in bit/s.
-    pub fn rate(&self) -> f64 {
+    pub(crate) fn rate(&self) -> f64 {
         self.rate
     }
 
     /// The state machine's state.
-    pub fn state(&self) -> RateState {
+    pub(crate) fn state(&self) -> RateState {
         self.state
     }
 
     /// `C̄`.
-    pub fn capacity(&self) -> &LinkCapacity {
+    pub(crate) fn capacity(&self) -> &LinkCapacity {
         &self.capacity
     }
 
     /// Whether a persisting over-use may lower `A` again: a round-trip time after the last change, or at once if
     /// `R` is far below `A`.
-    pub fn may_reduce_again(&self, received: Option<DataRate>, now: SendTime) -> bool {
+    pub(crate) fn may_reduce_again(&self, received: Option<DataRate>, now: SendTime) -> bool {
         self.changed.is_none_or(|changed| (now - changed).abs() >= self.reduction_interval())
             || received.is_some_and(|r| r.bps_f64() < self.config.far_below * self.rate)
     }
 
     /// How long a reduction has to show its effect before the next one.
-    pub fn reduction_interval(&self) -> TimeDelta {
+    pub(crate) fn reduction_interval(&self) -> TimeDelta {
         self.rtt.clamp(LEAST_REDUCTION_INTERVAL, MOST_REDUCTION_INTERVAL)
     }
 
     /// Over-use while `R` is not known: `A` is halved.
-    pub fn halve(&mut self, now: SendTime) {
+    pub(crate) fn halve(&mut self, now: SendTime) {
         self.set_rate(self.rate / 2.0, now);
     }
 
     /// Takes the detector's verdict and `R` at `now`; where `R` is unknown the last known one counts. Returns `A` in
     /// bit/s.
-    pub fn update(&mut self, usage: Usage, received: Option<DataRate>, now: SendTime) -> f64 {
+    pub(crate) fn update(&mut self, usage: Usage, received: Option<DataRate>, now: SendTime) -> f64 {
         self.received = received.unwrap_or(self.received);
         let before = self.state;
         self.state = before.after(usage);

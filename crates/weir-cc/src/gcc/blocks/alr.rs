@@ -36,7 +36,7 @@ impl AlrConfig {
 
 /// Keeps a budget that time fills and packets use.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AlrDetector {
+pub(crate) struct AlrDetector {
     config: AlrConfig,
     /// Bytes per second that the source has to send.
     rate: f64,
@@ -50,32 +50,32 @@ pub struct AlrDetector {
 
 impl AlrDetector {
     /// A detector for an estimate of `estimate`.
-    pub fn new(config: AlrConfig, estimate: DataRate) -> Self {
+    pub(crate) fn new(config: AlrConfig, estimate: DataRate) -> Self {
         let mut detector = Self { config, rate: 0.0, room: 0.0, budget: 0.0, sent: None, since: None };
         detector.set_estimate(estimate);
         detector
     }
 
     /// Forgets everything; the estimate is `estimate`.
-    pub fn restart(&mut self, estimate: DataRate) {
+    pub(crate) fn restart(&mut self, estimate: DataRate) {
         *self = Self::new(self.config, estimate);
     }
 
     /// Replaces the estimate. The share of it that a source has to fill counts in whole kbit/s.
-    pub fn set_estimate(&mut self, estimate: DataRate) {
+    pub(crate) fn set_estimate(&mut self, estimate: DataRate) {
         let kbps = libm::trunc(self.config.usage * estimate.bps_f64() / 1e3);
         self.set_rate(kbps * 1e3 / 8.0);
         self.budget = self.budget.clamp(-self.room, self.room);
     }
 
     /// Scales the estimate by `factor` for coupling, and with it the threshold of an application-limited region.
-    pub fn scale(&mut self, factor: f64) {
+    pub(crate) fn scale(&mut self, factor: f64) {
         self.set_rate(self.rate * factor);
         self.budget *= factor;
     }
 
     /// A packet of `size` left at `at`. The first packet starts the budget.
-    pub fn on_sent(&mut self, at: SendTime, size: DataSize) {
+    pub(crate) fn on_sent(&mut self, at: SendTime, size: DataSize) {
         let Some(before) = self.sent.replace(at) else { return };
         // The region began in the past; else the clock was set back.
         self.since = self.since.map(|since| since.min(at));
@@ -91,7 +91,7 @@ impl AlrDetector {
     }
 
     /// Start of the present application-limited region, if there is one.
-    pub fn since(&self) -> Option<SendTime> {
+    pub(crate) fn since(&self) -> Option<SendTime> {
         self.since
     }
 

@@ -6,7 +6,7 @@ use crate::time::{ArrivalTime, SendTime};
 
 /// Rules of a burst, and of a restart of the grouping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BurstConfig {
+pub(crate) struct BurstConfig {
     /// `burst_time`: time from a burst's first departure within which packets belong to it. A packet also belongs
     /// to it if it arrives within that time after the burst while the delay falls. draft-ietf-rmcat-gcc-02 table 1.
     /// With `None` each packet is a burst of its own.
@@ -26,7 +26,7 @@ pub struct BurstConfig {
 impl BurstConfig {
     /// Bursts as the draft has them: 5 ms. The draft has no guards; here arrivals that ran backwards make no
     /// sample, nor do those between which the receiver's clock leapt.
-    pub const DRAFT_02: Self = Self {
+    pub(crate) const DRAFT_02: Self = Self {
         burst_time: Some(TimeDelta::from_millis(5)),
         longest: None,
         backward_limit: None,
@@ -34,7 +34,7 @@ impl BurstConfig {
     };
 
     /// Bursts and guards of libwebrtc in 2025.
-    pub const LIBWEBRTC_2025: Self = Self {
+    pub(crate) const LIBWEBRTC_2025: Self = Self {
         burst_time: Some(TimeDelta::from_millis(5)),
         longest: Some(TimeDelta::from_millis(100)),
         backward_limit: Some(3),
@@ -44,7 +44,7 @@ impl BurstConfig {
 
 /// A packet reported as arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Received {
+pub(crate) struct Received {
     /// When it left, by the sender's clock.
     pub departure: SendTime,
     /// When it arrived, by the receiver's clock.
@@ -76,7 +76,7 @@ impl BurstSample {
 /// Groups packets that leave or arrive together. A burst is complete when the first packet of the next one is known;
 /// so the third burst's first packet brings the first sample.
 #[derive(Clone, Debug)]
-pub struct Bursts {
+pub(crate) struct Bursts {
     config: BurstConfig,
     current: Option<Burst>,
     previous: Option<Burst>,
@@ -117,14 +117,14 @@ impl Burst {
 
 impl Bursts {
     /// Grouping without any packet.
-    pub fn new(config: BurstConfig) -> Self {
+    pub(crate) fn new(config: BurstConfig) -> Self {
         Self { config, current: None, previous: None, backward: 0 }
     }
 
     /// Takes the next packet in order of arrival, reported at `now`. A packet that left before the current burst is
     /// ignored. Where it left too long before, the sender's clock was set back, and grouping begins anew with the
     /// next.
-    pub fn on_packet(&mut self, packet: &Received, now: SendTime) -> Option<BurstSample> {
+    pub(crate) fn on_packet(&mut self, packet: &Received, now: SendTime) -> Option<BurstSample> {
         let Some(current) = &mut self.current else {
             self.current = Some(Burst::begin(packet, now));
             return None;
@@ -155,7 +155,7 @@ impl Bursts {
     }
 
     /// Forgets every burst.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         *self = Self::new(self.config);
     }
 

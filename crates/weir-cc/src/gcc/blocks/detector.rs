@@ -16,7 +16,7 @@ pub enum Usage {
 
 /// Conditions under which a gradient above the threshold is over-use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DetectorConfig {
+pub(crate) struct DetectorConfig {
     /// The gradient must have been above the threshold for longer than this.
     pub overuse_time: TimeDelta,
     /// Share of the time before the first sample above the threshold that counts as above. Half of it (libwebrtc)
@@ -30,7 +30,7 @@ pub struct DetectorConfig {
 
 impl DetectorConfig {
     /// 100 ms above the threshold. gcc-2016 §3.3.
-    pub const GCC_2016: Self = Self {
+    pub(crate) const GCC_2016: Self = Self {
         overuse_time: TimeDelta::from_millis(100),
         first_share: FirstShare::All,
         min_samples: 1,
@@ -39,7 +39,7 @@ impl DetectorConfig {
 
     /// 10 ms above the threshold, in two samples or more, the last of which did not fall. draft-ietf-rmcat-gcc-02
     /// §5.4; the count from libwebrtc.
-    pub const DRAFT_02: Self = Self {
+    pub(crate) const DRAFT_02: Self = Self {
         overuse_time: TimeDelta::from_millis(10),
         first_share: FirstShare::Half,
         min_samples: 2,
@@ -49,7 +49,7 @@ impl DetectorConfig {
 
 /// How much of the time before the first sample above the threshold counts as above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FirstShare {
+pub(crate) enum FirstShare {
     /// All of it.
     All,
     /// Half of it.
@@ -58,7 +58,7 @@ pub enum FirstShare {
 
 /// Compares the gradient with the threshold; over-use only after the gradient was above it for a while.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Detector {
+pub(crate) struct Detector {
     config: DetectorConfig,
     /// For how long and in how many samples the gradient has been above the threshold.
     above: TimeDelta,
@@ -70,13 +70,13 @@ pub struct Detector {
 
 impl Detector {
     /// A detector without any sample.
-    pub fn new(config: DetectorConfig) -> Self {
+    pub(crate) fn new(config: DetectorConfig) -> Self {
         Self { config, above: TimeDelta::ZERO, samples: 0, previous: 0.0, usage: Usage::Normal }
     }
 
     /// Takes gradient `m` of a sample that left `elapsed` after the one before, the same as `scaled` for comparison
     /// with the threshold `gamma` (both in ms).
-    pub fn update(&mut self, m: f64, scaled: f64, gamma: f64, elapsed: TimeDelta) -> Usage {
+    pub(crate) fn update(&mut self, m: f64, scaled: f64, gamma: f64, elapsed: TimeDelta) -> Usage {
         if scaled > gamma {
             let first = self.samples == 0 && self.config.first_share == FirstShare::Half;
             self.above += if first { elapsed / 2 } else { elapsed };
@@ -100,7 +100,7 @@ impl Detector {
     }
 
     /// The present state.
-    pub fn usage(&self) -> Usage {
+    pub(crate) fn usage(&self) -> Usage {
         self.usage
     }
 }

@@ -7,7 +7,7 @@ use crate::time::{ArrivalTime, SendTime};
 
 /// Sample of the queuing delay gradient from two consecutive frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FrameSample {
+pub(crate) struct FrameSample {
     /// `d(t_i) = (t_i − t_{i−1}) − (T_i − T_{i−1})`: positive while the queue grows. gcc-2016 eq. (4).
     pub gradient: TimeDelta,
     /// `T_i − T_{i−1}`: between the departures of the frames' first packets.
@@ -21,7 +21,7 @@ pub struct FrameSample {
 /// Groups packets that share a media time. `T_i` is the departure of a frame's first packet, `t_i` the arrival of
 /// its last. A frame is complete when a packet of a newer frame arrives, so that a lost last packet does no harm.
 #[derive(Clone, Debug)]
-pub struct Frames {
+pub(crate) struct Frames {
     silence: TimeDelta,
     current: Option<Frame>,
     previous: Option<Frame>,
@@ -48,7 +48,7 @@ impl Frame {
 
 /// Result of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Grouped {
+pub(crate) enum Grouped {
     /// No complete frame yet.
     Pending,
     /// A frame is complete and there was one before it.
@@ -59,12 +59,12 @@ pub enum Grouped {
 
 impl Frames {
     /// Grouping that starts anew after `silence` without a packet.
-    pub fn new(silence: TimeDelta) -> Self {
+    pub(crate) fn new(silence: TimeDelta) -> Self {
         Self { silence, current: None, previous: None }
     }
 
     /// A packet has arrived. Packets of frames older than the current one are ignored.
-    pub fn on_arrival(&mut self, packet: &Arrival) -> Grouped {
+    pub(crate) fn on_arrival(&mut self, packet: &Arrival) -> Grouped {
         let Some(current) = &mut self.current else {
             self.current = Some(Frame::begin(packet));
             return Grouped::Pending;

@@ -7,7 +7,7 @@ use super::noise::{NoiseConfig, NoiseVariance};
 /// Scalar Kalman filter: state `m`, the gradient in ms per frame; measurement `d` with noise of unknown variance.
 /// gcc-2016 eqs (10)-(16); the draft's filter differs in how it estimates the noise.
 #[derive(Clone, Debug)]
-pub struct ScalarKalman {
+pub(crate) struct ScalarKalman {
     config: KalmanConfig,
     /// `m`, the gradient estimate in ms.
     m: f64,
@@ -19,7 +19,7 @@ pub struct ScalarKalman {
 
 /// Constants of the filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct KalmanConfig {
+pub(crate) struct KalmanConfig {
     /// `Q`, the state noise variance in ms². gcc-2016 eq. (15).
     pub state_noise: f64,
     /// `P(0)`, the initial error variance in ms². gcc-2016 §4.1.2.
@@ -30,13 +30,13 @@ pub struct KalmanConfig {
 
 impl ScalarKalman {
     /// A filter without any measurement: `m(0) = 0`.
-    pub fn new(config: KalmanConfig) -> Self {
+    pub(crate) fn new(config: KalmanConfig) -> Self {
         Self { config, m: 0.0, p: config.initial_error, noise: NoiseVariance::new(config.noise), gain: 0.0 }
     }
 
     /// Takes a measurement `d` in ms of a sample that left `inter_departure` after the one before; returns the new
     /// estimate `m` in ms.
-    pub fn update(&mut self, d: f64, inter_departure: TimeDelta) -> f64 {
+    pub(crate) fn update(&mut self, d: f64, inter_departure: TimeDelta) -> f64 {
         self.noise.on_sample(inter_departure);
         self.noise.learn(d - self.m); // eq. (16)
         let predicted = self.p + self.config.state_noise;
@@ -47,30 +47,25 @@ impl ScalarKalman {
     }
 
     /// Forgets the gradient but keeps the noise variance.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.m = 0.0;
         self.p = self.config.initial_error;
     }
 
     /// Forgets everything.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.restart();
         self.gain = 0.0;
         self.noise.reset();
     }
 
-    /// `m`, the gradient estimate in ms.
-    pub fn estimate(&self) -> f64 {
-        self.m
-    }
-
     /// `K`, the gain of the last update.
-    pub fn gain(&self) -> f64 {
+    pub(crate) fn gain(&self) -> f64 {
         self.gain
     }
 
     /// `σ²_n`, the measurement noise variance in ms².
-    pub fn noise_variance(&self) -> f64 {
+    pub(crate) fn noise_variance(&self) -> f64 {
         self.noise.variance()
     }
 }

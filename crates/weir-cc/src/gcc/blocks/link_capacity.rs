@@ -42,7 +42,7 @@ impl LinkCapacityConfig {
 
 /// Mean and spread of the receive rates at which the path was over-used.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LinkCapacity {
+pub(crate) struct LinkCapacity {
     config: LinkCapacityConfig,
     /// `C̄` in kbit/s.
     mean: Option<f64>,
@@ -52,12 +52,12 @@ pub struct LinkCapacity {
 
 impl LinkCapacity {
     /// An estimate without any sample.
-    pub fn new(config: LinkCapacityConfig) -> Self {
+    pub(crate) fn new(config: LinkCapacityConfig) -> Self {
         Self { config, mean: None, variance: config.least_variance }
     }
 
     /// The path was over-used at a receive rate of `received`.
-    pub fn on_overuse(&mut self, received: DataRate) {
+    pub(crate) fn on_overuse(&mut self, received: DataRate) {
         let LinkCapacityConfig { smoothing, least_variance, most_variance, whole_kbps, .. } = self.config;
         let kbps = received.bps_f64() / 1e3;
         let sample = if whole_kbps { libm::round(kbps) } else { kbps };
@@ -69,22 +69,22 @@ impl LinkCapacity {
     }
 
     /// Forgets the mean: the path is another one.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.mean = None;
     }
 
     /// `C̄` in bit/s, if known.
-    pub fn mean(&self) -> Option<f64> {
+    pub(crate) fn mean(&self) -> Option<f64> {
         self.mean.map(|mean| mean * 1e3)
     }
 
     /// Whether `received` lies above `C̄ + 3σ`; never while `C̄` is unknown.
-    pub fn is_exceeded_by(&self, received: DataRate) -> bool {
+    pub(crate) fn is_exceeded_by(&self, received: DataRate) -> bool {
         self.mean.is_some_and(|mean| received.bps_f64() > (mean + self.deviation(mean)) * 1e3)
     }
 
     /// Whether `received` lies below `C̄ − 3σ`; never while `C̄` is unknown.
-    pub fn is_undercut_by(&self, received: DataRate) -> bool {
+    pub(crate) fn is_undercut_by(&self, received: DataRate) -> bool {
         self.mean.is_some_and(|mean| received.bps_f64() < (mean - self.deviation(mean)) * 1e3)
     }
 

@@ -2,7 +2,7 @@
 
 /// Thresholds and factors of the loss-based controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LossConfig {
+pub(crate) struct LossConfig {
     /// Below this loss ratio the rate grows.
     pub low: f64,
     /// Above this loss ratio the rate falls.
@@ -15,7 +15,7 @@ pub struct LossConfig {
 
 /// Result of a step of the loss-based controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LossVerdict {
+pub(crate) enum LossVerdict {
     /// Little loss: the rate grew.
     Increase,
     /// Some loss: the rate stays.
@@ -26,7 +26,7 @@ pub enum LossVerdict {
 
 impl LossConfig {
     /// `A_s` (bit/s) after a report of loss ratio `loss`.
-    pub fn update(&self, rate: f64, loss: f64) -> (f64, LossVerdict) {
+    pub(crate) fn update(&self, rate: f64, loss: f64) -> (f64, LossVerdict) {
         if loss > self.high {
             (rate * (1.0 - self.decrease * loss), LossVerdict::Decrease)
         } else if loss < self.low {
@@ -37,7 +37,7 @@ impl LossConfig {
     }
 
     /// The nearest threshold that the loss ratio `loss` has passed, or the lower one.
-    pub const fn threshold(&self, loss: f64) -> f64 {
+    pub(crate) const fn threshold(&self, loss: f64) -> f64 {
         if loss > self.high { self.high } else { self.low }
     }
 }

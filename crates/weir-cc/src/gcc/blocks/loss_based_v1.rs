@@ -86,7 +86,7 @@ const RESOLUTION: TimeDelta = TimeDelta::from_millis(1);
 
 /// The controller: it counts losses, and remembers the lowest rate of the last second.
 #[derive(Clone, Debug)]
-pub struct LossBasedV1 {
+pub(crate) struct LossBasedV1 {
     config: LossV1Config,
     law: LossConfig,
     expected: u64,
@@ -107,7 +107,7 @@ pub struct LossBasedV1 {
 
 impl LossBasedV1 {
     /// A controller without any report.
-    pub fn new(config: LossV1Config) -> Self {
+    pub(crate) fn new(config: LossV1Config) -> Self {
         let LossV1Config { low, high, increase, decrease, .. } = config;
         Self {
             config,
@@ -125,12 +125,12 @@ impl LossBasedV1 {
     }
 
     /// Forgets everything.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         *self = Self::new(self.config);
     }
 
     /// Takes packet fates reported at `now`. Returns true if there is a new loss ratio.
-    pub fn on_results(&mut self, results: &[PacketResult], now: SendTime) -> bool {
+    pub(crate) fn on_results(&mut self, results: &[PacketResult], now: SendTime) -> bool {
         let missing = results.iter().filter(|result| result.fate == Fate::Missing).count();
         self.count(missing as i64, results.len() as u64);
         // A clock that was set back must not stop the controller.
@@ -143,7 +143,7 @@ impl LossBasedV1 {
 
     /// Takes a receiver report at `now`: `lost` more packets of `expected`, negative where more came late than were
     /// lost. Returns true if there is a new loss ratio.
-    pub fn on_report(&mut self, lost: i64, expected: u64, now: SendTime) -> bool {
+    pub(crate) fn on_report(&mut self, lost: i64, expected: u64, now: SendTime) -> bool {
         self.count(lost, expected);
         self.take_ratio(now)
     }
@@ -167,38 +167,38 @@ impl LossBasedV1 {
     }
 
     /// `f_l`, the last loss ratio.
-    pub fn loss_ratio(&self) -> f64 {
+    pub(crate) fn loss_ratio(&self) -> f64 {
         f64::from(self.fraction_lost) / 256.0
     }
 
     /// Threshold of the loss ratio.
-    pub fn threshold(&self) -> f64 {
+    pub(crate) fn threshold(&self) -> f64 {
         self.law.threshold(self.loss_ratio())
     }
 
     /// Whether the start phase lasts and no packet was lost in it.
-    pub fn is_starting(&self, now: SendTime) -> bool {
+    pub(crate) fn is_starting(&self, now: SendTime) -> bool {
         let young = self.first_report.is_none_or(|first| (now - first).abs() < self.config.start_phase);
         young && self.fraction_lost == 0
     }
 
     /// Whether any loss ratio is known.
-    pub fn has_report(&self) -> bool {
+    pub(crate) fn has_report(&self) -> bool {
         self.last_report.is_some()
     }
 
     /// Forgets the rates of the last second: growth may start from the present rate.
-    pub fn forget_rates(&mut self) {
+    pub(crate) fn forget_rates(&mut self) {
         self.lowest.clear();
     }
 
     /// Scales the rates of the last second by `factor` for coupling.
-    pub fn scale_rates(&mut self, factor: f64) {
+    pub(crate) fn scale_rates(&mut self, factor: f64) {
         self.lowest.iter_mut().for_each(|(_, rate)| *rate *= factor);
     }
 
     /// The rate at `now` is `rate` (bit/s).
-    pub fn remember(&mut self, rate: f64, now: SendTime) {
+    pub(crate) fn remember(&mut self, rate: f64, now: SendTime) {
         if self.lowest.back().is_some_and(|&(at, _)| at > now) {
             // The clock was set back.
             self.lowest.clear();
@@ -217,7 +217,7 @@ impl LossBasedV1 {
     }
 
     /// The rate after `rate` (bit/s), by the last loss ratio.
-    pub fn update(&mut self, rate: f64, rtt: TimeDelta, now: SendTime) -> (f64, LossVerdict) {
+    pub(crate) fn update(&mut self, rate: f64, rtt: TimeDelta, now: SendTime) -> (f64, LossVerdict) {
         let age = self.last_report.map(|last| (now - last).abs());
         if age.is_none_or(|age| age >= self.config.max_age) {
             return (rate, LossVerdict::Hold);

@@ -5,7 +5,7 @@ use crate::packet::{Fate, PacketResult};
 
 /// Packets expected and lost between two reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Loss {
+pub(crate) struct Loss {
     /// Packets from above the highest number of the report before to that of this one, or the reported ones among
     /// them; at least one.
     pub expected: u64,
@@ -15,13 +15,13 @@ pub struct Loss {
 
 impl Loss {
     /// The loss in 1/256, rounded down, at most 255/256. RFC 3550 §6.4.1.
-    pub fn fraction(&self) -> u8 {
+    pub(crate) fn fraction(&self) -> u8 {
         let fraction = u128::from(self.lost) * 256 / u128::from(self.expected.max(1));
         u8::try_from(fraction).unwrap_or(u8::MAX)
     }
 
     /// The loss as a ratio in [0, 1), in steps of 1/256.
-    pub fn ratio(&self) -> f64 {
+    pub(crate) fn ratio(&self) -> f64 {
         f64::from(self.fraction()) / 256.0
     }
 }
@@ -41,19 +41,19 @@ pub enum Lost {
 
 /// Counts losses from report to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LossCount {
+pub(crate) struct LossCount {
     lost: Lost,
     highest: Option<u64>,
 }
 
 impl LossCount {
     /// A count without any report.
-    pub fn new(lost: Lost) -> Self {
+    pub(crate) fn new(lost: Lost) -> Self {
         Self { lost, highest: None }
     }
 
     /// The loss up to a report of `results`, or `None` for the first one and for one that brings no higher number.
-    pub fn on_results(&mut self, results: &[PacketResult]) -> Option<Loss> {
+    pub(crate) fn on_results(&mut self, results: &[PacketResult]) -> Option<Loss> {
         let arrived = results.iter().filter(|result| !matches!(result.fate, Fate::Missing));
         let (received, newest) = arrived
             .fold((0_u64, None), |(count, newest), result| (count + 1, newest.max(Some(result.sent.id))));

@@ -19,24 +19,26 @@
 //! * [`alr`], [`probe_controller`], [`probe_estimator`]: application-limited regions, times of probes, and their
 //!   results (libwebrtc).
 
-pub mod aimd;
-pub mod alr;
-pub mod bursts;
-pub mod detector;
-pub mod frames;
-pub mod kalman;
-pub mod link_capacity;
-pub mod loss;
-pub mod loss_based_v1;
-pub mod loss_based_v2;
-pub mod loss_count;
-pub mod noise;
-pub mod probe_controller;
-pub mod probe_estimator;
-pub mod push_back;
-pub mod rate_control;
-pub mod rtt_backoff;
-pub mod threshold;
-pub mod throughput;
-pub mod trendline;
-pub mod two_state;
+pub(super) mod aimd;
+#[cfg(test)]
+mod aiortc_kalman;
+pub(super) mod alr;
+pub(super) mod bursts;
+pub(super) mod detector;
+pub(super) mod frames;
+pub(super) mod kalman;
+pub(super) mod link_capacity;
+pub(super) mod loss;
+pub(super) mod loss_based_v1;
+pub(super) mod loss_based_v2;
+pub(super) mod loss_count;
+pub(super) mod noise;
+pub(super) mod probe_controller;
+pub(super) mod probe_estimator;
+pub(super) mod push_back;
+pub(super) mod rate_control;
+pub(super) mod rtt_backoff;
+pub(super) mod threshold;
+pub(super) mod throughput;
+pub(super) mod trendline;
+pub(super) mod two_state;

@@ -12,7 +12,7 @@ const OUTLIER: f64 = 3.0;
 
 /// Weight of the old variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Averaging {
+pub(crate) enum Averaging {
     /// `β`, the same for each sample. gcc-2016 eq. (16).
     Fixed(f64),
     /// `(1 − χ)^(30·ΔT_min)`: the more frequent the samples, the less each of them weighs. draft-ietf-rmcat-gcc-02
@@ -22,7 +22,7 @@ pub enum Averaging {
 
 /// Constants of [`Averaging::ByTime`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ByTime {
+pub(crate) struct ByTime {
     /// `χ` at the start, in [0.001, 0.1]. libwebrtc: 0.01.
     pub chi_start: f64,
     /// Number of samples for which `χ` is the start value. libwebrtc: 300.
@@ -33,14 +33,15 @@ pub struct ByTime {
     pub window: usize,
 }
 
+#[cfg(test)]
 impl ByTime {
     /// `χ` and `K` of libwebrtc, within the range that the draft gives for `χ`; the draft leaves `K` open.
-    pub const LIBWEBRTC: Self = Self { chi_start: 0.01, start: 300, chi: 0.002, window: 60 };
+    pub(crate) const LIBWEBRTC: Self = Self { chi_start: 0.01, start: 300, chi: 0.002, window: 60 };
 }
 
 /// Treatment of outliers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outliers {
+pub(crate) enum Outliers {
     /// An outlier counts in full. gcc-2016.
     Keep,
     /// A positive outlier counts as three standard deviations. draft-ietf-rmcat-gcc-02 §5.3.
@@ -51,7 +52,7 @@ pub enum Outliers {
 
 /// How the noise variance is estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NoiseConfig {
+pub(crate) struct NoiseConfig {
     /// `σ²_n(0)` in ms².
     pub initial: f64,
     /// Lower bound of `σ²_n` in ms²; zero for none.
@@ -66,7 +67,7 @@ pub struct NoiseConfig {
 
 /// The noise variance `σ²_n`.
 #[derive(Clone, Debug)]
-pub struct NoiseVariance {
+pub(crate) struct NoiseVariance {
     config: NoiseConfig,
     variance: f64,
     mean: f64,
@@ -80,7 +81,7 @@ pub struct NoiseVariance {
 
 impl NoiseVariance {
     /// An estimate without any sample.
-    pub fn new(config: NoiseConfig) -> Self {
+    pub(crate) fn new(config: NoiseConfig) -> Self {
         let window = match config.averaging {
             Averaging::Fixed(_) => 1,
             Averaging::ByTime(by_time) => by_time.window,
@@ -96,13 +97,13 @@ impl NoiseVariance {
     }
 
     /// `σ²_n` in ms².
-    pub fn variance(&self) -> f64 {
+    pub(crate) fn variance(&self) -> f64 {
         self.variance
     }
 
     /// A sample has come that left `inter_departure` after the one before. A sample that left together with the one
     /// before does not count for the frequency of samples.
-    pub fn on_sample(&mut self, inter_departure: TimeDelta) {
+    pub(crate) fn on_sample(&mut self, inter_departure: TimeDelta) {
         self.samples = self.samples.saturating_add(1);
         if inter_departure > TimeDelta::ZERO {
             self.periods.push(inter_departure);
@@ -110,7 +111,7 @@ impl NoiseVariance {
     }
 
     /// Learns from the innovation of that sample, in ms.
-    pub fn learn(&mut self, innovation: f64) {
+    pub(crate) fn learn(&mut self, innovation: f64) {
         let beta = self.weight();
         let z = self.without_outlier(innovation);
         if self.config.about_mean {
@@ -122,7 +123,7 @@ impl NoiseVariance {
     }
 
     /// Forgets everything.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.variance = self.config.initial;
         self.mean = 0.0;
         self.samples = 0;

@@ -139,7 +139,7 @@ impl Default for RecoveryConfig {
 
 /// Limit of the estimate, for the purposes of probing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Limited {
+pub(crate) enum Limited {
     /// The delay-based estimate, and the detector sees normal use: probing is allowed.
     #[default]
     Delay,
@@ -165,7 +165,7 @@ enum State {
 
 /// Decides when to probe, and at what rate.
 #[derive(Clone, Copy, Debug)]
-pub struct ProbeController {
+pub(crate) struct ProbeController {
     config: ProbeControllerConfig,
     state: State,
     limits: RateLimits,
@@ -190,7 +190,7 @@ pub struct ProbeController {
 
 impl ProbeController {
     /// A controller that has not probed yet.
-    pub fn new(config: ProbeControllerConfig, limits: RateLimits) -> Self {
+    pub(crate) fn new(config: ProbeControllerConfig, limits: RateLimits) -> Self {
         Self {
             config,
             state: State::Init,
@@ -213,13 +213,13 @@ impl ProbeController {
 
     /// Another path at `now`, with other bounds, or the same from the beginning: forgets all but the streams.
     /// Probing starts again with [`Self::start`].
-    pub fn restart(&mut self, now: SendTime, limits: RateLimits) {
+    pub(crate) fn restart(&mut self, now: SendTime, limits: RateLimits) {
         let Self { allocated, screen, next_id, .. } = *self;
         *self = Self { allocated, screen, next_id, recovered: Some(now), ..Self::new(self.config, limits) };
     }
 
     /// The first packets can be sent: requests the first probes, once.
-    pub fn start(&mut self, now: SendTime) {
+    pub(crate) fn start(&mut self, now: SendTime) {
         if self.state != State::Init {
             return;
         }
@@ -231,7 +231,7 @@ impl ProbeController {
     }
 
     /// The estimate is `rate`, limited by `limited`.
-    pub fn on_estimate(&mut self, now: SendTime, rate: DataRate, limited: Limited) {
+    pub(crate) fn on_estimate(&mut self, now: SendTime, rate: DataRate, limited: Limited) {
         self.rewind(now);
         self.limited = limited;
         if rate < self.estimate.scale(self.config.recovery.drop) {
@@ -247,7 +247,7 @@ impl ProbeController {
     }
 
     /// Scales the estimate by `factor` for coupling, which is no reason to probe.
-    pub fn scale(&mut self, factor: f64) {
+    pub(crate) fn scale(&mut self, factor: f64) {
         self.estimate = self.estimate.scale(factor);
         self.dropped = self.dropped.map(|(at, rate)| (at, rate.scale(factor)));
         if let State::Waiting(further) = &mut self.state {
@@ -256,7 +256,7 @@ impl ProbeController {
     }
 
     /// Reports, as seen at `now`, the start of the present application-limited region, or `None` if there is none.
-    pub fn on_alr(&mut self, now: SendTime, since: Option<SendTime>) {
+    pub(crate) fn on_alr(&mut self, now: SendTime, since: Option<SendTime>) {
         if self.alr_since.is_some() && since.is_none() {
             self.alr_ended = Some(now);
         }
@@ -264,7 +264,7 @@ impl ProbeController {
     }
 
     /// The detector sees normal use again after under-use: probes for the estimate from before a drop.
-    pub fn on_recovered(&mut self, now: SendTime) {
+    pub(crate) fn on_recovered(&mut self, now: SendTime) {
         self.rewind(now);
         let recovery = self.config.recovery;
         let limited_lately =
@@ -280,7 +280,7 @@ impl ProbeController {
     }
 
     /// Sets new bounds. Probes for a raised maximum.
-    pub fn set_limits(&mut self, now: SendTime, limits: RateLimits) {
+    pub(crate) fn set_limits(&mut self, now: SendTime, limits: RateLimits) {
         let before = self.most();
         self.limits = limits;
         let most = self.most();
@@ -290,12 +290,12 @@ impl ProbeController {
     }
 
     /// Whether a screen is shared.
-    pub fn set_screen(&mut self, screen: bool) {
+    pub(crate) fn set_screen(&mut self, screen: bool) {
         self.screen = screen;
     }
 
     /// Sets the usable rate of the streams together. Probes for a higher one in an application-limited region.
-    pub fn set_allocated(&mut self, now: SendTime, rate: DataRate) {
+    pub(crate) fn set_allocated(&mut self, now: SendTime, rate: DataRate) {
         self.repeat_until = None;
         let changed = self.allocated.replace(rate) != Some(rate);
         let room = self.estimate < self.most() && self.estimate < rate;
@@ -315,7 +315,7 @@ impl ProbeController {
     }
 
     /// The time of [`Self::next_timeout`] has come; early or twice is harmless.
-    pub fn on_timeout(&mut self, now: SendTime) {
+    pub(crate) fn on_timeout(&mut self, now: SendTime) {
         self.rewind(now);
         if matches!(self.state, State::Waiting(_)) && now - self.asked > self.config.wait {
             self.state = State::Complete;
@@ -331,7 +331,8 @@ impl ProbeController {
     }
 
     /// Time of the next call of [`Self::on_timeout`]; after `on_timeout(t)` later than `t`.
-    pub fn next_timeout(&self) -> Option<SendTime> {
+    #[cfg(test)]
+    pub(crate) fn next_timeout(&self) -> Option<SendTime> {
         match self.state {
             State::Init => None,
             State::Waiting(_) => Some(self.asked + self.config.wait + TimeDelta::from_nanos(1)),
@@ -343,7 +344,7 @@ impl ProbeController {
     }
 
     /// The next probe to send, once.
-    pub fn poll(&mut self) -> Option<Probe> {
+    pub(crate) fn poll(&mut self) -> Option<Probe> {
         self.pending.iter_mut().find_map(Option::take)
     }
 

@@ -69,24 +69,24 @@ struct ClusterState {
 
 /// Measures the rate of each probe from the packets of it that arrived.
 #[derive(Clone, Debug)]
-pub struct ProbeEstimator {
+pub(crate) struct ProbeEstimator {
     config: ProbeEstimatorConfig,
     clusters: VecDeque<Cluster>,
 }
 
 impl ProbeEstimator {
     /// An estimator that expects no probe.
-    pub fn new(config: ProbeEstimatorConfig) -> Self {
+    pub(crate) fn new(config: ProbeEstimatorConfig) -> Self {
         Self { config, clusters: VecDeque::new() }
     }
 
     /// Forgets everything.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.clusters.clear();
     }
 
     /// Expects packets of `probe`, which was requested.
-    pub fn expect(&mut self, probe: Probe) {
+    pub(crate) fn expect(&mut self, probe: Probe) {
         if self.clusters.len() == ROOM {
             self.clusters.pop_front();
         }
@@ -96,7 +96,7 @@ impl ProbeEstimator {
     /// A packet of the probe `id` of `size`, sent at `sent`, arrived at `at`. Returns the rate that the probe
     /// shows, if enough of it has arrived. Each further packet brings a new result; the last one of a feedback
     /// counts.
-    pub fn on_arrived(
+    pub(crate) fn on_arrived(
         &mut self,
         id: ProbeId,
         sent: SendTime,
@@ -117,7 +117,12 @@ impl ProbeEstimator {
 
     /// The result to apply where the estimate is `estimate` and `acknowledged` the acknowledged rate: a probe never
     /// lowers the estimate much below the acknowledged rate.
-    pub fn applied(&self, result: DataRate, estimate: DataRate, acknowledged: Option<DataRate>) -> DataRate {
+    pub(crate) fn applied(
+        &self,
+        result: DataRate,
+        estimate: DataRate,
+        acknowledged: Option<DataRate>,
+    ) -> DataRate {
         acknowledged.map_or(result, |r| result.max(estimate.min(r.scale(self.config.drop_share))))
     }
 

@@ -50,7 +50,7 @@ const LEAST_RATIO: f64 = 1e-100;
 
 /// The window, and the share of the target that it allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PushBack {
+pub(crate) struct PushBack {
     config: PushBackConfig,
     /// In bytes, or `None` before the first feedback.
     window: Option<f64>,
@@ -62,30 +62,30 @@ pub struct PushBack {
 
 impl PushBack {
     /// Push-back that allows the whole rate.
-    pub fn new(config: PushBackConfig) -> Self {
+    pub(crate) fn new(config: PushBackConfig) -> Self {
         Self { config, window: None, outstanding: 0.0, ratio: 1.0 }
     }
 
     /// Forgets everything.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         *self = Self::new(self.config);
     }
 
     /// Sets the window for a target of `rate` (bit/s) on a path of the round-trip time `rtt`, averaged with the
     /// window before.
-    pub fn set_window(&mut self, rate: f64, rtt: TimeDelta) {
+    pub(crate) fn set_window(&mut self, rate: f64, rtt: TimeDelta) {
         let bytes = rate / 8.0 * (rtt + self.config.queue).secs_f64();
         let smoothed = self.window.map_or(bytes, |window| f64::midpoint(window, bytes));
         self.window = Some(smoothed.max(LEAST_WINDOW));
     }
 
     /// Sets the bytes in flight.
-    pub fn set_outstanding(&mut self, size: DataSize) {
+    pub(crate) fn set_outstanding(&mut self, size: DataSize) {
         self.outstanding = size.bytes_f64();
     }
 
     /// A packet left, a tick passed or feedback came.
-    pub fn update(&mut self) {
+    pub(crate) fn update(&mut self) {
         let Some(window) = self.window else { return };
         let fill = self.outstanding / window;
         self.ratio = if fill > OVERFULL.0 {
@@ -100,12 +100,12 @@ impl PushBack {
     }
 
     /// Whether the encoder should use less than the rate.
-    pub fn holds_back(&self) -> bool {
+    pub(crate) fn holds_back(&self) -> bool {
         self.config.enabled && self.ratio < 1.0
     }
 
     /// Rate in bit/s that the encoder should use of `rate` (bit/s), where it may not use less than `min`.
-    pub fn allowed(&self, rate: f64, min: f64) -> f64 {
+    pub(crate) fn allowed(&self, rate: f64, min: f64) -> f64 {
         if !self.holds_back() {
             return rate;
         }
@@ -114,7 +114,7 @@ impl PushBack {
     }
 
     /// Scales the rate by `factor` for coupling, and with it the window.
-    pub fn scale(&mut self, factor: f64) {
+    pub(crate) fn scale(&mut self, factor: f64) {
         self.window = self.window.map(|window| window * factor);
     }
 }

@@ -7,7 +7,7 @@ use crate::controller::RateLimits;
 
 /// State of the rate controller (gcc-2016 fig. 4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RateState {
+pub(crate) enum RateState {
     /// The rate stays.
     Hold,
     /// The rate grows.
@@ -21,7 +21,7 @@ impl RateState {
     /// As [`Self::after`], but the rate falls until under-use is signalled: "until the queuing derivative is smaller
     /// than a second negative threshold" (dccc-2017 §V-D).
     #[must_use]
-    pub fn after_strictly(self, usage: Usage) -> Self {
+    pub(crate) fn after_strictly(self, usage: Usage) -> Self {
         match (usage, self) {
             (Usage::Normal, Self::Decrease) => Self::Decrease,
             (usage, state) => state.after(usage),
@@ -30,7 +30,7 @@ impl RateState {
 
     /// The state after `usage` (gcc-2016 fig. 4; table of draft-ietf-rmcat-gcc-02 §5.5).
     #[must_use]
-    pub fn after(self, usage: Usage) -> Self {
+    pub(crate) fn after(self, usage: Usage) -> Self {
         match (usage, self) {
             (Usage::Over, _) => Self::Decrease,
             (Usage::Under, _) | (Usage::Normal, Self::Decrease) => Self::Hold,
@@ -53,7 +53,7 @@ pub enum IncreasePer {
 
 /// Constants of the rate `A_r`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RateControlConfig {
+pub(crate) struct RateControlConfig {
     /// `η`, the increase factor.
     pub increase: f64,
     /// Period to which `η` applies.
@@ -68,7 +68,7 @@ pub struct RateControlConfig {
 
 /// `A_r`, the rate of the delay-based controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RateControl {
+pub(crate) struct RateControl {
     config: RateControlConfig,
     limits: RateLimits,
     state: RateState,
@@ -77,13 +77,18 @@ pub struct RateControl {
 
 impl RateControl {
     /// A controller at the start rate, ready to increase.
-    pub fn new(config: RateControlConfig, limits: RateLimits) -> Self {
+    pub(crate) fn new(config: RateControlConfig, limits: RateLimits) -> Self {
         Self { config, limits, state: RateState::default(), rate: limits.start().bps_f64() }
     }
 
     /// Takes the detector's verdict on a sample that came `elapsed` after the one before, and the receive rate `R`.
     /// While `R` is unknown the rate is neither lowered nor bounded by it. Returns `A_r`.
-    pub fn update(&mut self, usage: Usage, received: Option<DataRate>, elapsed: TimeDelta) -> DataRate {
+    pub(crate) fn update(
+        &mut self,
+        usage: Usage,
+        received: Option<DataRate>,
+        elapsed: TimeDelta,
+    ) -> DataRate {
         self.state =
             if self.config.strict_under { self.state.after_strictly(usage) } else { self.state.after(usage) };
         match (self.state, received) {
@@ -99,12 +104,12 @@ impl RateControl {
     }
 
     /// `A_r`.
-    pub fn rate(&self) -> DataRate {
+    pub(crate) fn rate(&self) -> DataRate {
         self.limits.round(self.rate)
     }
 
     /// The state machine's state.
-    pub fn state(&self) -> RateState {
+    pub(crate) fn state(&self) -> RateState {
         self.state
     }
 

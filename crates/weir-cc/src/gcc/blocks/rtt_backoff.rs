@@ -48,7 +48,7 @@ impl RttBackoffConfig {
 
 /// The round-trip time of the last feedback, grown by the time without feedback on packets sent since.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RttBackoff {
+pub(crate) struct RttBackoff {
     config: RttBackoffConfig,
     rtt: TimeDelta,
     /// Departure of the first packet after the last measurement: feedback is awaited from then on.
@@ -62,31 +62,31 @@ pub struct RttBackoff {
 
 impl RttBackoff {
     /// A back-off without any measurement.
-    pub fn new(config: RttBackoffConfig) -> Self {
+    pub(crate) fn new(config: RttBackoffConfig) -> Self {
         Self { config, rtt: TimeDelta::ZERO, waiting: None, sent: None, lowered: None, unheard: false }
     }
 
     /// Forgets everything.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         *self = Self::new(self.config);
     }
 
     /// A packet left.
-    pub fn on_sent(&mut self, at: SendTime) {
+    pub(crate) fn on_sent(&mut self, at: SendTime) {
         self.sent = Some(at);
         // The wait began in the past; else the clock was set back.
         self.waiting = Some(self.waiting.map_or(at, |since| since.min(at)));
     }
 
     /// Feedback measured the round-trip time `rtt`, without the time that packets waited at the receiver.
-    pub fn on_rtt(&mut self, rtt: TimeDelta) {
+    pub(crate) fn on_rtt(&mut self, rtt: TimeDelta) {
         self.rtt = rtt.max(TimeDelta::ZERO);
         self.waiting = None;
         self.unheard = false;
     }
 
     /// The round-trip time, plus the time from the first packet sent since its measurement to the last one.
-    pub fn corrected_rtt(&self) -> TimeDelta {
+    pub(crate) fn corrected_rtt(&self) -> TimeDelta {
         self.waited() + self.rtt
     }
 
@@ -96,13 +96,13 @@ impl RttBackoff {
     }
 
     /// Whether the round-trip time is above the limit: then only the back-off changes the rate.
-    pub fn is_above_limit(&self) -> bool {
+    pub(crate) fn is_above_limit(&self) -> bool {
         self.unheard || self.corrected_rtt() > self.config.limit
     }
 
     /// The factor by which to lower the rate at `now`, if a step is due, and the reason: delay or missing feedback.
     /// Call it while above the limit.
-    pub fn step(&mut self, now: SendTime) -> Option<(f64, LimitingFactor)> {
+    pub(crate) fn step(&mut self, now: SendTime) -> Option<(f64, LimitingFactor)> {
         // A clock that was set back must not stop the back-off.
         let due = self.lowered.is_none_or(|lowered| (now - lowered).abs() >= self.config.interval);
         due.then(|| {

@@ -7,7 +7,7 @@ use crate::time::ArrivalTime;
 /// Gains and bounds of the adaptive threshold; `γ` is in ms, gains per ms. Gains of several sources are in
 /// [`gains`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AdaptiveThreshold {
+pub(crate) struct AdaptiveThreshold {
     /// `γ(0)` in ms.
     pub initial: f64,
     /// `k_u` in 1/ms: how fast γ rises towards a larger gradient. gcc-2016 eq. (18).
@@ -26,16 +26,16 @@ pub struct AdaptiveThreshold {
 }
 
 /// `(k_u, k_d)` in 1/ms by source.
-pub mod gains {
+pub(crate) mod gains {
     /// gcc-2016 §4.2, draft-ietf-rmcat-gcc-02 §5.4 and libwebrtc of July 2015.
-    pub const DRAFT_02: (f64, f64) = (0.01, 0.000_18);
+    pub(crate) const DRAFT_02: (f64, f64) = (0.01, 0.000_18);
     /// libwebrtc since August 2016.
-    pub const LIBWEBRTC_2025: (f64, f64) = (0.0087, 0.039);
+    pub(crate) const LIBWEBRTC_2025: (f64, f64) = (0.0087, 0.039);
 }
 
 /// The threshold γ.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Threshold {
+pub(crate) enum Threshold {
     /// A fixed value in ms.
     Static(f64),
     /// A value that follows the gradient.
@@ -51,19 +51,19 @@ pub enum Threshold {
 
 impl Threshold {
     /// An adaptive threshold at its initial value.
-    pub fn adaptive(config: AdaptiveThreshold) -> Self {
+    pub(crate) fn adaptive(config: AdaptiveThreshold) -> Self {
         Self::Adaptive { config, gamma: config.initial, updated: None }
     }
 
     /// γ in ms.
-    pub fn gamma(&self) -> f64 {
+    pub(crate) fn gamma(&self) -> f64 {
         match *self {
             Self::Static(gamma) | Self::Adaptive { gamma, .. } => gamma,
         }
     }
 
     /// Follows the gradient `x` (ms, as compared with γ) seen at `now`.
-    pub fn update(&mut self, x: f64, now: ArrivalTime) {
+    pub(crate) fn update(&mut self, x: f64, now: ArrivalTime) {
         let Self::Adaptive { config, gamma, updated } = self else { return };
         let gap = updated.replace(now).map_or(TimeDelta::ZERO, |last| (now - last).min(config.max_gap));
         let distance = x.abs() - *gamma;

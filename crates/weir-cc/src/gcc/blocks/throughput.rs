@@ -64,7 +64,7 @@ const LEAST_SPAN: TimeDelta = TimeDelta::from_millis(1);
 /// Sums and the longest gaps are updated incrementally. The window is scanned only where a packet came out of order
 /// or one of the longest gaps left it.
 #[derive(Clone, Debug)]
-pub struct Throughput {
+pub(crate) struct Throughput {
     config: ThroughputConfig,
     /// The window, by arrival.
     packets: VecDeque<Received>,
@@ -78,7 +78,7 @@ pub struct Throughput {
 
 impl Throughput {
     /// A meter without any packet.
-    pub fn new(config: ThroughputConfig) -> Self {
+    pub(crate) fn new(config: ThroughputConfig) -> Self {
         Self {
             config,
             packets: VecDeque::with_capacity(ROOM.min(config.max_packets as usize + 1)),
@@ -90,7 +90,7 @@ impl Throughput {
     }
 
     /// Forgets every packet, and keeps its allocated memory.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.packets.clear();
         self.bytes = DataSize::ZERO;
         self.inversions = 0;
@@ -99,12 +99,12 @@ impl Throughput {
     }
 
     /// Departures of the window's first and last packet, or `None` without packets.
-    pub fn departures(&self) -> Option<(SendTime, SendTime)> {
+    pub(crate) fn departures(&self) -> Option<(SendTime, SendTime)> {
         Some((self.packets.front()?.departure, self.packets.back()?.departure))
     }
 
     /// Takes a packet that has arrived, best in order of arrival.
-    pub fn on_packet(&mut self, packet: &Received) {
+    pub(crate) fn on_packet(&mut self, packet: &Received) {
         match self.packets.back() {
             Some(last) if packet.arrival < last.arrival => {
                 if last.arrival - packet.arrival > MOST_REORDERING {
@@ -127,7 +127,7 @@ impl Throughput {
     }
 
     /// `R`, or `None` while there are too few packets.
-    pub fn rate(&mut self) -> Option<DataRate> {
+    pub(crate) fn rate(&mut self) -> Option<DataRate> {
         if self.packets.len() < self.config.required_packets as usize {
             return None;
         }

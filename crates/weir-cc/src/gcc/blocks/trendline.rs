@@ -71,7 +71,7 @@ impl Sums {
 
 /// Trend of the delay after a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Trend {
+pub(crate) struct Trend {
     /// Slope of the delay, without unit: about `(sending rate − capacity) / capacity`.
     pub slope: f64,
     /// The slope as it is compared with γ, in ms.
@@ -83,7 +83,7 @@ pub struct Trend {
 /// The sums of the regression are updated incrementally, and computed anew once per window so that rounding cannot
 /// build up. A sample costs the same whatever the window.
 #[derive(Clone, Debug)]
-pub struct Trendline {
+pub(crate) struct Trendline {
     config: TrendlineConfig,
     samples: u32,
     first_arrival: Option<ArrivalTime>,
@@ -100,7 +100,7 @@ pub struct Trendline {
 
 impl Trendline {
     /// A trend without any sample.
-    pub fn new(config: TrendlineConfig) -> Self {
+    pub(crate) fn new(config: TrendlineConfig) -> Self {
         Self {
             config,
             samples: 0,
@@ -116,19 +116,19 @@ impl Trendline {
     }
 
     /// Forgets every sample, and keeps its allocated memory.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.points.clear();
         let points = core::mem::take(&mut self.points);
         *self = Self { points, ..Self::new(self.config) };
     }
 
     /// Samples so far.
-    pub fn samples(&self) -> u32 {
+    pub(crate) fn samples(&self) -> u32 {
         self.samples
     }
 
     /// Takes a sample. Until the window is full the slope is zero.
-    pub fn update(&mut self, sample: &BurstSample) -> Trend {
+    pub(crate) fn update(&mut self, sample: &BurstSample) -> Trend {
         let first = *self.first_arrival.get_or_insert(sample.arrival);
         self.samples = self.samples.saturating_add(1);
         self.accumulated += sample.gradient().millis_f64();

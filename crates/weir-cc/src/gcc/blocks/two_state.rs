@@ -6,7 +6,7 @@ use super::noise::{NoiseConfig, NoiseVariance};
 
 /// Constants of the filter. State noise and error variances belong to `1/C` in (ms/byte)² and `m` in ms².
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TwoStateConfig {
+pub(crate) struct TwoStateConfig {
     /// `1/C(0)` in ms per byte.
     pub initial_slope: f64,
     /// Diagonal of `E(0)`.
@@ -36,7 +36,7 @@ pub struct TwoStateKalman {
 
 impl TwoStateKalman {
     /// A filter without any sample: `m(0) = 0`.
-    pub fn new(config: TwoStateConfig) -> Self {
+    pub(crate) fn new(config: TwoStateConfig) -> Self {
         let [e00, e11] = config.initial_error;
         Self {
             config,

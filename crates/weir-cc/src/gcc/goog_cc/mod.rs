@@ -78,5 +78,16 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
+pub use super::blocks::aimd::{Additive, AimdConfig, ReceiveRateBound};
+pub use super::blocks::alr::AlrConfig;
+pub use super::blocks::link_capacity::LinkCapacityConfig;
+pub use super::blocks::loss_based_v1::LossV1Config;
+pub use super::blocks::loss_based_v2::LossV2Config;
+pub use super::blocks::probe_controller::{PeriodicProbes, ProbeControllerConfig, RecoveryConfig};
+pub use super::blocks::probe_estimator::ProbeEstimatorConfig;
+pub use super::blocks::push_back::PushBackConfig;
+pub use super::blocks::rtt_backoff::RttBackoffConfig;
+pub use super::blocks::throughput::ThroughputConfig;
+pub use super::blocks::trendline::TrendlineConfig;
 pub use config::Config;
 pub use sender::GoogCc;

@@ -39,6 +39,7 @@ mod sender;
 #[cfg(test)]
 mod closed_loop;
 
+pub use super::blocks::rate_control::IncreasePer;
 pub use config::{Config, GrowOn};
 pub use receiver::GccReceiver;
-pub use sender::{GccSender, RembRule};
+pub use sender::GccSender;

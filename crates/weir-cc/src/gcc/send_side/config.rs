@@ -14,7 +14,7 @@ use crate::gcc::blocks::loss_based_v1::LossV1Config;
 use crate::gcc::blocks::loss_count::Lost;
 use crate::gcc::blocks::noise::{Averaging, ByTime, NoiseConfig, Outliers};
 use crate::gcc::blocks::threshold::{AdaptiveThreshold, Threshold, gains};
-use crate::gcc::blocks::two_state::TwoStateConfig;
+use crate::gcc::blocks::two_state::{TwoStateConfig, TwoStateKalman};
 
 /// Packets that form a sample of the gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -331,15 +331,15 @@ impl Config {
         KalmanConfig { state_noise, initial_error, noise: self.noise() }
     }
 
-    /// The constants of the filter that also estimates the capacity ([`FilterForm::TwoState`]).
-    pub fn two_state(&self) -> TwoStateConfig {
-        TwoStateConfig {
+    /// The filter that also estimates the capacity ([`FilterForm::TwoState`]), without any sample.
+    pub fn two_state(&self) -> TwoStateKalman {
+        TwoStateKalman::new(TwoStateConfig {
             initial_slope: self.initial_slope,
             initial_error: [self.slope_error, self.initial_error],
             state_noise: [self.slope_noise, self.state_noise],
             turning_noise: self.turning_noise,
             noise: self.noise(),
-        }
+        })
     }
 
     pub(super) fn threshold(&self) -> Threshold {
@@ -426,6 +426,6 @@ mod tests {
         assert_eq!((paper.threshold_gain_up, paper.threshold_gain_down), (0.01, 0.000_18));
         assert_eq!((draft.filter, paper.filter), (FilterForm::Scalar, FilterForm::TwoState));
         assert_eq!(draft.scalar().noise.outliers, Outliers::ClampAbove);
-        assert!(paper.two_state().noise.about_mean);
+        assert!(paper.noise().about_mean);
     }
 }

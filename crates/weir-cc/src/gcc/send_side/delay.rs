@@ -68,7 +68,7 @@ impl DelaySignal {
             bursts: Bursts::new(config.bursts()),
             filter: match config.filter {
                 FilterForm::Scalar => Filter::Scalar(ScalarKalman::new(config.scalar())),
-                FilterForm::TwoState => Filter::TwoState(TwoStateKalman::new(config.two_state())),
+                FilterForm::TwoState => Filter::TwoState(config.two_state()),
             },
             threshold: config.threshold(),
             detector: Detector::new(config.detector()),

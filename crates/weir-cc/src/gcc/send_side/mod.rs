@@ -50,5 +50,9 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
+pub use super::blocks::bursts::BurstSample;
+pub use super::blocks::detector::Usage;
+pub use super::blocks::loss_count::Lost;
+pub use super::blocks::two_state::TwoStateKalman;
 pub use config::{Config, ControlForm, DelayOf, FilterForm, Grouping, LossForm, SendSidePacing};
-pub use sender::{SendSideGcc, SendSideRule};
+pub use sender::SendSideGcc;

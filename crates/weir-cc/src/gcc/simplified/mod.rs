@@ -7,8 +7,7 @@
 //! Source: D'Aronco, Toni, Mena, Zhu, Frossard, "Improved Utility-based Congestion Control for Delay-Constrained
 //! Communication", 2017 ("dccc-2017"), appendix C-B: `η = 1.2`, `α = 0.9`, `γ = 0.4 ms`, a REMB each second. For the
 //! rest it refers to draft-alvestrand-rmcat-congestion-02 ("alv-02"). Blocks: [`SimplifiedGccReceiver`], which composes the
-//! [detector](crate::gcc::blocks::detector) and the [rate controller](crate::gcc::blocks::rate_control) of GCC, and
-//! [`SimplifiedGccSender`].
+//! detector (`blocks/detector.rs`) and the rate controller (`blocks/rate_control.rs`) of GCC, and [`SimplifiedGccSender`].
 //!
 //! Readings of what the paper leaves open, and deliberate divergences:
 //!
@@ -39,6 +38,7 @@ mod sender;
 #[cfg(test)]
 mod closed_loop;
 
+pub use super::blocks::rate_control::IncreasePer;
 pub use config::{Config, Update};
 pub use receiver::SimplifiedGccReceiver;
-pub use sender::{CeilingRule, SimplifiedGccSender};
+pub use sender::SimplifiedGccSender;

@@ -52,7 +52,7 @@ use crate::controller::{RateLimits, Signal};
 
 pub use config::{Config, OffsetForm};
 pub use observer::Nada2016Observer;
-pub use rule::{Nada2016, Rule2016};
+pub use rule::Nada2016;
 
 /// Both its parts at the sender; the receiver half is [`PacketFeedback`](crate::packet_feedback::PacketFeedback).
 ///
@@ -62,6 +62,6 @@ pub fn at_sender(
     config: Config,
     limits: RateLimits,
 ) -> Result<AtSender<Nada2016Observer, Nada2016>, ConfigError> {
-    const SIGNALS: [Signal; 8] = join_signals(Rule2016::SIGNALS, Nada2016Observer::SIGNALS);
+    const SIGNALS: [Signal; 8] = join_signals(rule::Rule2016::SIGNALS, Nada2016Observer::SIGNALS);
     Ok(AtSender::new(Nada2016Observer::new(config)?, Nada2016::new(config, limits)?, &SIGNALS))
 }

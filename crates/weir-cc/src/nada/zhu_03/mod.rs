@@ -36,4 +36,4 @@ mod closed_loop;
 
 pub use config::{Config, Reference};
 pub use observer::Zhu03Observer;
-pub use rule::{NadaZhu03, RuleZhu03};
+pub use rule::NadaZhu03;

@@ -8,8 +8,9 @@
 use weir_registry::schemars::JsonSchema;
 use weir_registry::serde::{Deserialize, Serialize};
 use weir_registry::weir_cc::packet_feedback::PacketFeedback;
-use weir_registry::weir_cc::parts::filters::WindowedMin;
-use weir_registry::weir_cc::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
+use weir_registry::weir_cc::rate_law::{
+    Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates, WindowedMin,
+};
 use weir_registry::weir_cc::{
     ChangeReason, Controller, Fate, Feedback, LimitingFactor, Pacing, RateLimits, Receiver, SendState,
     SendTime, Signal, TimeDelta,

@@ -1,4 +1,4 @@
-//! The modules of a crate, their definitions, and the paths that they name.
+//! The modules of a crate, their definitions, the public names among them, and the paths that they name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,10 @@ pub(super) type Path = Vec<String>;
 #[derive(Debug, Default)]
 pub(super) struct Module {
     pub(super) file: String,
-    defined: BTreeSet<String>,
+    /// The kind of each definition.
+    defined: BTreeMap<String, String>,
+    /// The public names with default features, of modules and re-exports too; `*` for all of another module.
+    pub(super) public: BTreeSet<String>,
     /// The names that `use` imports.
     names: BTreeMap<String, Path>,
     globs: Vec<Path>,
@@ -51,11 +54,23 @@ impl Modules {
     fn text(&mut self, file: &str, path: &[String], tokens: &[&str]) -> Vec<Path> {
         let mut module = Module { file: file.to_owned(), ..Module::default() };
         let mut children = Vec::new();
-        let mut at = 0;
+        // Where an item begins that not every build has.
+        let mut gated = usize::MAX;
+        let (mut at, mut depth) = (0, 0);
         while at < tokens.len() {
             let rest = &tokens[at..];
+            if depth == 0 && rest[0] == "pub" && at != gated {
+                module.publish(&rest[1..]);
+            }
             at += match *rest {
-                ["#", "[", ..] | ["#", "!", "[", ..] => attribute(rest),
+                ["#", "[", ..] | ["#", "!", "[", ..] => {
+                    let length = attribute(rest);
+                    // An item of tests alone is already within the length.
+                    if (at == gated || rest[2] == "cfg") && rest[length - 1] == "]" {
+                        gated = at + length;
+                    }
+                    length
+                }
                 ["mod", name, ";", ..] => {
                     children.push(join(path, name));
                     3
@@ -67,15 +82,30 @@ impl Modules {
                 }
                 ["use", ..] => 1 + module.import(&rest[1..], &[]),
                 ["const", "fn", ..] => 1,
-                ["fn" | "struct" | "enum" | "union" | "trait" | "type" | "const" | "static", name, ..] => {
-                    module.defined.insert(name.to_owned());
+                [
+                    kind @ ("fn" | "struct" | "enum" | "union" | "trait" | "type" | "const" | "static"),
+                    name,
+                    ..,
+                ] => {
+                    // An associated item does not replace the item of the same name.
+                    if depth == 0 || !module.defined.contains_key(name) {
+                        module.defined.insert(name.to_owned(), kind.to_owned());
+                    }
                     2
                 }
                 ["macro_rules", "!", name, ..] => {
-                    module.defined.insert(name.to_owned());
+                    module.defined.insert(name.to_owned(), "macro".to_owned());
                     3
                 }
                 [_, "::", ..] => module.written(rest),
+                ["(" | "[" | "{", ..] => {
+                    depth += 1;
+                    1
+                }
+                [")" | "]" | "}", ..] => {
+                    depth -= 1;
+                    1
+                }
                 _ => 1,
             };
         }
@@ -85,10 +115,19 @@ impl Modules {
 
     /// The file that defines the item of `path`, written in `module`, or `None` for items of other crates.
     pub(super) fn definition(&self, module: &[String], path: &[String]) -> Option<&str> {
-        self.follow(module, path, PATIENCE)
+        self.follow(module, path, PATIENCE).map(|(at, _)| self.0[&at].file.as_str())
     }
 
-    fn follow(&self, module: &[String], path: &[String], patience: u32) -> Option<&str> {
+    /// The module that `name` in `module` is, or the kind of another item; `None` for items of other crates.
+    pub(super) fn kind(&self, module: &[String], name: &str) -> Option<Result<Path, &str>> {
+        match self.follow(module, &[name.to_owned()], PATIENCE)? {
+            (at, None) => Some(Ok(at)),
+            (at, Some(name)) => Some(Err(self.0[&at].defined.get(&name)?)),
+        }
+    }
+
+    /// The module that defines the item of `path`, and its name unless it is the module itself.
+    fn follow(&self, module: &[String], path: &[String], patience: u32) -> Option<(Path, Option<String>)> {
         let patience = patience.checked_sub(1)?;
         let (mut at, mut rest) = begin(module, path);
         if rest.len() == path.len() && !self.knows(module, path.first()?, patience) {
@@ -101,8 +140,8 @@ impl Modules {
                 continue;
             }
             let here = &self.0[&at];
-            if here.defined.contains(name) {
-                break;
+            if here.defined.contains_key(name) {
+                return Some((at, Some(name.clone())));
             }
             if let Some(target) = here.names.get(name) {
                 return self.follow(&at, &[target, after].concat(), patience);
@@ -111,14 +150,14 @@ impl Modules {
             let found = glob
                 .filter(|path| self.leads_on(&at, path, patience))
                 .find_map(|path| self.follow(&at, &path, patience));
-            return found.or(Some(&here.file));
+            return found.or(Some((at, Some(name.clone()))));
         }
-        Some(&self.0[&at].file)
+        Some((at, None))
     }
 
     fn knows(&self, module: &[String], name: &str, patience: u32) -> bool {
         let here = &self.0[module];
-        here.defined.contains(name)
+        here.defined.contains_key(name)
             || here.names.contains_key(name)
             || self.0.contains_key(&join(module, name))
             || here.globs.iter().any(|glob| self.leads_on(module, &join(glob, name), patience))
@@ -135,6 +174,22 @@ impl Modules {
 }
 
 impl Module {
+    /// Reads the name of the item that `pub` stands before at the start of `tokens`.
+    fn publish(&mut self, tokens: &[&str]) {
+        let begin = tokens.iter().position(|token| !matches!(*token, "async" | "unsafe" | "extern"));
+        match tokens[begin.unwrap_or_default()..] {
+            ["(", ..] => {}
+            ["use", ref tree @ ..] => {
+                let mut names = Self::default();
+                names.import(tree, &[]);
+                self.public.extend(names.names.into_keys());
+                self.public.extend(names.globs.first().map(|_| "*".to_owned()));
+            }
+            ["const", "fn", name, ..] | [_, name, ..] => drop(self.public.insert(name.to_owned())),
+            _ => {}
+        }
+    }
+
     /// Reads one tree of `use` that begins with `before`, and returns its number of tokens.
     fn import(&mut self, tokens: &[&str], before: &[String]) -> usize {
         match *tokens {

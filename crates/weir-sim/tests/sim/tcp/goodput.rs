@@ -4,8 +4,7 @@ use super::rig::Rig;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_cc::SendTime;
-use weir_cc::window::highspeed::Response;
-use weir_cc::window::{Cubic, HighSpeed, NewReno, Rules, WindowAlgorithm};
+use weir_cc::window::{Cubic, HighSpeed, HighSpeedResponse, NewReno, Rules, WindowAlgorithm};
 use weir_sim::tcp::TcpStats;
 use weir_units::TimeDelta;
 use weir_world::tcp::{Segment, TcpConfig};
@@ -187,7 +186,7 @@ fn highspeeds_table_is_faster_as_it_rounds_up() {
         let law = HighSpeed::with_rules(response, Rules::default());
         goodput_over(TimeDelta::from_secs(600), law, periodic(p)).0
     };
-    let (formula, table) = (rate(Response::Formula), rate(Response::Table));
+    let (formula, table) = (rate(HighSpeedResponse::Formula), rate(HighSpeedResponse::Table));
     // Between 38 and 221 segments a is 2 or 3 instead of 1 to 3: at most √2 times the window.
     assert!((1.05..1.42).contains(&(table / formula)), "{formula:.0} {table:.0}");
 }

@@ -1,7 +1,6 @@
 //! TCP as in Linux 6 against measurements of that kernel on the same links (`data/kernel-tcp`).
 
-use weir_cc::window::hystart::{Config, HyStart};
-use weir_cc::window::{Cubic, NewReno, Rules, WindowAlgorithm};
+use weir_cc::window::{Cubic, HyStart, HyStartConfig, NewReno, Rules, WindowAlgorithm};
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
 use weir_world::tcp::TcpConfig;
@@ -41,7 +40,7 @@ fn link(letter: &str) -> Path {
 
 fn law(name: &str) -> Box<dyn WindowAlgorithm> {
     if name == "cubic" {
-        return Box::new(Cubic::linux_6(Some(HyStart::new(Config::linux()))));
+        return Box::new(Cubic::linux_6(Some(HyStart::new(HyStartConfig::linux()))));
     }
     Box::new(NewReno::with_rules(Rules::linux_6()))
 }

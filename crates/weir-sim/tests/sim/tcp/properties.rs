@@ -6,9 +6,10 @@ use super::rig::Rig;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use weir_cc::window::hystart::{Config, HyStart};
-use weir_cc::window::westwood::Estimator;
-use weir_cc::window::{Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowAlgorithm};
+use weir_cc::window::{
+    Cubic, Dctcp, HighSpeed, HyStart, HyStartConfig, NewReno, Rules, Westwood, WestwoodEstimator,
+    WindowAlgorithm,
+};
 use weir_cc::{ArrivalTime, SendTime};
 use weir_sim::tcp::{TcpReceiver, TcpSender};
 use weir_units::{DataSize, TimeDelta};
@@ -70,12 +71,12 @@ fn law() -> impl Strategy<Value = fn() -> Box<dyn WindowAlgorithm>> {
         || Box::new(NewReno::new()),
         || Box::new(NewReno::with_rules(Rules::ns3_26())),
         || Box::new(Cubic::new()),
-        || Box::new(Cubic::with_rules(Rules::linux(), Some(HyStart::new(Config::linux())))),
-        || Box::new(Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())))),
-        || Box::new(Cubic::linux_6(Some(HyStart::new(Config::linux())))),
+        || Box::new(Cubic::with_rules(Rules::linux(), Some(HyStart::new(HyStartConfig::linux())))),
+        || Box::new(Cubic::linux_3_16(Some(HyStart::new(HyStartConfig::linux_3_16())))),
+        || Box::new(Cubic::linux_6(Some(HyStart::new(HyStartConfig::linux())))),
         || Box::new(HighSpeed::new()),
-        || Box::new(Westwood::with_rules(Estimator::Ns3AckSpacing, Rules::default())),
-        || Box::new(Westwood::with_rules(Estimator::Ns3PerAck, Rules::default())),
+        || Box::new(Westwood::with_rules(WestwoodEstimator::Ns3AckSpacing, Rules::default())),
+        || Box::new(Westwood::with_rules(WestwoodEstimator::Ns3PerAck, Rules::default())),
         || Box::new(Dctcp::new()),
     ];
     prop::sample::select(laws.to_vec())

@@ -1,9 +1,9 @@
 //! TCP flows on links of the simulator against the theory of their shares, windows and queues.
 
 use crate::common::{flow, link};
-use weir_cc::window::hystart::{Config, HyStart};
-use weir_cc::window::westwood::Estimator;
-use weir_cc::window::{Cubic, Dctcp, NewReno, Rules, Westwood, WindowAlgorithm};
+use weir_cc::window::{
+    Cubic, Dctcp, HyStart, HyStartConfig, NewReno, Rules, Westwood, WestwoodEstimator, WindowAlgorithm,
+};
 use weir_net::{LossModel, QueueConfig, Time};
 use weir_sim::Simulation;
 use weir_units::TimeDelta;
@@ -97,7 +97,7 @@ const fn ms(ms: i64) -> TimeDelta {
 
 #[test]
 fn two_cubic_flows_share_alike_though_one_comes_later() {
-    for law in [Cubic::new(), Cubic::with_rules(Rules::linux(), Some(HyStart::new(Config::linux())))] {
+    for law in [Cubic::new(), Cubic::with_rules(Rules::linux(), Some(HyStart::new(HyStartConfig::linux())))] {
         let mut flows = vec![flow("a", tcp(law.clone())), flow("b", tcp(law))];
         flows[1].start = Time::from_millis(5000);
         let meter = measure(path(20_000, ms(50)), flows, 60, 360);
@@ -174,11 +174,11 @@ fn random_loss_costs_westwood_plus_less_than_newreno_and_westwood_per_ack_more()
         measure(links, vec![flow("tcp", traffic)], 10, 130).total()
     };
     let newreno = goodput(Box::new(NewReno::new()));
-    for estimator in [Estimator::Linux, Estimator::Ns3, Estimator::Ns3AckSpacing] {
+    for estimator in [WestwoodEstimator::Linux, WestwoodEstimator::Ns3, WestwoodEstimator::Ns3AckSpacing] {
         let plus = goodput(Box::new(Westwood::with_rules(estimator, Rules::default())));
         assert!(plus > 1.5 * newreno, "{estimator:?}: {plus} against {newreno}");
     }
-    let per_ack = goodput(Box::new(Westwood::with_rules(Estimator::Ns3PerAck, Rules::default())));
+    let per_ack = goodput(Box::new(Westwood::with_rules(WestwoodEstimator::Ns3PerAck, Rules::default())));
     assert!(per_ack < newreno, "{per_ack} against {newreno}");
 }
 
@@ -213,7 +213,7 @@ fn hystart_leaves_slow_start_before_the_queue_overflows() {
     let dropped = |law: Cubic| measure(path(20_000, ms(100)), vec![flow("tcp", tcp(law))], 0, 5).dropped;
     let rules = Rules::linux();
     let without = dropped(Cubic::with_rules(rules, None));
-    let with = dropped(Cubic::with_rules(rules, Some(HyStart::new(Config::linux()))));
+    let with = dropped(Cubic::with_rules(rules, Some(HyStart::new(HyStartConfig::linux()))));
     assert!(without > 50 && with == 0, "{without} and {with}");
 }
 

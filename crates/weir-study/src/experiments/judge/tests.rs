@@ -20,11 +20,11 @@ fn order(values: &[f64], order: Order) -> Verdict {
 
 #[test]
 fn a_mean_in_the_range_is_reproduced_and_a_mean_outside_is_not() {
-    assert_eq!(verdict(&[0.2, 0.21, 0.19, 0.2, 0.2], range(0.19, 0.21)), Verdict::Reproduced);
-    assert_eq!(verdict(&[0.3, 0.31, 0.29, 0.3, 0.3], range(0.19, 0.21)), Verdict::NotReproduced);
+    assert_eq!(verdict(&[0.2, 0.21, 0.19, 0.2, 0.2], range(0.19, 0.21)), Verdict::Passed);
+    assert_eq!(verdict(&[0.3, 0.31, 0.29, 0.3, 0.3], range(0.19, 0.21)), Verdict::Missed);
     assert_eq!(
         verdict(&[0.19, 0.19, 0.19], range(0.19, 0.21)),
-        Verdict::Reproduced,
+        Verdict::Passed,
         "both ends belong to the range"
     );
 }
@@ -52,7 +52,7 @@ fn a_mean_in_the_range_with_too_few_runs_in_it_is_two_kinds() {
             })
             .collect()
     };
-    assert_eq!(verdict(&of_ten(7), range(0.9, 1.1)), Verdict::Reproduced);
+    assert_eq!(verdict(&of_ten(7), range(0.9, 1.1)), Verdict::Passed);
     assert_eq!(verdict(&of_ten(6), range(0.9, 1.1)), Verdict::TwoKinds);
 }
 
@@ -60,45 +60,45 @@ fn a_mean_in_the_range_with_too_few_runs_in_it_is_two_kinds() {
 fn a_run_without_a_value_does_not_lie_in_the_range() {
     let values = [Some(1.0), Some(1.0), None, None];
     assert_eq!(Judged::in_range(&values, range(0.9, 1.1)).verdict, Verdict::TwoKinds);
-    assert_eq!(Judged::in_range(&[None, None], range(0.9, 1.1)).verdict, Verdict::NotReproduced);
-    assert_eq!(Judged::in_order(&[None, None], Order::Above, 0.0).verdict, Verdict::NotReproduced);
+    assert_eq!(Judged::in_range(&[None, None], range(0.9, 1.1)).verdict, Verdict::Missed);
+    assert_eq!(Judged::in_order(&[None, None], Order::Above, 0.0).verdict, Verdict::Missed);
 }
 
 #[test]
 fn an_order_needs_an_interval_without_zero() {
     // −1.0 ± 0.473 (t = 2.7764, s = 0.381).
-    assert_eq!(order(&[-0.5, -1.0, -1.5, -0.8, -1.2], Order::Below), Verdict::Reproduced);
-    assert_eq!(order(&[-0.5, -1.0, -1.5, -0.8, -1.2], Order::Above), Verdict::NotReproduced);
-    assert_eq!(order(&[-5.0, 4.0, -5.0, 4.0, -1.0], Order::Below), Verdict::Undecided);
-    assert_eq!(order(&[-1.0], Order::Below), Verdict::Undecided, "one run has no interval");
-    assert_eq!(order(&[0.0, 0.0, 0.0], Order::Below), Verdict::Undecided, "equal values are not below");
+    assert_eq!(order(&[-0.5, -1.0, -1.5, -0.8, -1.2], Order::Below), Verdict::Passed);
+    assert_eq!(order(&[-0.5, -1.0, -1.5, -0.8, -1.2], Order::Above), Verdict::Missed);
+    assert_eq!(order(&[-5.0, 4.0, -5.0, 4.0, -1.0], Order::Below), Verdict::Open);
+    assert_eq!(order(&[-1.0], Order::Below), Verdict::Open, "one run has no interval");
+    assert_eq!(order(&[0.0, 0.0, 0.0], Order::Below), Verdict::Open, "equal values are not below");
 }
 
 #[test]
 fn equal_values_meet_an_order_that_is_not_strict() {
     let not_below = |values: &[f64], margin| Judged::in_order(&runs(values), Order::NotBelow, margin).verdict;
     let not_above = |values: &[f64], margin| Judged::in_order(&runs(values), Order::NotAbove, margin).verdict;
-    assert_eq!(not_below(&[0.0, 0.0, 0.0], 0.0), Verdict::Reproduced);
-    assert_eq!(not_above(&[0.0, 0.0, 0.0], 0.0), Verdict::Reproduced);
-    assert_eq!(not_below(&[0.0], 0.0), Verdict::Undecided, "one run has no interval");
-    assert_eq!(not_below(&[], 0.0), Verdict::NotReproduced);
+    assert_eq!(not_below(&[0.0, 0.0, 0.0], 0.0), Verdict::Passed);
+    assert_eq!(not_above(&[0.0, 0.0, 0.0], 0.0), Verdict::Passed);
+    assert_eq!(not_below(&[0.0], 0.0), Verdict::Open, "one run has no interval");
+    assert_eq!(not_below(&[], 0.0), Verdict::Missed);
 
     // −1.0 ± 0.473 (t = 2.7764, s = 0.381): the interval ends at −1.473.
     let below = [-0.5, -1.0, -1.5, -0.8, -1.2];
-    assert_eq!(not_below(&below, 1.5), Verdict::Reproduced);
-    assert_eq!(not_below(&below, 1.4), Verdict::Undecided, "the interval extends beyond the margin");
-    assert_eq!(not_below(&below, 1.0), Verdict::Undecided);
-    assert_eq!(not_below(&below, 0.5), Verdict::NotReproduced, "the whole interval is beyond the margin");
-    assert_eq!(not_below(&below, 0.0), Verdict::NotReproduced);
-    assert_eq!(not_above(&below, 0.0), Verdict::Reproduced, "values below meet not-above");
+    assert_eq!(not_below(&below, 1.5), Verdict::Passed);
+    assert_eq!(not_below(&below, 1.4), Verdict::Open, "the interval extends beyond the margin");
+    assert_eq!(not_below(&below, 1.0), Verdict::Open);
+    assert_eq!(not_below(&below, 0.5), Verdict::Missed, "the whole interval is beyond the margin");
+    assert_eq!(not_below(&below, 0.0), Verdict::Missed);
+    assert_eq!(not_above(&below, 0.0), Verdict::Passed, "values below meet not-above");
     let above = below.map(|value| -value);
-    assert_eq!(not_above(&above, 1.5), Verdict::Reproduced);
-    assert_eq!(not_above(&above, 0.5), Verdict::NotReproduced);
+    assert_eq!(not_above(&above, 1.5), Verdict::Passed);
+    assert_eq!(not_above(&above, 0.5), Verdict::Missed);
 
     // The mean 5.6 ± 4.1 is above zero, but four of ten runs are below it.
     let six_of_ten = [10.0, 10.0, 10.0, 10.0, 10.0, 10.0, -1.0, -1.0, -1.0, -1.0];
-    assert_eq!(not_below(&six_of_ten, 0.0), Verdict::Undecided);
-    assert_eq!(not_below(&six_of_ten, 1.0), Verdict::Reproduced);
+    assert_eq!(not_below(&six_of_ten, 0.0), Verdict::Open);
+    assert_eq!(not_below(&six_of_ten, 1.0), Verdict::Passed);
     let judged = Judged::in_order(&runs(&six_of_ten), Order::NotBelow, 1.0);
     assert_eq!((judged.inside, judged.margin), (1.0, 5.6 + 1.0));
 }
@@ -109,7 +109,7 @@ fn an_order_in_six_of_ten_runs_is_undecided() {
     let values = [10.0, 10.0, 10.0, 10.0, 10.0, 10.0, -1.0, -1.0, -1.0, -1.0];
     let judged = Judged::in_order(&runs(&values), Order::Above, 0.0);
     assert!(judged.measured.mean.unwrap() > judged.measured.ci95.unwrap());
-    assert_eq!((judged.verdict, judged.inside), (Verdict::Undecided, 0.6));
+    assert_eq!((judged.verdict, judged.inside), (Verdict::Open, 0.6));
     assert!(!judged.verdict.is_met());
 }
 
@@ -120,7 +120,7 @@ fn a_mean_above_the_range_with_two_of_five_runs_far_below_is_not_better() {
     let judged = Judged::in_range(&mixed, range(0.79, 0.92));
     let no_more = [(runs(&[1.0]), 20.0), (runs(&[0.0]), 0.1)];
     let verdict = judged.unless_better(&mixed, range(0.79, 0.92), Side::Above, &no_more).verdict;
-    assert_eq!(verdict, Verdict::NotReproduced);
+    assert_eq!(verdict, Verdict::Missed);
 }
 
 #[test]
@@ -132,34 +132,30 @@ fn only_runs_with_a_value_are_counted() {
 fn a_rate_above_the_range_is_better_only_without_more_delay_and_loss() {
     let high = runs(&[0.95, 0.96, 0.94]);
     let utilisation = Judged::in_range(&high, range(0.79, 0.92));
-    assert_eq!(utilisation.verdict, Verdict::NotReproduced);
+    assert_eq!(utilisation.verdict, Verdict::Missed);
     let delay = |ms: f64| (runs(&[ms, ms, ms]), 20.0);
     let better = |no_more: &[(Vec<Value>, f64)]| {
         utilisation.unless_better(&high, range(0.79, 0.92), Side::Above, no_more).verdict
     };
     assert_eq!(better(&[delay(19.0), delay(20.0)]), Verdict::Better);
-    assert_eq!(better(&[delay(19.0), delay(30.6)]), Verdict::NotReproduced);
+    assert_eq!(better(&[delay(19.0), delay(30.6)]), Verdict::Missed);
     let in_one_run = (vec![Some(19.0), None, None], 20.0);
     assert_eq!(
         better(&[delay(19.0), in_one_run]),
-        Verdict::NotReproduced,
+        Verdict::Missed,
         "two runs without a value are not within the bound"
     );
-    assert_eq!(
-        better(&[]),
-        Verdict::NotReproduced,
-        "without another quantity to compare, no value is better"
-    );
+    assert_eq!(better(&[]), Verdict::Missed, "without another quantity to compare, no value is better");
     assert_eq!(
         better(&[(vec![None], 20.0)]),
-        Verdict::NotReproduced,
+        Verdict::Missed,
         "a quantity without a value is not within the bound"
     );
     let low = runs(&[0.7, 0.7, 0.7]);
     let worse = Judged::in_range(&low, range(0.79, 0.92));
     assert_eq!(
         worse.unless_better(&low, range(0.79, 0.92), Side::Above, &[delay(1.0)]).verdict,
-        Verdict::NotReproduced
+        Verdict::Missed
     );
 }
 
@@ -168,27 +164,24 @@ fn the_coefficient_of_variation_is_judged_by_a_range() {
     // Standard deviation 1 over mean 100.
     let values = runs(&[99.0, 100.0, 101.0]);
     let judged = Judged::variation_in_range(&values, range(0.0, 0.01));
-    assert_eq!((judged.verdict, judged.measured.runs), (Verdict::Reproduced, 3));
+    assert_eq!((judged.verdict, judged.measured.runs), (Verdict::Passed, 3));
     assert!((judged.measured.mean.unwrap() - 0.01).abs() < 1e-12);
-    assert_eq!(Judged::variation_in_range(&values, range(0.0, 0.005)).verdict, Verdict::NotReproduced);
-    assert_eq!(Judged::variation_in_range(&values[..1], range(0.0, 1.0)).verdict, Verdict::NotReproduced);
+    assert_eq!(Judged::variation_in_range(&values, range(0.0, 0.005)).verdict, Verdict::Missed);
+    assert_eq!(Judged::variation_in_range(&values[..1], range(0.0, 1.0)).verdict, Verdict::Missed);
 }
 
 #[test]
 fn a_sweep_needs_its_share_of_places() {
-    use Verdict::{Better, NotReproduced, Reproduced, TwoKinds, Undecided};
-    assert_eq!(together(&[Reproduced, Reproduced], 1.0), Reproduced);
-    assert_eq!(together(&[Reproduced, Better], 1.0), Better);
-    assert_eq!(together(&[Reproduced, Undecided], 1.0), Undecided);
-    assert_eq!(together(&[Reproduced, TwoKinds, Undecided], 1.0), TwoKinds);
-    assert_eq!(together(&[Reproduced, NotReproduced], 1.0), NotReproduced);
+    use Verdict::{Better, Missed, Open, Passed, TwoKinds};
+    assert_eq!(together(&[Passed, Passed], 1.0), Passed);
+    assert_eq!(together(&[Passed, Better], 1.0), Better);
+    assert_eq!(together(&[Passed, Open], 1.0), Open);
+    assert_eq!(together(&[Passed, TwoKinds, Open], 1.0), TwoKinds);
+    assert_eq!(together(&[Passed, Missed], 1.0), Missed);
     // Four of five places are 80 %, and three are too few.
-    assert_eq!(together(&[Reproduced, Reproduced, Reproduced, Reproduced, NotReproduced], 0.8), Reproduced);
-    assert_eq!(together(&[Reproduced, Reproduced, Reproduced, Undecided, NotReproduced], 0.8), Undecided);
-    assert_eq!(
-        together(&[Reproduced, Reproduced, Reproduced, NotReproduced, NotReproduced], 0.8),
-        NotReproduced
-    );
-    assert_eq!(together(&[], 1.0), NotReproduced);
+    assert_eq!(together(&[Passed, Passed, Passed, Passed, Missed], 0.8), Passed);
+    assert_eq!(together(&[Passed, Passed, Passed, Open, Missed], 0.8), Open);
+    assert_eq!(together(&[Passed, Passed, Passed, Missed, Missed], 0.8), Missed);
+    assert_eq!(together(&[], 1.0), Missed);
     assert_eq!(needed(5, 1e-10), 1, "at least one place is needed");
 }

@@ -1,8 +1,8 @@
 //! Check of the plots of a file, with advice for mistakes.
 
-use super::super::formula::{Formula, Kind, Leaf, Scope};
 use super::super::row::{Row, Values};
 use super::words::{Axis, LineOf, Plot, PlotKind};
+use crate::judge::formula::{Formula, Kind, Leaf, Scope};
 use weir_form::{KeyPath, Problem, advice};
 
 /// Formulas of a plot, line by line.

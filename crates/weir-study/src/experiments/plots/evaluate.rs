@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::super::formula::{Formula, Harvested, UniformSeries};
 use super::super::judge::Measured;
 use super::super::values::{Runs, number};
 use super::check::{LineFormulas, PlotFormulas};
 use super::data::{Drawn, PlotLine, PlotResult};
 use super::needs::is_drawn;
 use super::words::{Plot, PlotKind};
+use crate::judge::formula::{Formula, Harvested, UniformSeries};
 use weir_measure::results::Value;
 use weir_report::page::extremes;
 

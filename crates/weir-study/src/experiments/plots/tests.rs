@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
-use super::super::formula::{Harvested, Leaf, UniformSeries};
 use super::super::values::Runs;
 use super::super::{Experiment, Extent, Reproduction};
 use super::*;
+use crate::judge::formula::{Harvested, Leaf, UniformSeries};
 use crate::runs::{NoStore, Shardable as _};
 use weir_import::traces::TraceStore;
 

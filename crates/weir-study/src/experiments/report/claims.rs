@@ -2,8 +2,8 @@
 
 use core::fmt::{self, Write};
 
-use super::super::judge::Verdict;
 use super::super::results::ClaimResult;
+use crate::judge::Verdict;
 use weir_report::chart::escape_html as html;
 
 const HEAD: [&str; 7] = ["claim", "what", "paper", "ours ± 95 %", "accepted", "places", "verdict"];
@@ -53,10 +53,10 @@ fn breakable(path: &str) -> String {
 
 const fn class(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Undecided => "open",
+        Verdict::Open => "open",
         Verdict::TwoKinds => "near",
-        Verdict::NotReproduced => "unmet",
-        Verdict::Reproduced | Verdict::Better | Verdict::Tested => "met",
+        verdict if verdict.is_met() => "met",
+        _ => "unmet",
     }
 }
 

@@ -1,7 +1,6 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::suite::results::Void;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Candidate;
 
@@ -10,6 +9,7 @@ fn result(values: &[f64]) -> SuiteResult {
     let check = CheckResult {
         name: "rate".to_owned(),
         unit: "%".to_owned(),
+        of: None,
         limit: 80.0,
         higher_is_better: true,
         values: values.iter().map(|&v| Some(v)).collect(),
@@ -78,7 +78,7 @@ fn with(mut result: SuiteResult, edit: impl Fn(&mut CheckResult)) -> SuiteResult
 #[test]
 fn what_counts_for_nobody_in_one_of_the_two_is_not_compared() {
     let (good, bad) = (result(&[90.0; 3]), result(&[10.0; 3]));
-    for void in [Void::BeyondPhysics, Void::NotAsked] {
+    for void in [Verdict::BeyondPhysics, Verdict::NotAsked] {
         let idle = |result: &SuiteResult| with(result.clone(), |check| check.void = Some(void));
         for (before, now) in [(&idle(&good), &bad), (&good, &idle(&bad)), (&idle(&good), &idle(&bad))] {
             let changes = compare(before, now);
@@ -108,7 +108,8 @@ fn seeds_in_which_it_is_asked_in_both_are_compared() {
 
 #[test]
 fn a_queue_wait_without_that_at_the_sender_is_another_quantity() {
-    let wait = |values: &[f64]| with(result(values), |check| check.name = QUEUE_WAIT.to_owned());
+    let wait =
+        |values: &[f64]| with(result(values), |check| check.name = Quantity::QueueWait.name().to_owned());
     let (before, now) = (wait(&[90.0; 3]), wait(&[70.0; 3]));
     let changes = compare(&before, &now);
     assert_eq!((changes.compared, changes.has_regression()), (0, false));
@@ -200,4 +201,17 @@ fn a_base_ran_over_the_same_traces() {
         "base: 5.1 was saved with `synthetic-lte` on radio, and this run has no traces; the traces of --data have to \
          be the same"
     );
+}
+
+#[test]
+fn a_result_that_version_0_2_saved_is_read_and_written_the_same() {
+    let saved = include_str!("saved-0.2.0.json");
+    let result: SuiteResult = serde_json::from_str(saved).unwrap();
+    assert_eq!(serde_json::to_string_pretty(&result).unwrap() + "\n", saved);
+    let verdicts: Vec<Option<Verdict>> = result.checks().map(|(.., check)| check.verdict).collect();
+    let computed: Vec<Option<Verdict>> =
+        result.checks().map(|(.., check)| check.void.or(Some(check.verdict()))).collect();
+    assert_eq!(verdicts, computed);
+    assert!(verdicts.contains(&Some(Verdict::Passed)) && verdicts.contains(&Some(Verdict::Missed)));
+    assert_eq!(compare(&result, &result).changes, []);
 }

@@ -1,28 +1,30 @@
 //! Checks of the cases.
 
-use crate::suite::check::{Check, Limit, QUEUE_WAIT, Quantity};
+use crate::suite::check::Check;
+use crate::suite::quantity::Quantity;
 
-const fn check(name: &'static str, unit: &'static str, quantity: Quantity, limit: Limit) -> Check {
-    Check { name, unit, quantity, limit }
+/// Check of a rate that is called `rate` in its cases.
+const fn rate(quantity: Quantity) -> Check {
+    Check::named("rate", quantity, 0, 80.0)
 }
 
-const RATE: Check = check("rate", "%", Quantity::Rate, Limit::AtLeast(80.0));
-const STEPS: Check = check("rate", "%", Quantity::RateAfterEachStep, Limit::AtLeast(80.0));
-const BESIDE_TRANSFERS: Check = check("rate", "%", Quantity::RateBesideTransfers, Limit::AtLeast(80.0));
-const WAIT: Check = check(QUEUE_WAIT, "ms", Quantity::QueueWait, Limit::AtMost(100.0));
-const LOSS: Check = check("loss", "%", Quantity::Loss, Limit::AtMost(2.0));
-const JAIN: Check = check("Jain", "", Quantity::Jain, Limit::AtLeast(0.9));
-const JAIN_RTT: Check = check("Jain", "", Quantity::Jain, Limit::AtLeast(0.75));
-const COEXIST: Check = check("coexistence", "%", Quantity::Coexistence, Limit::AtLeast(40.0));
-const RESUME: Check = check("re-convergence", "s", Quantity::Reconvergence { at: 60 }, Limit::AtMost(15.0));
-const PRIORITIES: Check = check("off priority", "%", Quantity::PriorityShares, Limit::AtMost(10.0));
-const BEFORE: Check = check("rate before", "%", Quantity::RateBefore, Limit::AtLeast(60.0));
-const AGAINST_TCP: Check = check("rate against TCP", "%", Quantity::RateAgainstTcp, Limit::AtLeast(80.0));
-const FRAMES: Check = check("frame delay p99", "ms", Quantity::FrameDelay, Limit::AtMost(100.0));
+const RATE: Check = rate(Quantity::Rate);
+const STEPS: Check = rate(Quantity::RateAfterEachStep);
+const BESIDE_TRANSFERS: Check = rate(Quantity::RateBesideTransfers);
+const WAIT: Check = Check::of(Quantity::QueueWait, 100.0);
+const LOSS: Check = Check::of(Quantity::Loss, 2.0);
+const JAIN: Check = Check::of(Quantity::Jain, 0.9);
+const JAIN_RTT: Check = Check::of(Quantity::Jain, 0.75);
+const COEXIST: Check = Check::of(Quantity::Coexistence, 40.0);
+const RESUME: Check = Check::named("re-convergence", Quantity::Reconvergence, 60, 15.0);
+const PRIORITIES: Check = Check::of(Quantity::OffPriority, 10.0);
+const BEFORE: Check = Check::of(Quantity::RateBefore, 60.0);
+const AGAINST_TCP: Check = Check::of(Quantity::RateAgainstTcp, 80.0);
+const FRAMES: Check = Check::of(Quantity::FrameDelay, 100.0);
 
-const USEFUL: Check = check("useful", "%", Quantity::Useful, Limit::AtLeast(70.0));
-const LATE: Check = check("excess frame delay", "ms", Quantity::ExcessFrameDelay, Limit::AtMost(200.0));
-const NEIGHBOUR: Check = check("neighbour", "%", Quantity::Neighbour, Limit::AtLeast(50.0));
+const USEFUL: Check = Check::of(Quantity::Useful, 70.0);
+const LATE: Check = Check::of(Quantity::ExcessFrameDelay, 200.0);
+const NEIGHBOUR: Check = Check::of(Quantity::Neighbour, 50.0);
 
 pub(super) const ALONE: &[Check] = &[STEPS, WAIT, LOSS, USEFUL, LATE];
 pub(super) const TOGETHER: &[Check] = &[RATE, WAIT, LOSS, JAIN, USEFUL, LATE];

@@ -45,7 +45,11 @@ fn run(plan: &MeasurePlan, received: &[&[(u64, u64, f64)]]) -> Measured {
 }
 
 fn value(plan: &MeasurePlan, measured: &Measured, quantity: Quantity) -> Option<f64> {
-    Judged::new(plan, measured, START_UP).quantity(quantity)
+    value_at(plan, measured, quantity, 0)
+}
+
+fn value_at(plan: &MeasurePlan, measured: &Measured, quantity: Quantity, at: u32) -> Option<f64> {
+    Judged::new(plan, measured, START_UP).quantity(quantity, at)
 }
 
 fn assert_near(value: Option<f64>, expected: f64) {
@@ -177,16 +181,19 @@ fn the_slowest_to_come_back_counts_and_one_that_does_not_has_no_value() {
     };
     run.metrics.flows[0].convergence = vec![after(40.0, Some(30.0)), after(60.05, Some(4.0))];
     run.metrics.flows[1].convergence = vec![after(60.05, Some(9.0))];
-    assert_eq!(value(&plan, &run, Quantity::Reconvergence { at: 60 }), Some(9.0));
+    assert_eq!(value_at(&plan, &run, Quantity::Reconvergence, 60), Some(9.0));
     run.metrics.flows[1].convergence = vec![after(60.05, None)];
-    assert_eq!(value(&plan, &run, Quantity::Reconvergence { at: 60 }), None);
+    assert_eq!(value_at(&plan, &run, Quantity::Reconvergence, 60), None);
     assert_eq!(
-        value(&plan, &run, Quantity::Reconvergence { at: 40 }),
+        value_at(&plan, &run, Quantity::Reconvergence, 40),
         Some(30.0),
         "nothing changes for the other"
     );
-    let measurable =
-        |at| Judged::new(&plan, &run, START_UP).alone(Quantity::Reconvergence { at }).is_measurable;
+    let measurable = |at| {
+        Judged::new(&plan, &run, START_UP)
+            .alone(&Subject::Quantity(Quantity::Reconvergence, at))
+            .is_measurable
+    };
     assert!(measurable(60) && measurable(40), "one that does not come back is measured");
     assert!(!measurable(50), "nothing changes then");
 }
@@ -202,7 +209,7 @@ fn who_never_came_back_has_not_kept_a_limit_longer_than_the_time_there_was() {
         not_converged: Some(1.0),
     };
     let value = |run: &Measured, limit: f64| {
-        let alone = Judged::new(&plan, run, START_UP).alone(Quantity::Reconvergence { at: 90 });
+        let alone = Judged::new(&plan, run, START_UP).alone(&Subject::Quantity(Quantity::Reconvergence, 90));
         alone.beside(Limit::AtMost(limit)).0
     };
     run.metrics.flows[0].convergence = vec![never.clone()];
@@ -250,7 +257,7 @@ fn parts_are_judged_against_priorities_in_the_last_30_s() {
     // Of 2.5 the first flow receives 1.5, 60 % in place of two thirds: a tenth less. The second receives 40 in place of
     // 33.3 %: a fifth more.
     let run = run(&plan, &[&[(0, 70, 0.1), (70, 100, 1.5)], &[(0, 100, 1.0)], &[(0, 100, 0.4)]]);
-    assert_near(value(&plan, &run, Quantity::PriorityShares), 20.0);
+    assert_near(value(&plan, &run, Quantity::OffPriority), 20.0);
 }
 
 #[test]
@@ -269,7 +276,7 @@ fn of_media_the_payload_of_frames_counts_and_what_else_arrives_is_overhead() {
 fn a_case_about_what_follows_a_time_counts_from_there_on() {
     let plan = plan(&[(0, 2), (60, 1)], vec![call()]);
     let run = run(&plan, &[&[(0, 60, 2.0), (60, 100, 0.7)]]);
-    assert_near(Judged::new(&plan, &run, s(60)).quantity(Quantity::Rate), 70.0);
+    assert_near(Judged::new(&plan, &run, s(60)).quantity(Quantity::Rate, 0), 70.0);
     assert_eq!(all_from(&plan, s(60)).spans, [(s(60), s(100))]);
 }
 

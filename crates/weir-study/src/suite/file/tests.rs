@@ -1,4 +1,5 @@
 use super::*;
+use crate::suite::quantities;
 
 /// Every line is tested at its number: do not reflow.
 const GOOD: &str = r#"title = "My calls"
@@ -30,32 +31,60 @@ fn a_file_becomes_the_type_that_ships() {
     assert_eq!(names, ["gcc", "gcc{trendline.window=40}"]);
     let case = suite.case("steady").unwrap();
     let shipped = &super::super::find("rfc8867").unwrap().case("5.4").unwrap().checks;
-    assert_eq!(case.checks[0], Check { limit: Limit::AtLeast(70.0), ..shipped[0] });
-    assert_eq!(case.checks[1], Check { limit: Limit::AtMost(150.0), ..shipped[1] });
+    assert_eq!(case.checks[0], Check { limit: Limit::AtLeast(70.0), ..shipped[0].clone() });
+    assert_eq!(case.checks[1], Check { limit: Limit::AtMost(150.0), ..shipped[1].clone() });
     assert_eq!(case.set.len(), 2);
     assert!(!case.title.is_empty(), "the scenario's");
 }
 
 #[test]
 fn whatever_a_shipped_suite_asks_a_file_can_ask() {
-    let words = &suite_schema()["$defs"]["Measured"]["oneOf"];
-    let words: Vec<Measured> = words
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|word| serde_json::from_value(word["const"].clone()).unwrap())
-        .collect();
+    let words = suite_schema()["$defs"]["Quantity"]["oneOf"].as_array().unwrap();
+    let words: Vec<Quantity> =
+        words.iter().map(|word| serde_json::from_value(word["const"].clone()).unwrap()).collect();
+    assert_eq!(words.len(), quantities().len());
     for word in &words {
-        let name = serde_json::to_value(word).unwrap();
-        assert_eq!(name, word.meaning(0).name);
+        assert_eq!(serde_json::to_value(word).unwrap(), word.name());
     }
     let checks = SUITES.iter().flat_map(|suite| &suite.cases).flat_map(|case| &case.checks);
     for check in checks {
-        let at = if let Quantity::Reconvergence { at } = check.quantity { at } else { 0 };
-        let own = words.iter().map(|word| word.meaning(at)).find(|own| own.quantity == check.quantity);
-        let own = own.unwrap_or_else(|| panic!("{}", check.name));
-        assert!(own.name.starts_with(check.name), "{} for {}", own.name, check.name);
-        assert_eq!((own.unit, own.higher_is_better), (check.unit, check.limit.higher_is_better()));
+        let own = check.quantity().unwrap();
+        assert!(words.contains(&own) && own.name().starts_with(&*check.name), "{} for {own:?}", check.name);
+        assert_eq!((own.unit(), own.higher_is_better()), (&*check.unit, check.limit.higher_is_better()));
+    }
+}
+
+#[test]
+fn a_formula_is_judged_by_either_limit_and_its_mistakes_have_their_place() {
+    let with =
+        |check: &str| open(&format!("{GOOD}[[cases.checks]]\n{check}\n[formulas]\nfree = \"2 * 3\"\n"));
+    let queue = "run:links.bottleneck.queue_ms.p95 - omniscient:links.bottleneck.queue_ms.p95 + free";
+    let good = format!("of = \"{queue}\"\nname = \"more queue\"\nunit = \"ms\"\nat_most = 40");
+    let suite = with(&good).unwrap();
+    let check = &suite.cases[0].checks[2];
+    assert_eq!((&*check.name, &*check.unit, check.limit), ("more queue", "ms", Limit::AtMost(40.0)));
+    assert_eq!(check.formula(), Some(queue));
+    let paths: Vec<String> = suite.cases[0].paths().into_iter().collect();
+    assert_eq!(paths, ["links.bottleneck.queue_ms.p95"]);
+    for (from, to, place, told, remedy) in [
+        ("run:", "gcc:", (14, 6), "no run `gcc`", "omniscient"),
+        ("run:links", "run:lnks", (14, 6), "no `lnks`", "links"),
+        ("run:links.bottleneck", "run:links.botleneck", (14, 6), "no `botleneck`", "bottleneck"),
+        ("run:links", "run:windows.a.links", (14, 6), "in a window", "between"),
+        ("+ free", "+ fre", (14, 6), "no function or formula `fre`", "free"),
+        ("+ free", "+ $x", (14, 6), "no sweep `x`", "a number"),
+        ("+ free", "+ [1]", (14, 6), "several numbers", "mean"),
+        ("name = \"more queue\"\n", "", (13, 1), "no name", "add `name`"),
+        ("more queue", "rate", (15, 8), "asked twice", "leave one"),
+        ("at_most = 40", "at_most = 40\nat_least = 1", (13, 1), "or two of them", "either"),
+        ("at_most = 40", "at_most = 0", (17, 11), "no limit", "above 0"),
+        ("unit = ", "quantity = \"Jain\"\nunit = ", (14, 1), "belongs to a formula", "leave it out"),
+    ] {
+        assert!(good.contains(from), "{from}");
+        let error = with(&good.replacen(from, to, 1)).expect_err(to);
+        assert_eq!(error.position(), Some(place), "{to}: {error}");
+        assert!(error.message().contains(told), "{to}: {error}");
+        assert!(error.advice().unwrap_or_default().contains(remedy), "{to}: {:?}", error.advice());
     }
 }
 
@@ -77,6 +106,7 @@ fn what_is_wrong_is_told_with_its_place_and_a_remedy() {
         ("at_least = 70", "at_least = 0", (9, 12), "0 is no limit", "above 0"),
         ("at_least = 70", "at_most = 70", (9, 1), "the higher it is", "at_least"),
         ("at_least = 70", "", (7, 1), "has no limit", "at_least"),
+        ("quantity = \"rate\"", "", (7, 1), "nothing is measured", "`of`"),
         ("at_least = 70", "at_least = 70\nat = \"60s\"", (10, 1), "has no time", "leave it out"),
         ("\"queue wait p95\"", "\"rate\"", (11, 12), "asked twice", "leave one"),
         ("\"queue wait p95\"", "\"re-convergence\"", (10, 1), "counts from a time", "\"60s\""),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::suite::{Check, Quantity};
 
 #[test]
 fn a_figure_has_the_decimals_that_its_limit_asks_for() {
@@ -9,8 +10,7 @@ fn a_figure_has_the_decimals_that_its_limit_asks_for() {
 }
 
 fn result(limit: Limit, values: &[f64]) -> CheckResult {
-    let check =
-        crate::suite::Check { name: "rate", unit: "%", quantity: crate::suite::Quantity::Rate, limit };
+    let check = Check { limit, ..Check::of(Quantity::Rate, limit.value()) };
     CheckResult::new(&check, values.iter().copied().map(Some).collect())
 }
 
@@ -36,12 +36,7 @@ fn a_check_is_open_while_the_interval_of_its_mean_holds_the_limit() {
 
 #[test]
 fn a_check_that_one_run_cannot_measure_has_no_mean_and_is_not_passed() {
-    let check = crate::suite::Check {
-        name: "rate",
-        unit: "%",
-        quantity: crate::suite::Quantity::Rate,
-        limit: Limit::AtLeast(80.0),
-    };
+    let check = Check::of(Quantity::Rate, 80.0);
     let of = |values: &[Value]| CheckResult::new(&check, values.to_vec());
     let lacking = of(&[Some(90.0), None, Some(91.0)]);
     assert_eq!((lacking.mean, lacking.lacking(), lacking.verdict()), (None, 1, Verdict::Missed));
@@ -109,21 +104,20 @@ fn a_case_with_a_check_of_which_there_is_nothing_to_measure_is_none_that_passed(
     let kept = result(Limit::AtLeast(80.0), &[90.0; 2]);
     let missed = result(Limit::AtLeast(80.0), &[70.0; 2]);
     let told = |checks: Vec<CheckResult>| (case(checks.clone()).verdict(), case(checks).in_words());
-    let unmeasured = || vec![void("useful", Void::NotJudged), void("Jain", Void::NotJudged)];
+    let unmeasured = || vec![void("useful", Verdict::NotJudged), void("Jain", Verdict::NotJudged)];
     let said = "not judged: nothing to measure of useful, Jain".to_owned();
     assert_eq!(told([unmeasured(), vec![kept.clone()]].concat()), (Verdict::NotJudged, said.clone()));
     assert_eq!(told(unmeasured()), (Verdict::NotJudged, said));
     assert_eq!(told([unmeasured(), vec![missed]].concat()).0, Verdict::Missed);
-    let beyond = void("loss", Void::BeyondPhysics);
+    let beyond = void("loss", Verdict::BeyondPhysics);
     assert_eq!(told(vec![beyond.clone(), kept]).0, Verdict::Passed, "nobody is held to it");
     let said = "not judged: loss beyond physics; useful asked of nobody".to_owned();
-    assert_eq!(told(vec![beyond, void("useful", Void::NotAsked)]), (Verdict::NotJudged, said));
+    assert_eq!(told(vec![beyond, void("useful", Verdict::NotAsked)]), (Verdict::NotJudged, said));
 }
 
 #[test]
 fn the_file_says_in_a_word_what_came_of_a_check() {
-    use crate::suite::{Check, Quantity};
-    let check = Check { name: "rate", unit: "%", quantity: Quantity::Rate, limit: Limit::AtLeast(80.0) };
+    let check = Check::of(Quantity::Rate, 80.0);
     let word = |result: &CheckResult| {
         let saved = serde_json::to_value(result).unwrap();
         assert_eq!(serde_json::from_value::<CheckResult>(saved.clone()).unwrap(), *result);
@@ -134,10 +128,10 @@ fn the_file_says_in_a_word_what_came_of_a_check() {
     assert_eq!(word(&of(&[81.0, 82.0, 83.0])), "open");
     assert_eq!(word(&of(&[70.0, 70.0])), "missed");
     assert_eq!(word(&CheckResult::asked(&check, vec![None, None], &[false; 2])), "not-asked");
-    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Void::BeyondPhysics)])), "beyond-physics");
-    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Void::NoBoundKnown)])), "no-bound-known");
-    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Void::Shown)])), "shown");
-    assert_eq!(word(&of(&[]).unless(&[("rate", Void::NotJudged)])), "not-judged");
+    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Verdict::BeyondPhysics)])), "beyond-physics");
+    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Verdict::NoBoundKnown)])), "no-bound-known");
+    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Verdict::Shown)])), "shown");
+    assert_eq!(word(&of(&[]).unless(&[("rate", Verdict::NotJudged)])), "not-judged");
 }
 
 #[test]

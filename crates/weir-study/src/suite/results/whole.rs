@@ -1,6 +1,6 @@
 //! Result of a suite as a whole.
 
-use super::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict, Void};
+use super::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict};
 use crate::suite::drawn::DRAWN;
 use weir_measure::results::stats::mean;
 use weir_scenario::compile::{stand_ins, titled};
@@ -27,20 +27,20 @@ impl SuiteResult {
         let reasons = [
             (
                 "Beyond physics, as the omniscient sender does not keep to it, and counted for nobody",
-                self.void(Void::BeyondPhysics, CheckResult::in_short),
+                self.void(Verdict::BeyondPhysics, CheckResult::in_short),
             ),
             (
                 "No bound known, and counted for nobody: the omniscient sender does not keep to it, and others may",
-                self.void(Void::NoBoundKnown, CheckResult::in_short),
+                self.void(Verdict::NoBoundKnown, CheckResult::in_short),
             ),
             (
                 "Asked of nobody, as the omniscient sender gets less than a quarter of the frames there in time",
-                self.void(Void::NotAsked, name),
+                self.void(Verdict::NotAsked, name),
             ),
             (
                 "Not judged, as the runs leave nothing to measure there, not even of the omniscient sender (rates, shares and \
                  frames count from 20 s on)",
-                self.void(Void::NotJudged, name),
+                self.void(Verdict::NotJudged, name),
             ),
         ];
         let told = reasons.into_iter().filter(|(_, checks)| !checks.is_empty());
@@ -49,7 +49,7 @@ impl SuiteResult {
     }
 
     /// Checks excluded for this reason, each after its case: `5.1 rate 79 %`.
-    fn void(&self, why: Void, words: fn(&CheckResult) -> String) -> Vec<String> {
+    fn void(&self, why: Verdict, words: fn(&CheckResult) -> String) -> Vec<String> {
         let of_case = |case: &CaseResult| {
             let own = case.omniscient.iter().flat_map(|own| &own.checks);
             let void = own.filter(|check| check.void == Some(why));

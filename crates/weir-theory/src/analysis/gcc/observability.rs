@@ -5,10 +5,7 @@ use rand_pcg::Pcg64Mcg;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::ArrivalTime;
-use weir_cc::gcc::blocks::bursts::BurstSample;
-use weir_cc::gcc::blocks::detector::Usage;
-use weir_cc::gcc::blocks::two_state::TwoStateKalman;
-use weir_cc::gcc::send_side::Config;
+use weir_cc::gcc::send_side::{BurstSample, Config, Usage};
 use weir_units::{DataRate, TimeDelta};
 
 use crate::analysis::entry::Analysis;
@@ -141,7 +138,7 @@ impl Parameters {
     /// Runs the filter on a path whose queue grows evenly: `d = ΔL/C + m` and noise.
     fn filtered(&self, dice: &mut impl Rng, varying: bool) -> Found {
         let truth = 8e3 / self.capacity.bps_f64();
-        let mut filter = TwoStateKalman::new(Config::nada_vs_gcc_2016().two_state());
+        let mut filter = Config::nada_vs_gcc_2016().two_state();
         for _ in 0..self.frames {
             let size_delta = if varying { self.size(dice) } else { self.size_delta_bytes };
             let noise = self.noise_ms * dice.random_range(-1.0..=1.0_f64);

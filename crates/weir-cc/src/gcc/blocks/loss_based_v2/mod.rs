@@ -32,7 +32,7 @@ const LEAST_WINDOW_BOUND: f64 = 5000.0;
 
 /// Whether loss limits the rate, and the direction of the estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LossState {
+pub(crate) enum LossState {
     /// Loss does not limit the rate: the delay-based estimate or the maximum does.
     #[default]
     DelayBased,
@@ -83,7 +83,7 @@ struct GrowthWindow {
 
 /// The loss-based estimate. Rates are in bit/s.
 #[derive(Clone, Debug)]
-pub struct LossBasedV2 {
+pub(crate) struct LossBasedV2 {
     config: LossV2Config,
     limits: RateLimits,
     observations: Observations,
@@ -101,7 +101,7 @@ pub struct LossBasedV2 {
 
 impl LossBasedV2 {
     /// An estimate without any observation. `limits` bound it.
-    pub fn new(config: LossV2Config, limits: RateLimits) -> Self {
+    pub(crate) fn new(config: LossV2Config, limits: RateLimits) -> Self {
         Self {
             config,
             limits,
@@ -119,23 +119,23 @@ impl LossBasedV2 {
     }
 
     /// Forgets everything and begins at the start rate of `limits`.
-    pub fn restart(&mut self, limits: RateLimits) {
+    pub(crate) fn restart(&mut self, limits: RateLimits) {
         *self = Self::new(self.config, limits);
     }
 
     /// New bounds.
-    pub fn set_limits(&mut self, limits: RateLimits) {
+    pub(crate) fn set_limits(&mut self, limits: RateLimits) {
         self.limits = limits;
     }
 
     /// `R`, the acknowledged rate.
-    pub fn set_acknowledged(&mut self, rate: f64) {
+    pub(crate) fn set_acknowledged(&mut self, rate: f64) {
         self.acknowledged = Some(rate);
     }
 
     /// Scales each rate by `factor` for coupling, the bounds of the flow's own growth included. So neither the hold
     /// nor the window of growth pulls the allocation back.
-    pub fn scale(&mut self, factor: f64) {
+    pub(crate) fn scale(&mut self, factor: f64) {
         self.estimate *= factor;
         self.delay_based *= factor;
         self.hold.rate *= factor;
@@ -148,24 +148,24 @@ impl LossBasedV2 {
     }
 
     /// The estimate and the state, once there are enough observations.
-    pub fn result(&self) -> Option<(f64, LossState)> {
+    pub(crate) fn result(&self) -> Option<(f64, LossState)> {
         let ready = self.best.is_some() && self.observations.count() >= self.config.min_observations as usize;
         ready.then_some((self.estimate, self.state))
     }
 
     /// `ℓ`, the average loss ratio.
-    pub fn average_loss(&self) -> f64 {
+    pub(crate) fn average_loss(&self) -> f64 {
         self.average_loss
     }
 
     /// `p`, the inherent loss of the likeliest channel.
-    pub fn inherent_loss(&self) -> f64 {
+    pub(crate) fn inherent_loss(&self) -> f64 {
         self.best.map_or(self.config.inherent_loss, |best| best.inherent_loss)
     }
 
     /// Takes the fates of packets, the delay-based estimate (bit/s; infinite before the first) and whether the flow
     /// is application-limited.
-    pub fn update(&mut self, results: &[PacketResult], delay_based: f64, in_limited_region: bool) {
+    pub(crate) fn update(&mut self, results: &[PacketResult], delay_based: f64, in_limited_region: bool) {
         self.delay_based = delay_based;
         if !self.observations.add(&self.config, results) {
             return;

@@ -7,8 +7,8 @@ use serde_json::Value;
 use weir_world::Side;
 
 use super::formula::{Harvested, Leaf, UniformSeries};
-use weir_form::{Form, Others, Shape, TableForm, advice, list};
-use weir_measure::metrics::{FlowSeries, LinkSeries, Series};
+use weir_form::{Form, KeyPath, Others, Problem, Shape, TableForm, advice, list};
+use weir_measure::metrics::{FlowPlan, FlowSeries, LinkSeries, MeasurePlan, Series};
 use weir_measure::results::RunMetrics;
 use weir_theory::analysis::Entry;
 
@@ -19,7 +19,7 @@ fn means(part: &str, name: &str) -> bool {
 
 /// Mistake and advice for a path that no results have, be it of an analysis or of runs. Names of flows, links and
 /// windows are checked when runs are planned.
-pub(super) fn problem(path: &str, analysis: Option<&'static Entry>) -> Option<(String, String)> {
+pub(crate) fn problem(path: &str, analysis: Option<&'static Entry>) -> Option<(String, String)> {
     static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_for!(RunMetrics).to_value());
     if let Some(entry) = analysis {
         return problem_in(Shape::new(entry.results()), path, path);
@@ -111,7 +111,7 @@ fn series_problem(path: &str) -> Option<(String, String)> {
 }
 
 /// Value of a run at `path`, or `None` if there is nothing of this name.
-pub(super) fn harvest(path: &str, metrics: &Value, series: Option<&Series>) -> Option<Harvested> {
+pub(crate) fn harvest(path: &str, metrics: &Value, series: Option<&Series>) -> Option<Harvested> {
     if Leaf::is_series(path) {
         return courses(path, series?);
     }
@@ -195,8 +195,49 @@ fn of_link<'s>(link: &'s LinkSeries, columns: &[&str]) -> Option<&'s Vec<f64>> {
 }
 
 /// Metrics of a run in the form of the printed results.
-pub(super) fn printed(metrics: &RunMetrics) -> Value {
+pub(crate) fn printed(metrics: &RunMetrics) -> Value {
     serde_json::to_value(metrics).unwrap_or(Value::Null)
+}
+
+/// Error if a flow, link, window or signal that the path names does not exist.
+pub(crate) fn missing(plan: &MeasurePlan, leaf: &Leaf, at: &KeyPath) -> Option<Problem> {
+    missing_name(plan, leaf, at).or_else(|| missing_signal(plan, leaf, at))
+}
+
+/// Error if no matching flow has a signal of this name.
+fn missing_signal(plan: &MeasurePlan, leaf: &Leaf, at: &KeyPath) -> Option<Problem> {
+    let parts: Vec<&str> = leaf.path.split('.').collect();
+    let ["series", "flows", flow, side, signal, _] = parts.as_slice() else { return None };
+    let meant = |name: &str| flow.strip_suffix('*').map_or(*flow == name, |head| name.starts_with(head));
+    let of = |flow: &'_ FlowPlan| {
+        if *side == "sender" { flow.sender_signals.clone() } else { flow.receiver_signals.clone() }
+    };
+    let names: Vec<String> = plan.flows.iter().filter(|flow| meant(&flow.name)).flat_map(of).collect();
+    (!names.iter().any(|name| name == signal)).then(|| {
+        let message = format!("in {} `{flow}` has no signal `{signal}` at its {side}", leaf.variant);
+        Problem::value(at, message).help(advice(signal, names.iter().map(String::as_str)))
+    })
+}
+
+/// Error if a flow, link or window that the path names does not exist; signals are left out.
+pub(crate) fn missing_name(plan: &MeasurePlan, leaf: &Leaf, at: &KeyPath) -> Option<Problem> {
+    let parts: Vec<&str> = leaf.path.split('.').collect();
+    parts.windows(2).find_map(|pair| {
+        let names: Vec<&str> = match pair[0] {
+            "flows" => plan.flows.iter().map(|flow| flow.name.as_str()).collect(),
+            "links" => plan.links.iter().map(|link| link.name.as_str()).collect(),
+            "windows" => plan.windows.iter().map(|window| window.name.as_str()).collect(),
+            _ => return None,
+        };
+        let found = match pair[1].strip_suffix('*') {
+            Some(head) => names.iter().any(|name| name.starts_with(head)),
+            None => names.contains(&pair[1]),
+        };
+        (!found).then(|| {
+            let message = format!("in {} there is no `{}` among its {}", leaf.variant, pair[1], pair[0]);
+            Problem::value(at, message).help(advice(pair[1], names))
+        })
+    })
 }
 
 #[cfg(test)]

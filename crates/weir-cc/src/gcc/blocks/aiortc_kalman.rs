@@ -4,12 +4,13 @@
 //! constants are those of libwebrtc since August 2016; its threshold uses the arrival of the packet that completes
 //! a sample, not that of the sample.
 
-use weir_cc::gcc::blocks::bursts::{BurstConfig, Bursts, Received};
-use weir_cc::gcc::blocks::detector::{Detector, DetectorConfig, Usage};
-use weir_cc::gcc::blocks::noise::{Averaging, ByTime, NoiseConfig, Outliers};
-use weir_cc::gcc::blocks::threshold::{AdaptiveThreshold, Threshold, gains};
-use weir_cc::gcc::blocks::two_state::{TwoStateConfig, TwoStateKalman};
-use weir_cc::{ArrivalTime, DataSize, SendTime, TimeDelta};
+use super::bursts::{BurstConfig, Bursts, Received};
+use super::detector::{Detector, DetectorConfig, Usage};
+use super::noise::{Averaging, ByTime, NoiseConfig, Outliers};
+use super::threshold::{AdaptiveThreshold, Threshold, gains};
+use super::two_state::{TwoStateConfig, TwoStateKalman};
+use crate::time::{ArrivalTime, SendTime};
+use weir_units::{DataSize, TimeDelta};
 
 const FRAMES: i64 = 1600;
 /// 1/512 s in ns: exact as a send time of 2^-18 s and in ns.
@@ -100,7 +101,7 @@ fn states() -> Vec<[f64; 5]> {
 fn the_two_state_filter_and_the_detector_agree_with_aiortc() {
     let states = states();
     let mut compared = 0;
-    for line in include_str!("../data/aiortc_kalman.txt").lines().filter(|line| !line.starts_with('#')) {
+    for line in include_str!("aiortc_kalman.txt").lines().filter(|line| !line.starts_with('#')) {
         let mut values = line.split(' ').map(|value| value.parse::<f64>().unwrap());
         let number = values.next().unwrap() as usize;
         let theirs: Vec<f64> = values.collect();

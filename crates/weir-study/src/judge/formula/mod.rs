@@ -1,4 +1,4 @@
-//! Formulas of claims: small expressions over the metrics of a run, its time series and the axes of a sweep.
+//! Formulas of checks and claims: small expressions over the metrics of a run, its time series and the axes of a sweep.
 //!
 //! ```text
 //! coupled:links.bottleneck.queue_ms.mean - alone:links.bottleneck.queue_ms.mean
@@ -19,14 +19,14 @@ mod evaluate;
 mod functions;
 mod parse;
 
-pub(super) use courses::UniformSeries;
-pub(super) use evaluate::{Harvested, Known, evaluate, value};
-pub(super) use functions::Function;
-pub(super) use parse::{fill, parse_any, parse_as};
+pub(crate) use courses::UniformSeries;
+pub(crate) use evaluate::{Harvested, Known, evaluate, value};
+pub(crate) use functions::Function;
+pub(crate) use parse::{fill, parse_any, parse_as};
 
 /// Formula with matching kinds of its parts.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Formula {
+pub(crate) enum Formula {
     /// Constant.
     Number(f64),
     /// Value of an axis of the sweep.
@@ -45,16 +45,16 @@ pub(super) enum Formula {
 
 /// Value of the runs of a variant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Leaf {
+pub(crate) struct Leaf {
     /// Name of the variant.
-    pub(super) variant: String,
+    pub(crate) variant: String,
     /// Path in the results.
-    pub(super) path: String,
+    pub(crate) path: String,
 }
 
 /// Scope of a formula.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(crate) enum Scope {
     /// Single place of the sweeps.
     #[default]
     Place,
@@ -64,16 +64,16 @@ pub(super) enum Scope {
 
 /// Context in which a formula is read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     /// Scope of the formula.
-    pub(super) scope: Scope,
+    pub(crate) scope: Scope,
     /// Formulas that it may name.
-    pub(super) named: &'a BTreeMap<String, String>,
+    pub(crate) named: &'a BTreeMap<String, String>,
 }
 
 /// Operator between two formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operator {
+pub(crate) enum Operator {
     Plus,
     Minus,
     Times,
@@ -82,7 +82,7 @@ pub(super) enum Operator {
 
 /// Kind of a part of a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Single number.
     Number,
     /// Number for each of several flows or links.
@@ -95,7 +95,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// Name of the kind in messages.
-    pub(super) const fn words(self) -> &'static str {
+    pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Number => "a number",
             Self::Several => "several numbers",
@@ -107,11 +107,11 @@ impl Kind {
 
 impl Leaf {
     /// Whether the path leads to a time series.
-    pub(super) fn is_series(path: &str) -> bool {
+    pub(crate) fn is_series(path: &str) -> bool {
         path.starts_with("series.")
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         match (Self::is_series(&self.path), self.path.contains('*')) {
             (false, false) => Kind::Number,
             (false, true) => Kind::Several,
@@ -123,7 +123,7 @@ impl Leaf {
 
 impl Formula {
     /// Measured values that the formula needs.
-    pub(super) fn leaves(&self) -> Vec<&Leaf> {
+    pub(crate) fn leaves(&self) -> Vec<&Leaf> {
         match self {
             Self::Number(_) | Self::Axis(_) => Vec::new(),
             Self::Measure(leaf) => vec![leaf],
@@ -136,7 +136,7 @@ impl Formula {
     }
 
     /// Axes that the formula names.
-    pub(super) fn axes(&self) -> Vec<&str> {
+    pub(crate) fn axes(&self) -> Vec<&str> {
         match self {
             Self::Number(_) | Self::Measure(_) => Vec::new(),
             Self::Axis(name) => vec![name],

@@ -1,0 +1,15 @@
+//! Judgement of runs, for suites and claims of papers alike.
+//!
+//! A check or claim takes a value from each run, by a formula or a named quantity, holds it against a limit, and
+//! has a [`Verdict`].
+
+pub(crate) mod baseline;
+pub(crate) mod formula;
+mod harvest;
+pub(crate) mod paths;
+mod verdict;
+
+pub use baseline::{BaselineError, Direction};
+pub use harvest::Harvest;
+pub use verdict::Verdict;
+pub(crate) use verdict::as_check;

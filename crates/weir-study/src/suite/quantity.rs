@@ -1,0 +1,123 @@
+//! Named quantities of checks.
+
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+/// Quantity of a check, by its name in tables. "Media" are the flows under the candidate. Their rate is the payload of
+/// frames: padding and headers are load and of no use to a viewer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Quantity {
+    /// Rate over share from 20 s on, in %, of the media flow with the least ratio.
+    #[serde(rename = "rate")]
+    Rate,
+    /// Rate over share for each stretch between changes of the capacity, in %; the least counts.
+    #[serde(rename = "rate after each step")]
+    RateAfterEachStep,
+    /// Rate over the share of the capacity that short transfers left, in %.
+    #[serde(rename = "rate beside transfers")]
+    RateBesideTransfers,
+    /// Rate over share, in %, from 20 s on until `from`.
+    #[serde(rename = "rate before")]
+    RateBefore,
+    /// Rate of the calls over that of TCP in their place, in %.
+    // All TCP flows are active then; the rate of each one in place of a call is capped at the call's highest rate.
+    #[serde(rename = "rate against TCP")]
+    RateAgainstTcp,
+    /// 95th percentile of the packets' waits, in ms.
+    // At the sender and at bottlenecks, outside 5 s after each event, of all media flows.
+    #[serde(rename = "queue wait p95")]
+    QueueWait,
+    /// Packets lost over packets sent, in %, of the media flow with the greatest loss.
+    #[serde(rename = "loss")]
+    Loss,
+    /// Jain's index of rate over share.
+    // Of the media flows, over the last 30 s in which all of them are active.
+    #[serde(rename = "Jain")]
+    Jain,
+    /// Rate over share, in %, of the flow with the least ratio, TCP included.
+    #[serde(rename = "coexistence")]
+    Coexistence,
+    /// Seconds from `at` until each media flow is back at its share.
+    #[serde(rename = "re-convergence")]
+    Reconvergence,
+    /// Deviation of a flow's part from the part of its priority, in %.
+    // The largest deviation, over the last 30 s in which all media flows are active.
+    #[serde(rename = "off priority")]
+    OffPriority,
+    /// 99th percentile over frames from capture to the last packet's arrival, in ms.
+    #[serde(rename = "frame delay p99")]
+    FrameDelay,
+    /// Payload of frames in time over that of the omniscient sender, in %.
+    // Frames captured from 20 s on that are complete within 150 ms; the least flow counts, of those of which the
+    // omniscient sender delivers enough in time.
+    #[serde(rename = "useful")]
+    Useful,
+    /// Excess of the frame delay over the omniscient sender's, in ms.
+    // 95th percentiles, over the frames captured from 20 s on, of the media flow with the largest excess.
+    #[serde(rename = "excess frame delay")]
+    ExcessFrameDelay,
+    /// Rate over share, in %, of the TCP flow with the least ratio.
+    #[serde(rename = "neighbour")]
+    Neighbour,
+}
+
+/// Quantities of checks: the name of each, its unit, empty for a ratio, and its definition.
+pub fn quantities() -> Vec<[String; 3]> {
+    let schema = schema_for!(Quantity).to_value();
+    let quantity = |word: &serde_json::Value| {
+        let own = Quantity::deserialize(&word["const"]).ok()?;
+        Some([own.name(), own.unit(), word["description"].as_str()?].map(str::to_owned))
+    };
+    schema["oneOf"].as_array().into_iter().flatten().filter_map(quantity).collect()
+}
+
+impl Quantity {
+    /// Name, unit, which is empty for a ratio, and whether higher values are better.
+    const fn meaning(self) -> (&'static str, &'static str, bool) {
+        match self {
+            Self::Rate => ("rate", "%", true),
+            Self::RateAfterEachStep => ("rate after each step", "%", true),
+            Self::RateBesideTransfers => ("rate beside transfers", "%", true),
+            Self::RateBefore => ("rate before", "%", true),
+            Self::RateAgainstTcp => ("rate against TCP", "%", true),
+            Self::QueueWait => ("queue wait p95", "ms", false),
+            Self::Loss => ("loss", "%", false),
+            Self::Jain => ("Jain", "", true),
+            Self::Coexistence => ("coexistence", "%", true),
+            Self::Reconvergence => ("re-convergence", "s", false),
+            Self::OffPriority => ("off priority", "%", false),
+            Self::FrameDelay => ("frame delay p99", "ms", false),
+            Self::Useful => ("useful", "%", true),
+            Self::ExcessFrameDelay => ("excess frame delay", "ms", false),
+            Self::Neighbour => ("neighbour", "%", true),
+        }
+    }
+
+    /// Name in tables and files.
+    pub const fn name(self) -> &'static str {
+        self.meaning().0
+    }
+
+    /// Unit of its values; empty for a ratio.
+    pub const fn unit(self) -> &'static str {
+        self.meaning().1
+    }
+
+    /// Whether higher values are better.
+    pub const fn higher_is_better(self) -> bool {
+        self.meaning().2
+    }
+
+    /// Whether it is a rate of the calls, shown and not judged in a case with the check `useful`.
+    pub(super) const fn is_rate(self) -> bool {
+        matches!(
+            self,
+            Self::Rate | Self::RateAfterEachStep | Self::RateBesideTransfers | Self::RateAgainstTcp
+        )
+    }
+
+    /// Whether it requires a rate, a short wait or little loss, which may be beyond physics.
+    pub(super) const fn is_bound_by_physics(self) -> bool {
+        self.is_rate() || matches!(self, Self::QueueWait | Self::Loss)
+    }
+}
