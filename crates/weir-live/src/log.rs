@@ -121,7 +121,7 @@ impl HostLog {
             HostEvent::Stopped(by) => monitor.stopped(now, flow, by),
             HostEvent::Signals(side, values) => monitor.signals(now, flow, *side, self.values(*values)),
             HostEvent::Message(message) => {
-                monitor.coupling_message(now, flow, &message.0, message.1.clone());
+                monitor.coupling_message(now, flow, &message.0, message.1);
             }
             HostEvent::Action(action, aggregate) => {
                 monitor.coupler_action(now, flow, action, *aggregate);
