@@ -4,6 +4,7 @@ mod attack;
 mod new;
 mod reproduce;
 mod suite;
+mod testbed;
 mod trace;
 
 use std::path::{Path, PathBuf};
@@ -28,6 +29,7 @@ pub(crate) use attack::AttackArgs;
 pub(crate) use new::{NewCommand, NewControllerArgs};
 pub(crate) use reproduce::{ReproduceArgs, ReproduceExtent};
 pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
+pub(crate) use testbed::{Priority, TestbedArgs};
 
 /// Judge congestion controllers for real-time media.
 #[derive(Debug, Parser)]
@@ -58,6 +60,8 @@ impl Args {
 pub(crate) enum Command {
     /// Run a scenario; without one the demo: a call from a moving car, under each controller.
     Run(RunArgs),
+    /// Run a scenario in real time over real sockets, beside the kernel's own TCP (Linux).
+    Testbed(TestbedArgs),
     /// Run a scenario file each time it is saved, and show what that changed; Ctrl-C ends it.
     Watch(WatchArgs),
     /// Draw the report of a run again, or of two runs side by side: this version against that one.
@@ -165,6 +169,9 @@ pub(crate) struct RunArgs {
     /// Print the results as JSON, and write files only with --out.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Let hosts be late as in a real run: a file host-noise-*.json of `weir testbed --out`.
+    #[arg(long, value_name = "LOG", requires = "scenario", conflicts_with = "pcap")]
+    pub(crate) host_noise: Option<PathBuf>,
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,

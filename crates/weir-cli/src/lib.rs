@@ -1,7 +1,7 @@
 //! The command `weir` as a library: judges congestion controllers.
 //!
 //! Exit codes: 0 done; 1 an external failure in the middle, or a suite worse than its base or short of its
-//! requirements; 2 the input is wrong and nothing was written.
+//! requirements; 2 the input is wrong and nothing was written; 3 a run of real packets was inconclusive.
 
 mod analyse;
 mod args;
@@ -34,6 +34,7 @@ mod suite;
 mod sweep;
 mod table;
 mod terminal;
+mod testbed;
 mod trace;
 mod trace_import;
 mod watch;
@@ -73,6 +74,10 @@ fn run_with(registry: &Registry) -> ExitCode {
     };
     let outcome = match args.command {
         Command::Run(args) => run::run(&args, registry),
+        Command::Testbed(args) => match testbed::testbed(&args, registry) {
+            Ok(code) => return code,
+            Err(failure) => Err(failure),
+        },
         Command::Watch(args) => watch::watch(&args, registry),
         Command::Compare(args) => compare::compare(&args, registry),
         Command::Suite(args) => match suite::suite(&args, registry) {

@@ -1,8 +1,9 @@
 //! `weir run`: runs a scenario under one controller or several, or the demo.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use indicatif::ProgressBar;
 use weir_import::traces::TraceStore;
@@ -19,6 +20,7 @@ use weir_study::comparison::{Captures, Comparison, ComparisonError, ComparisonRe
 use weir_study::comparison::{demo, panels, tables};
 use weir_study::paired::RunTable;
 use weir_study::runs::{CaptureFile, RunError};
+use weir_study::testbed::{HostNoise, NoisySimulator};
 
 use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;
@@ -29,7 +31,7 @@ use crate::terminal;
 use crate::{browser, differences, effective, progress, table};
 
 /// The name of the file with the report, in the output directory.
-const REPORT: &str = "report.html";
+pub(crate) const REPORT: &str = "report.html";
 
 /// Runs the arguments.
 pub(crate) fn run(args: &RunArgs, registry: &Registry) -> Result<(), Failure> {
@@ -57,11 +59,11 @@ struct Invocation<'a> {
 }
 
 /// A scenario that was run.
-struct Part<'a> {
-    scenario: &'a Scenario,
-    comparison: &'a mut Comparison,
+pub(crate) struct Part<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) comparison: &'a mut Comparison,
     /// Suffix of the names of its files.
-    suffix: &'a str,
+    pub(crate) suffix: &'a str,
 }
 
 impl Invocation<'_> {
@@ -196,6 +198,10 @@ impl Invocation<'_> {
         progress::expect(bar, &scenario.name, request.runs());
         let links = self.args.pcap.as_slice();
         let captures = (!captures.is_empty()).then_some(Captures { links, files: captures });
+        if let Some(log) = &self.args.host_noise {
+            let world = NoisySimulator(host_noise(log)?);
+            return Ok(request.run_in(&world, &self.store, &|| bar.inc(1))?);
+        }
         request.run_capturing(&self.store, &|| bar.inc(1), captures).map_err(|error| match error {
             ComparisonError::Run(error @ RunError::NoLink { .. }) => {
                 Failure::Option { option: self.pcap_option(), problem: error.to_string() }
@@ -204,6 +210,19 @@ impl Invocation<'_> {
             other => other.into(),
         })
     }
+}
+
+/// The lateness of hosts in the file `log`.
+fn host_noise(log: &Path) -> Result<HostNoise, Failure> {
+    let refuse =
+        |problem: String| Failure::Option { option: format!("--host-noise {}", log.display()), problem };
+    let text = fs::read(log).map_err(|error| refuse(format!("cannot be read: {error}")))?;
+    let noise: HostNoise = serde_json::from_slice(&text)
+        .map_err(|error| refuse(format!("{error}; give a file host-noise-*.json of `weir testbed --out`")))?;
+    if !noise.is_valid() {
+        return Err(refuse("a lateness is not within 0 to 10 s, or there is none".to_owned()));
+    }
+    Ok(noise)
 }
 
 /// The scenario, and the tables of the results.
@@ -233,16 +252,16 @@ pub(crate) fn print_tables(
 }
 
 /// Content of the report.
-struct Findings<'a> {
-    values: &'a RunTable,
-    ranking: Option<&'a Ranking>,
-    verdict: &'a str,
+pub(crate) struct Findings<'a> {
+    pub(crate) values: &'a RunTable,
+    pub(crate) ranking: Option<&'a Ranking>,
+    pub(crate) verdict: &'a str,
     /// Further remarks for the reader.
-    notes: &'a [String],
+    pub(crate) notes: &'a [String],
 }
 
 /// Report, results, series and the scenarios as they were run, and the files `beside` them. The report is about the first.
-fn write(
+pub(crate) fn write(
     directory: Option<&mut OutputDirectory>,
     parts: &mut [Part<'_>],
     findings: &Findings<'_>,
@@ -342,7 +361,7 @@ fn heading(scenario: &Scenario, comparison: &Comparison) -> String {
 }
 
 /// Stand-in traces, where the page is, and the sentence to repeat as the last line.
-fn closing(
+pub(crate) fn closing(
     out: &mut impl Write,
     directory: Option<&OutputDirectory>,
     notes: &[String],

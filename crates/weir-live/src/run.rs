@@ -245,7 +245,8 @@ fn finish<M: Monitor>(
         }
         lost_outside += network.refused;
         for own in &network.sockets {
-            lost_outside += crate::sys::socket_drops(&own.socket).map_err(system("no counters of a socket"))?;
+            lost_outside +=
+                crate::sys::socket_drops(&own.socket).map_err(system("no counters of a socket"))?;
         }
         let mut log: HostLog = network.log;
         let (sent, arrived) = log.take_packets();
@@ -280,9 +281,8 @@ fn finish<M: Monitor>(
 /// Refuses what real hosts do not have.
 fn refuse_unreal(spec: &RunSpec, face: FaceKind) -> Result<(), LiveError> {
     for flow in &spec.flows {
-        let refuse = |reason: &str| {
-            Err(LiveError::Flow { flow: flow.name.clone(), reason: reason.to_owned() })
-        };
+        let refuse =
+            |reason: &str| Err(LiveError::Flow { flow: flow.name.clone(), reason: reason.to_owned() });
         let drifts = |clock: &ClockSpec| clock.drift_ppm != 0.0 || clock.step.is_some();
         if drifts(&flow.sender_clock) || drifts(&flow.receiver_clock) {
             return refuse("the machine has one clock, without drift and steps");
@@ -310,8 +310,16 @@ fn refuse_unreal(spec: &RunSpec, face: FaceKind) -> Result<(), LiveError> {
 
 /// Places of the ends of flows: sockets of the loopback interface, or namespaces.
 enum Places {
-    Udp { face: UdpFace, sockets: Vec<[Option<UdpSocket>; 2]> },
-    Tun { hosts: Vec<Arc<Namespace>>, of_end: Vec<[usize; 2]>, ends: Vec<[SocketAddr; 2]>, flows: Vec<TunFlow> },
+    Udp {
+        face: UdpFace,
+        sockets: Vec<[Option<UdpSocket>; 2]>,
+    },
+    Tun {
+        hosts: Vec<Arc<Namespace>>,
+        of_end: Vec<[usize; 2]>,
+        ends: Vec<[SocketAddr; 2]>,
+        flows: Vec<TunFlow>,
+    },
 }
 
 impl Places {
@@ -323,8 +331,7 @@ impl Places {
     }
 
     fn loopback(flows: usize, ipv6: bool) -> Result<Self, LiveError> {
-        let address: IpAddr =
-            if ipv6 { Ipv6Addr::LOCALHOST.into() } else { Ipv4Addr::LOCALHOST.into() };
+        let address: IpAddr = if ipv6 { Ipv6Addr::LOCALHOST.into() } else { Ipv4Addr::LOCALHOST.into() };
         let open = || -> io::Result<UdpSocket> {
             let socket = UdpSocket::bind((address, 0))?;
             prepare(&socket)?;

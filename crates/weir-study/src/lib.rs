@@ -29,3 +29,4 @@ mod rooms;
 pub mod runs;
 mod shell;
 pub mod suite;
+pub mod testbed;

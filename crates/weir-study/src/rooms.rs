@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: [&[&str]; 5] = [
     &["paired", "shell"],
     &["runs"],
-    &["attack", "judge"],
+    &["attack", "judge", "testbed"],
     &["comparison", "detection", "experiments", "pairs"],
     &["suite"],
 ];

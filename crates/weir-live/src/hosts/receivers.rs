@@ -27,7 +27,12 @@ pub(crate) struct Receivers {
 
 impl Receivers {
     /// Serves the hosts until the flag is set.
-    pub(crate) fn serve(mut self, mut inbox: Inbox, stop: &Arc<EventFd>, realtime: bool) -> io::Result<Hosted> {
+    pub(crate) fn serve(
+        mut self,
+        mut inbox: Inbox,
+        stop: &Arc<EventFd>,
+        realtime: bool,
+    ) -> io::Result<Hosted> {
         let not_realtime = punctual(realtime)?;
         let mut lateness = Lateness::default();
         let mut wakes = vec![Time::MAX; self.hosts.len()];

@@ -64,7 +64,12 @@ pub(super) fn punctual(realtime: bool) -> io::Result<Option<String>> {
 
 impl Senders {
     /// Serves the hosts until the flag is set.
-    pub(crate) fn serve(mut self, mut inbox: Inbox, stop: &Arc<EventFd>, realtime: bool) -> io::Result<Hosted> {
+    pub(crate) fn serve(
+        mut self,
+        mut inbox: Inbox,
+        stop: &Arc<EventFd>,
+        realtime: bool,
+    ) -> io::Result<Hosted> {
         let not_realtime = punctual(realtime)?;
         let mut lateness = Lateness::default();
         let mut wakes: Vec<Time> = self.hosts.iter().map(Sender::first_wake).collect();

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use nix::sys::socket::{Backlog, setsockopt, sockopt::TcpCongestion};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, bind, connect, listen, socket, sockopt,
 };
+use nix::sys::socket::{Backlog, setsockopt, sockopt::TcpCongestion};
 use std::ffi::OsString;
 use std::os::fd::{AsRawFd, OwnedFd};
 use weir_net::Time;

@@ -1,7 +1,7 @@
 //! A scenario run under several controllers and seeds.
 
 use super::outcome::{Comparison, ControllerRuns, Sample};
-use crate::runs::{Capture, CaptureFile, NoStore, Ran, RunError, Runner, Task, check_links};
+use crate::runs::{Capture, CaptureFile, NoStore, Ran, RunError, RunWorld, Runner, Task, check_links};
 use weir_form::ScenarioError;
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::Measured;
@@ -72,6 +72,29 @@ impl ComparisonRequest<'_> {
         done: &(dyn Fn() + Sync),
         captures: Option<Captures<'_>>,
     ) -> Result<Comparison, ComparisonError> {
+        self.run_anywhere(store, done, captures, None)
+    }
+
+    /// [`Self::run`] in another world than the simulator.
+    ///
+    /// # Errors
+    /// As [`Self::run`]; also the errors of the world.
+    pub fn run_in(
+        &self,
+        world: &dyn RunWorld,
+        store: &TraceStore,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Comparison, ComparisonError> {
+        self.run_anywhere(store, done, None, Some(world))
+    }
+
+    fn run_anywhere(
+        &self,
+        store: &TraceStore,
+        done: &(dyn Fn() + Sync),
+        captures: Option<Captures<'_>>,
+        world: Option<&dyn RunWorld>,
+    ) -> Result<Comparison, ComparisonError> {
         let trials = self.trials()?;
         if let (Some(captures), Some(first), Some(&seed)) = (captures, trials.first(), self.seeds.first()) {
             let options = RunOptions { seed, ..RunOptions::default() };
@@ -82,7 +105,10 @@ impl ComparisonRequest<'_> {
             .enumerate()
             .flat_map(|(index, trial)| {
                 let capture = captures.and_then(|captures| captures.of(index));
-                self.seeds.iter().enumerate().map(move |(run, &seed)| self.task(trial, seed, run, capture))
+                self.seeds
+                    .iter()
+                    .enumerate()
+                    .map(move |(run, &seed)| self.task(trial, (seed, run), capture, world))
             })
             .collect();
         let fold = |index, ran| Outcome::of(ran, self.is_first(index));
@@ -106,12 +132,18 @@ impl ComparisonRequest<'_> {
         scenario.controllers.iter().map(under).collect()
     }
 
-    fn task<'a>(&self, trial: &'a Trial, seed: u64, run: usize, capture: Option<Capture<'a>>) -> Task<'a> {
+    fn task<'a>(
+        &self,
+        trial: &'a Trial,
+        (seed, run): (u64, usize),
+        capture: Option<Capture<'a>>,
+        world: Option<&'a dyn RunWorld>,
+    ) -> Task<'a> {
         let Trial { name, scenario, .. } = trial;
         let options = RunOptions { seed, controller: None, series: self.series && run == 0 };
         let task = Task::new(format!("{}/{name}/{seed}", scenario.name), scenario, options);
         let folding = if run == 0 { KEPT_WHOLE } else { "" }.to_owned();
-        Task { folding, capture: capture.filter(|_| run == 0), ..task }
+        Task { folding, capture: capture.filter(|_| run == 0), world, ..task }
     }
 
     /// Whether the run at `index` of all is the first of its controller.

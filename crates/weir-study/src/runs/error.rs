@@ -33,6 +33,14 @@ pub enum RunError {
         /// The cause.
         source: io::Error,
     },
+    /// A world other than the simulator cannot make the run.
+    #[error("{run}: {problem}")]
+    World {
+        /// Name of the run.
+        run: String,
+        /// The cause.
+        problem: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The series of a run of hours did not fit on the disk, or cannot be read from there.
     #[error("the series of a long run, in a temporary file: {0}")]
     Series(io::Error),

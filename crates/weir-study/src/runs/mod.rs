@@ -14,6 +14,7 @@ mod runner;
 mod shard;
 mod store;
 mod task;
+mod world;
 
 pub use capture::{Capture, CaptureFile, check_links};
 pub use divisible::Shardable;
@@ -23,3 +24,4 @@ pub use runner::Runner;
 pub use shard::Shard;
 pub use store::{Both, Log, NoStore, Store, StoreError};
 pub use task::{BUILT_FROM, Ran, Task, Watched, kept_or_made, key};
+pub use world::{Plan, RunWorld};

@@ -15,6 +15,7 @@ use super::capture::Capture;
 use super::error::RunError;
 use super::fingerprint::fingerprint;
 use super::store::Store;
+use super::world::RunWorld;
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::{BlockStorage, MeasurePlan, Measured, Recorder};
 use weir_scenario::compile::{Run, RunOptions, TraceUse};
@@ -36,6 +37,8 @@ pub struct Task<'a> {
     pub watched: Option<Watched>,
     /// The packets to capture during the run.
     pub capture: Option<Capture<'a>>,
+    /// The world of the run; `None` is the simulator.
+    pub world: Option<&'a dyn RunWorld>,
 }
 
 /// A changed measurement of a run.
@@ -61,7 +64,7 @@ pub struct Ran {
 impl<'a> Task<'a> {
     /// A run that is measured as `scenario` says, without a capture.
     pub fn new(name: String, scenario: &'a Scenario, options: RunOptions<'a>) -> Self {
-        Self { name, folding: String::new(), scenario, options, watched: None, capture: None }
+        Self { name, folding: String::new(), scenario, options, watched: None, capture: None, world: None }
     }
 
     /// The result of `fold` on the run: taken from `store` if it is there, else made and stored.
@@ -76,15 +79,15 @@ impl<'a> Task<'a> {
     ) -> Result<T, RunError> {
         let run = self.planned(traces)?;
         let key = if store.keeps() { self.key(&run) } else { None };
-        kept_or_made(key, store, || self.simulated(run).and_then(fold))
+        kept_or_made(key, store, || self.made(run, traces).and_then(fold))
     }
 
     /// The key of its result in a store: its name, and a hash of everything that the result depends on. The hash covers the
     /// scenario with its overrides, the run options, the content of the traces, the measurement, and the folding. The sources of
     /// the build are covered, too. With a controller that does not ship, it covers the executable. The key is `None` if packets
-    /// are captured, which no store restores, or if that executable cannot be read.
+    /// are captured or another world runs it, which no store restores, or if that executable cannot be read.
     pub(super) fn key(&self, run: &Run) -> Option<String> {
-        if self.capture.is_some() {
+        if self.capture.is_some() || self.world.is_some() {
             return None;
         }
         let command = if self.has_own_law() { Some(command()?) } else { None };
@@ -129,15 +132,25 @@ impl<'a> Task<'a> {
     /// # Errors
     /// The scenario names something that does not exist, or the simulator refuses it; packets cannot be captured.
     pub fn run(&self, traces: &TraceStore) -> Result<Ran, RunError> {
-        self.simulated(self.planned(traces)?)
+        self.made(self.planned(traces)?, traces)
     }
 
-    fn simulated(&self, run: Run) -> Result<Ran, RunError> {
+    fn made(&self, run: Run, store: &TraceStore) -> Result<Ran, RunError> {
         let Run { spec, plan, traces, witness } = run;
         let recorder = Recorder::with_storage(plan.clone(), temporary_file).beside(witness);
-        let recorder = match self.capture {
-            Some(capture) => capture.simulate(spec, recorder)?,
-            None => weir_measure::simulate(spec, recorder)?,
+        let recorder = match (self.world, self.capture) {
+            (Some(world), _) => {
+                let mut first = Some((spec, recorder));
+                world.run(&self.name, &mut || {
+                    if let Some(first) = first.take() {
+                        return Ok(first);
+                    }
+                    let Run { spec, plan, witness, .. } = self.planned(store)?;
+                    Ok((spec, Recorder::with_storage(plan, temporary_file).beside(witness)))
+                })?
+            }
+            (None, Some(capture)) => capture.simulate(spec, recorder)?,
+            (None, None) => weir_measure::simulate(spec, recorder)?,
         };
         Ok(Ran { plan, measured: recorder.finish(), traces })
     }

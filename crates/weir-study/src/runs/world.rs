@@ -1,0 +1,21 @@
+//! Worlds other than the simulator in which a run can be made.
+
+use std::fmt::Debug;
+
+use weir_measure::metrics::Recorder;
+use weir_world::RunSpec;
+
+use super::error::RunError;
+
+/// The description of a run with its recorder, made anew by each call.
+pub type Plan<'a> = dyn FnMut() -> Result<(RunSpec, Recorder), RunError> + 'a;
+
+/// A world that makes runs, such as real sockets. Results of the simulator alone are stored.
+pub trait RunWorld: Debug + Sync {
+    /// Makes the run `name` that `plan` describes, and shows it to the recorder. A world may call `plan` again and repeat the
+    /// run.
+    ///
+    /// # Errors
+    /// Those of `plan`; the world lacks something that the run needs, or fails.
+    fn run(&self, name: &str, plan: &mut Plan<'_>) -> Result<Recorder, RunError>;
+}

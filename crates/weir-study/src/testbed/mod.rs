@@ -1,0 +1,229 @@
+//! Scenarios over real sockets: a world of runs beside the simulator, and the comparison of both.
+
+mod agreement;
+mod noise;
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use serde::Serialize;
+use weir_import::traces::TraceStore;
+use weir_live::run::{FaceKind, LiveOptions, LiveReport};
+use weir_measure::metrics::Recorder;
+use weir_measure::results::RunMetrics;
+use weir_net::Time;
+use weir_scenario::compile::RunOptions;
+use weir_scenario::scenario::Scenario;
+use weir_world::RunSpec;
+
+use crate::runs::{Plan, RunError, RunWorld};
+
+pub use agreement::{Agreement, Compared, compare};
+pub use noise::HostNoise;
+
+/// Processor time of emulators that may be used, as a share of one core.
+const MOST_CPU: f64 = 0.5;
+/// Most runs at a time.
+pub const MOST_TOGETHER: u32 = 16;
+/// Simulated runs beside a real one.
+pub const SIMULATED_RUNS: u64 = 20;
+
+/// What happened in a real run, beside its metrics.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LiveRun {
+    /// Name of the run: scenario, controller and seed.
+    pub run: String,
+    /// The face: `udp` or `tun`.
+    pub face: &'static str,
+    /// Why the run is inconclusive; empty for a conclusive run.
+    pub inconclusive: Vec<String>,
+    /// Whether it is the repetition of an inconclusive run.
+    pub repeated: bool,
+    /// Lateness of the emulator's deliveries in ms: median, 99th percentile, maximum.
+    pub emulator_late_ms: [f64; 3],
+    /// The same of the senders' timers.
+    pub senders_late_ms: [f64; 3],
+    /// Processor time of the emulator over the duration of the run.
+    pub emulator_cpu: f64,
+    /// Packets that entered the emulator.
+    pub packets: u64,
+    /// Packets that links dropped.
+    pub dropped: u64,
+    /// Packets lost outside of the links.
+    pub lost_outside: u64,
+    /// Why threads had no real-time priority.
+    pub not_realtime: Option<String>,
+    /// Segments that the kernel's TCP sent again, by flow.
+    pub retransmitted: Vec<(usize, u32)>,
+    /// How late hosts and emulator were.
+    #[serde(skip)]
+    pub noise: HostNoise,
+}
+
+/// Real sockets as a world of runs.
+pub struct Testbed<P> {
+    options: LiveOptions,
+    /// Runs at a time; `None` as many as the processor bears.
+    together: Option<u32>,
+    progress: P,
+    gate: Gate,
+    runs: Mutex<Vec<LiveRun>>,
+}
+
+/// Lets a number of runs take place at a time.
+#[derive(Debug)]
+struct Gate {
+    /// Runs at present, and most of them; one until the first has been measured.
+    state: Mutex<(u32, u32)>,
+    changed: Condvar,
+}
+
+impl Gate {
+    fn enter(&self) {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let entered = self.changed.wait_while(state, |(running, most)| running >= most);
+        entered.unwrap_or_else(PoisonError::into_inner).0 += 1;
+    }
+
+    fn leave(&self, most: Option<u32>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.0 -= 1;
+        if let Some(most) = most {
+            state.1 = most;
+        }
+        self.changed.notify_all();
+    }
+}
+
+/// State of a run that is shown while it lasts.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Name of the run.
+    pub run: &'a str,
+    /// Time of the run.
+    pub at: Time,
+    /// Its end.
+    pub end: Time,
+}
+
+impl<P> std::fmt::Debug for Testbed<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Testbed").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl<P: Fn(Progress<'_>) -> bool + Sync> Testbed<P> {
+    /// A testbed that makes `together` runs at a time. Without a number it measures the first run, and then makes as many as
+    /// keep the emulators below half of a core. `progress` is called each second of a run, which ends if it returns `false`.
+    pub fn new(options: LiveOptions, together: Option<u32>, progress: P) -> Self {
+        let gate = Gate { state: Mutex::new((0, together.unwrap_or(1))), changed: Condvar::new() };
+        Self { options, together, progress, gate, runs: Mutex::default() }
+    }
+
+    /// The runs so far, by their names. Of a repeated run both are there.
+    pub fn runs(&self) -> Vec<LiveRun> {
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        runs.sort_by(|a, b| (&a.run, a.repeated).cmp(&(&b.run, b.repeated)));
+        runs
+    }
+
+    /// Makes a run, and keeps its record.
+    fn once(
+        &self,
+        name: &str,
+        spec: RunSpec,
+        recorder: Recorder,
+        repeated: bool,
+    ) -> Result<(Recorder, bool), RunError> {
+        let end = spec.end;
+        self.gate.enter();
+        let ran = weir_live::run::run(spec, self.options, recorder, |at| {
+            (self.progress)(Progress { run: name, at, end })
+        });
+        let most = ran.as_ref().ok().filter(|_| self.together.is_none()).map(|report| {
+            let share = report.emulator_cpu.secs_f64() / end.secs_f64().max(1e-3);
+            ((MOST_CPU / share.max(1e-3)) as u32).clamp(1, MOST_TOGETHER)
+        });
+        self.gate.leave(most);
+        let report =
+            ran.map_err(|error| RunError::World { run: name.to_owned(), problem: Box::new(error) })?;
+        let record = record(name, &report, end, repeated);
+        let conclusive = record.inconclusive.is_empty();
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+        Ok((report.monitor, conclusive))
+    }
+}
+
+fn record(name: &str, report: &LiveReport<Recorder>, end: Time, repeated: bool) -> LiveRun {
+    let late = |lateness: &weir_live::lateness::Lateness| {
+        [lateness.percentile(0.5), lateness.percentile(0.99), lateness.max()].map(|late| late.millis_f64())
+    };
+    let sent_again =
+        report.tcp.iter().filter_map(|trace| Some((trace.flow, trace.states.last()?.1.retransmitted)));
+    LiveRun {
+        run: name.to_owned(),
+        face: report.face.name(),
+        inconclusive: report.reasons.iter().map(ToString::to_string).collect(),
+        repeated,
+        emulator_late_ms: late(&report.emulator),
+        senders_late_ms: late(&report.senders),
+        emulator_cpu: report.emulator_cpu.secs_f64() / end.secs_f64().max(1e-3),
+        packets: report.packets.entered,
+        dropped: report.packets.dropped,
+        lost_outside: report.packets.lost_outside,
+        not_realtime: report.not_realtime.clone(),
+        retransmitted: sent_again.collect(),
+        noise: HostNoise::of(&report.senders, &report.emulator),
+    }
+}
+
+impl<P: Fn(Progress<'_>) -> bool + Sync> RunWorld for Testbed<P> {
+    fn run(&self, name: &str, plan: &mut Plan<'_>) -> Result<Recorder, RunError> {
+        let (spec, recorder) = plan()?;
+        let (recorder, conclusive) = self.once(name, spec, recorder, false)?;
+        if conclusive {
+            return Ok(recorder);
+        }
+        let (spec, recorder) = plan()?;
+        Ok(self.once(name, spec, recorder, true)?.0)
+    }
+}
+
+/// The simulator, with hosts and an emulator that are late as real ones were.
+#[derive(Debug)]
+pub struct NoisySimulator(pub HostNoise);
+
+impl RunWorld for NoisySimulator {
+    fn run(&self, _: &str, plan: &mut Plan<'_>) -> Result<Recorder, RunError> {
+        let (mut spec, recorder) = plan()?;
+        self.0.add_to(&mut spec, 1);
+        Ok(weir_measure::simulate(spec, recorder)?)
+    }
+}
+
+/// The face that a scenario needs.
+///
+/// # Errors
+/// As [`Scenario::build`].
+pub fn needed_face(scenario: &Scenario, traces: &TraceStore) -> Result<FaceKind, RunError> {
+    let options = RunOptions::new(scenario.seeds().first().copied().unwrap_or(1));
+    Ok(FaceKind::needed(&scenario.build(&options, traces)?.spec))
+}
+
+/// Simulates a scenario [`SIMULATED_RUNS`] times with one seed, each time with other draws of `noise`.
+///
+/// # Errors
+/// As [`Scenario::build`], or the simulator refuses the run.
+pub fn simulate_with(
+    scenario: &Scenario,
+    seed: u64,
+    noise: &HostNoise,
+    traces: &TraceStore,
+) -> Result<Vec<RunMetrics>, RunError> {
+    let one = |draw| {
+        let mut run = scenario.build(&RunOptions::new(seed), traces)?;
+        noise.add_to(&mut run.spec, draw);
+        let recorder = Recorder::new(run.plan).beside(run.witness);
+        Ok(weir_measure::simulate(run.spec, recorder)?.finish().metrics)
+    };
+    (1..=SIMULATED_RUNS).map(one).collect()
+}
