@@ -12,7 +12,6 @@ use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Scenario;
 use weir_study::comparison::tables;
 use weir_study::comparison::{Comparison, ComparisonRequest};
-use weir_study::runs::RunError;
 use weir_study::testbed::{
     Agreement, Compared, LiveRun, MOST_TOGETHER, Progress, Testbed, compare, needed_face, simulate_with,
 };
@@ -130,7 +129,7 @@ fn beside(
             let Some(run) = runs.iter().rfind(|run| run.run == name && run.inconclusive.is_empty()) else {
                 continue;
             };
-            let simulated = simulate_with(&own, seed, &run.noise, store).map_err(RunError::from)?;
+            let simulated = simulate_with(&own, seed, &run.noise, store)?;
             all.push(Beside { run: name, seed, compared: compare(metrics, &simulated) });
         }
     }

@@ -10,6 +10,7 @@ use super::{Changes, DataArgs, SeriesForm};
 
 /// Arguments of `weir testbed`.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(
     after_help = "Exit codes: 0 done; 1 a real run differs from the simulated ones (--compare); 2 the input is wrong, or the machine \
                   lacks what the scenario needs; 3 a run was inconclusive twice."

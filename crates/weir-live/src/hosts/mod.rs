@@ -27,8 +27,12 @@ pub(crate) use network::LiveNetwork;
 pub(crate) const HOST_PRIORITY: u8 = 40;
 /// Longest time without a look at the flag that stops a thread.
 const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(100);
+/// Time after which a thread sleeps for a moment, far below [`LONGEST_BURST`](crate::realtime::LONGEST_BURST).
+const LONGEST_WORK: TimeDelta = TimeDelta::from_millis(50);
 /// Lateness up to which a timer is served at its own time, so that it does not add up in pacers.
 pub(crate) const FORGIVEN: TimeDelta = TimeDelta::from_millis(2);
+/// Timers of a host that are served before others have their turn.
+pub(crate) const BATCH: usize = 32;
 /// Largest packet that a host reads, in bytes.
 const LARGEST_PACKET: usize = 2048;
 
@@ -60,13 +64,15 @@ pub(crate) struct Inbox {
     stamps: StampTranslator,
     /// Latest time that was used; none is earlier.
     latest: Time,
+    /// When the thread last slept.
+    slept: Time,
     buffer: Box<[u8; LARGEST_PACKET]>,
 }
 
 impl Inbox {
     pub(crate) fn new(clock: RunClock) -> Self {
         let stamps = StampTranslator::new(Reading::take());
-        Self { clock, stamps, latest: Time::ZERO, buffer: Box::new([0; LARGEST_PACKET]) }
+        Self { clock, stamps, latest: Time::ZERO, slept: Time::ZERO, buffer: Box::new([0; LARGEST_PACKET]) }
     }
 
     /// Waits until a socket is readable, `next` has come, or the flag `stop` is set. The result is whether to go on; the
@@ -78,7 +84,15 @@ impl Inbox {
         sockets: &[HostSocket],
         readable: &mut Vec<bool>,
     ) -> io::Result<bool> {
-        let sleep = (next - self.clock.now()).max(TimeDelta::ZERO).min(LONGEST_SLEEP);
+        let now = self.clock.now();
+        let mut sleep = (next - now).max(TimeDelta::ZERO).min(LONGEST_SLEEP);
+        if sleep > TimeDelta::ZERO {
+            self.slept = now;
+        } else if now - self.slept > LONGEST_WORK {
+            // The kernel ends a process whose real-time thread does not sleep.
+            self.slept = now;
+            sleep = TimeDelta::from_micros(1);
+        }
         let sleep = TimeSpec::from_duration(Duration::from_nanos(sleep.nanos().max(0) as u64));
         let descriptors = std::iter::once(stop.as_fd()).chain(sockets.iter().map(|own| own.socket.as_fd()));
         let mut polled: Vec<PollFd> = descriptors.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();

@@ -11,7 +11,7 @@ use weir_world::Side;
 use weir_world::host::MediaSink;
 
 use super::senders::{Hosted, punctual};
-use super::{Inbox, LiveNetwork, extensions};
+use super::{BATCH, Inbox, LiveNetwork, extensions};
 use crate::emulator::route_of;
 use crate::lateness::Lateness;
 
@@ -60,7 +60,8 @@ impl Receivers {
                 }
             }
             for (host, sink) in self.hosts.iter_mut().enumerate() {
-                while let Some((at, late)) = inbox.serve_at(wakes[host]) {
+                for _ in 0..BATCH {
+                    let Some((at, late)) = inbox.serve_at(wakes[host]) else { break };
                     lateness.record(late);
                     wakes[host] = sink.wake(at, &mut self.network);
                 }

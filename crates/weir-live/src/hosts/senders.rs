@@ -8,7 +8,7 @@ use weir_net::Time;
 use weir_world::Side;
 use weir_world::host::{ConstantSource, MediaSource};
 
-use super::{HOST_PRIORITY, Inbox, LiveNetwork};
+use super::{BATCH, HOST_PRIORITY, Inbox, LiveNetwork};
 use crate::emulator::route_of;
 use crate::lateness::Lateness;
 use crate::realtime::{be_exact, be_realtime};
@@ -96,7 +96,8 @@ impl Senders {
             }
             for host in 0..self.hosts.len() {
                 // A host may fall behind by many packets; each has a time of its own.
-                while let Some((at, late)) = inbox.serve_at(wakes[host]) {
+                for _ in 0..BATCH {
+                    let Some((at, late)) = inbox.serve_at(wakes[host]) else { break };
                     lateness.record(late);
                     wakes[host] = self.hosts[host].wake(at, &mut self.network);
                     served = at;

@@ -155,7 +155,8 @@ impl<P: Fn(Progress<'_>) -> bool + Sync> Testbed<P> {
 
 fn record(name: &str, report: &LiveReport<Recorder>, end: Time, repeated: bool) -> LiveRun {
     let late = |lateness: &weir_live::lateness::Lateness| {
-        [lateness.percentile(0.5), lateness.percentile(0.99), lateness.max()].map(|late| late.millis_f64())
+        [lateness.percentile(0.5), lateness.percentile(0.99), lateness.max()]
+            .map(weir_units::TimeDelta::millis_f64)
     };
     let sent_again =
         report.tcp.iter().filter_map(|trace| Some((trace.flow, trace.states.last()?.1.retransmitted)));

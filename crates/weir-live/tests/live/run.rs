@@ -1,0 +1,157 @@
+//! Whole runs: hosts, emulator and observer together.
+
+use weir_cc::gcc::goog_cc::{Config, GoogCc};
+use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::{DataRate, RateLimits};
+use weir_live::run::{FaceKind, LiveError, LiveOptions, LiveReport, run};
+use weir_media::{EncoderConfig, MediaConfig};
+use weir_net::Time;
+use weir_units::{DataSize, TimeDelta};
+use weir_world::tcp::TcpConfig;
+use weir_world::{FlowSpec, Loss, MediaSpec, Monitor, PacketMeta, RunSpec, Traffic};
+
+use crate::common::{capabilities, has, link};
+
+/// Duration of a run.
+const END: Time = Time::from_millis(4000);
+const OPTIONS: LiveOptions = LiveOptions { face: None, ipv6: false, realtime: true };
+
+/// Packets as an observer sees them.
+#[derive(Debug, Default)]
+struct Counts {
+    sent: [u64; 2],
+    delivered: [u64; 2],
+    dropped: u64,
+    last: Time,
+    targets: u64,
+    rtts: Vec<TimeDelta>,
+}
+
+impl Counts {
+    fn at(&mut self, now: Time) {
+        assert!(now >= self.last, "{now:?} after {:?}", self.last);
+        self.last = now;
+    }
+}
+
+impl Monitor for Counts {
+    fn sent(&mut self, now: Time, _: usize, packet: &PacketMeta) {
+        self.at(now);
+        self.sent[usize::from(packet.control)] += 1;
+    }
+
+    fn delivered(&mut self, now: Time, _: usize, packet: &PacketMeta) {
+        self.at(now);
+        assert!(now - packet.sent_at >= TimeDelta::from_millis(20), "{packet:?} at {now:?}");
+        self.delivered[usize::from(packet.control)] += 1;
+    }
+
+    fn dropped(&mut self, now: Time, _: usize, _: usize, _: &PacketMeta, _: Loss) {
+        self.at(now);
+        self.dropped += 1;
+    }
+
+    fn target(&mut self, now: Time, _: usize, _: &weir_cc::Target) {
+        self.at(now);
+        self.targets += 1;
+    }
+
+    fn rtt(&mut self, now: Time, _: usize, rtt: TimeDelta) {
+        self.at(now);
+        self.rtts.push(rtt);
+    }
+}
+
+fn spec(flows: Vec<FlowSpec>) -> RunSpec {
+    RunSpec::over(vec![link("forward", 1, 20, None), link("reverse", 10, 20, None)], END).with_all(flows)
+}
+
+fn video() -> FlowSpec {
+    let kbps = DataRate::from_kbps;
+    let limits = RateLimits::new(kbps(50), kbps(300), kbps(900)).unwrap();
+    let sender = Box::new(GoogCc::new(Config::default(), limits).unwrap());
+    let receiver = Box::new(PacketFeedback::new(TimeDelta::from_millis(50)));
+    let config = MediaConfig::new(limits, EncoderConfig::rfc8593_statistical());
+    FlowSpec::new("video", Traffic::Media(MediaSpec::new(sender, receiver, config)))
+}
+
+fn made(flows: Vec<FlowSpec>, options: LiveOptions) -> LiveReport<Counts> {
+    run(spec(flows), options, Counts::default(), |_| true).unwrap()
+}
+
+/// Everything that entered was delivered, dropped by a link, or is inside; the observer saw the same.
+fn assert_balanced(report: &LiveReport<Counts>) {
+    let packets = report.packets;
+    assert_eq!(packets.entered, packets.delivered + packets.dropped + packets.inside, "{packets:?}");
+    assert_eq!(packets.lost_outside, 0, "{packets:?}");
+    let seen = &report.monitor;
+    assert!(seen.delivered.iter().sum::<u64>() <= packets.delivered);
+    assert!(seen.sent.iter().sum::<u64>() <= packets.entered);
+    assert!(seen.dropped <= packets.dropped);
+}
+
+fn a_call_over(options: LiveOptions) {
+    let report = made(vec![video()], options);
+    assert_balanced(&report);
+    let seen = &report.monitor;
+    assert!(seen.sent[0] > 100 && seen.sent[1] > 20, "{seen:?}");
+    assert!(seen.targets > 5, "feedback was read: {seen:?}");
+    // 20 ms each way, and a packet of 1228 bytes takes 10 ms at 1 Mbit/s.
+    let least = seen.rtts.iter().min().expect("round trips");
+    assert!((40..80).contains(&(least.micros() / 1000)), "{least:?}");
+}
+
+#[test]
+fn a_call_over_udp_of_ipv4_and_ipv6() {
+    a_call_over(OPTIONS);
+    if has("IPv6", &capabilities().udp_ipv6) {
+        a_call_over(LiveOptions { ipv6: true, ..OPTIONS });
+    }
+}
+
+#[test]
+fn a_call_between_namespaces_beside_the_kernels_cubic() {
+    let capabilities = capabilities();
+    if !has("TUN", &capabilities.tun) {
+        return;
+    }
+    let tcp = |name: &str, size| {
+        let algorithm = Box::new(weir_cc::window::NewReno::default());
+        Traffic::Tcp { name: name.to_owned(), algorithm, config: TcpConfig::default(), size }
+    };
+    let short = FlowSpec::new("short", tcp("cubic", Some(DataSize::from_bytes(100_000))));
+    let report = made(vec![video(), FlowSpec::new("bulk", tcp("cubic", None)), short], OPTIONS);
+    assert_eq!(report.face, FaceKind::Tun);
+    assert_balanced(&report);
+    let [bulk, short] = report.tcp.as_slice() else { panic!("{:?}", report.tcp) };
+    assert!(bulk.received > 20_000 && !bulk.states.is_empty(), "{bulk:?}");
+    assert_eq!(short.received, 100_000);
+    assert!(short.completed.is_some());
+}
+
+#[test]
+fn what_cannot_be_real_is_refused_with_the_reason() {
+    let refusal = |flow: FlowSpec, options| {
+        let refused = run(spec(vec![flow]), options, Counts::default(), |_| true);
+        refused.map(|_| ()).unwrap_err().to_string()
+    };
+    let chromium = Traffic::ChromiumTcp { config: TcpConfig::default(), size: None };
+    assert!(
+        refusal(FlowSpec::new("old", chromium), OPTIONS).contains("`old` cannot be made of real packets")
+    );
+    let algorithm = || Box::new(weir_cc::window::NewReno::default());
+    let tcp = |name: &str| {
+        let name = name.to_owned();
+        Traffic::Tcp { name, algorithm: algorithm(), config: TcpConfig::default(), size: None }
+    };
+    assert!(refusal(FlowSpec::new("own", tcp("e-tcp")), OPTIONS).contains("no congestion control `e-tcp`"));
+    let over_udp = LiveOptions { face: Some(FaceKind::Udp), ..OPTIONS };
+    assert!(refusal(FlowSpec::new("bulk", tcp("cubic")), over_udp).contains("needs the TUN face"));
+    let mut drifting = video();
+    drifting.receiver_clock.drift_ppm = 50.0;
+    assert!(refusal(drifting, OPTIONS).contains("one clock"));
+    let many = (0..9).map(|index| FlowSpec { name: format!("video-{index}"), ..video() }).collect();
+    let options = LiveOptions { face: Some(FaceKind::Tun), ..OPTIONS };
+    let refused = run(spec(many), options, Counts::default(), |_| true);
+    assert!(matches!(refused, Err(LiveError::TooManyHosts(18))));
+}
