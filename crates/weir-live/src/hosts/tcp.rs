@@ -32,7 +32,7 @@ const CHUNK: usize = 64 << 10;
 pub(crate) struct Transfer {
     pub(crate) life: Life,
     /// Name of the kernel's algorithm.
-    pub(crate) algorithm: String,
+    pub(crate) algorithm: &'static str,
     /// Bytes to be sent; without end for `None`.
     pub(crate) size: Option<DataSize>,
     /// Address of the receiving end.
@@ -52,12 +52,18 @@ pub struct TcpTrace {
     pub completed: Option<Time>,
 }
 
-/// Algorithms of this name are the kernel's; `None` for one that it has not.
+/// The kernel's name of an algorithm of Weir; `None` for one that kernels do not have.
 pub(crate) fn kernel_name(algorithm: &str) -> Option<&'static str> {
-    // `linux-6` and `plain` profiles share the names of the algorithms.
-    ["cubic", "reno", "bbr", "vegas", "westwood", "dctcp", "illinois", "htcp", "highspeed", "scalable"]
-        .into_iter()
-        .find(|name| *name == algorithm)
+    Some(match algorithm {
+        "newreno" | "reno" => "reno",
+        // The kernel's CUBIC has HyStart on.
+        "cubic" | "cubic-hystart" => "cubic",
+        "bbr" => "bbr",
+        "highspeed" => "highspeed",
+        "westwood-plus" => "westwood",
+        "dctcp" => "dctcp",
+        _ => return None,
+    })
 }
 
 /// A listening socket at `address`. Call it inside of the receiving namespace.

@@ -10,6 +10,7 @@ use super::{LiveError, system};
 use crate::hosts::LiveNetwork;
 use crate::hosts::receivers::Receivers;
 use crate::hosts::senders::{Sender, Senders};
+use crate::hosts::tcp::kernel_name;
 use crate::log::HostLog;
 
 /// Lateness of timers for which the pacers of media flows make up.
@@ -20,7 +21,7 @@ pub(super) struct Parts {
     pub(super) senders: Senders,
     pub(super) receivers: Receivers,
     /// Transfers of the kernel: the flow, the algorithm, and the size.
-    pub(super) transfers: Vec<(Life, String, Option<DataSize>)>,
+    pub(super) transfers: Vec<(Life, &'static str, Option<DataSize>)>,
 }
 
 impl Parts {
@@ -92,7 +93,8 @@ impl Parts {
                 }
                 Traffic::Unresponsive(traffic) => ConstantSource::new(life, &traffic, spec.pauses),
                 Traffic::Tcp { name, size, .. } => {
-                    transfers.push((life, name, size));
+                    // An algorithm that kernels do not have was refused before.
+                    transfers.extend(kernel_name(&name).map(|name| (life, name, size)));
                     continue;
                 }
                 // Refused before.

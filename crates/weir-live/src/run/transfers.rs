@@ -23,7 +23,7 @@ pub(super) struct Transfers {
 
 impl Transfers {
     pub(super) fn start(
-        transfers: Vec<(Life, String, Option<DataSize>)>,
+        transfers: Vec<(Life, &'static str, Option<DataSize>)>,
         places: &Places,
         clock: RunClock,
     ) -> Result<Self, LiveError> {
@@ -35,7 +35,7 @@ impl Transfers {
             let to = ends[life.flow][1];
             let transfer = Transfer { life, algorithm, size, to };
             let listener = hosts[far].enter(|| tcp::listen_at(to)).map_err(system("no listener for TCP"))?;
-            let socket = hosts[near].enter(|| tcp::sending_socket(&transfer.algorithm, to));
+            let socket = hosts[near].enter(|| tcp::sending_socket(transfer.algorithm, to));
             let socket = socket.map_err(system("no socket for TCP"))?;
             let stop = Arc::clone(&all.stop_sinks);
             let sink = spawn("weir-tcp-sink", move || tcp::receive(&listener, size, clock, &stop))?;
