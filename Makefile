@@ -1,11 +1,20 @@
 # `make` alone is `make test`. Behind a target, two number signs and a line are its entry in `make help`. CI runs `make lint test`.
-.PHONY: test help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
+.PHONY: test test-live reality help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
 	mutants fuzz soak
 
 test: ## all tests; some minutes on two cores
 	cargo test --workspace --locked --quiet
 	tools/named-tests.sh
 	tests/newcomer/run.sh
+	$(MAKE) --no-print-directory test-live
+
+# Alone, as other load makes real runs inconclusive. Linux; the machine's gaps are skipped with a sentence (docs/testbed.md).
+test-live: ## real packets in real time; one minute
+	cargo test --locked --quiet -p weir-cli --test live -- --ignored --nocapture --test-threads 1
+
+reality: ## real runs beside simulated ones: writes docs/reality.md; some eleven minutes
+	cargo build --release --locked
+	tools/docs/reality.py $(WEIR_RELEASE) docs/reality.md
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-26s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -24,6 +24,7 @@ mod suite_parts;
 mod support;
 mod sweep;
 mod terminal;
+mod testbed;
 mod trace;
 mod watch;
 mod why;

@@ -1,0 +1,134 @@
+//! Real packets in real time: `make test-live`, which `make test` runs last and alone. Runs of 20 s take place side by side.
+//!
+//! Whatever does not depend on time holds in every run; the rest holds in conclusive runs. A thing that the machine lacks is skipped with
+//! a sentence. `WEIR_REQUIRE=tun,tcp,fifo` makes a skip a failure, and fewer than two conclusive runs in three.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+use weir_live::capabilities::Capabilities;
+
+/// A command line, by scenario and further arguments.
+const RUNS: [(&str, &str); 5] = [
+    ("constant", "--controller gcc,nada,scream-v2 --together 3"),
+    ("constant", "--controller gcc --ipv6"),
+    ("cubic-alone", ""),
+    ("beside-cubic", "--controller gcc"),
+    ("coupled", ""),
+];
+/// Scenarios whose runs need the kernel's TCP.
+const WITH_TCP: [&str; 2] = ["cubic-alone", "beside-cubic"];
+/// Scenarios that one short run can judge: those beside TCP have many outcomes.
+const JUDGED: [&str; 2] = ["constant", "cubic-alone"];
+
+fn required(what: &str) -> bool {
+    env::var("WEIR_REQUIRE").is_ok_and(|all| all.split(',').any(|one| one.trim() == what))
+}
+
+/// Whether the machine has it; says why not.
+fn has(what: &str, found: &Result<(), String>) -> bool {
+    if let Err(reason) = found {
+        assert!(!required(what), "WEIR_REQUIRE={what}: {reason}");
+        println!("SKIPPED, without {what}: {reason}");
+    }
+    found.is_ok()
+}
+
+fn scenario(name: &str) -> String {
+    format!("{}/../../tests/reality/{name}.toml", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn testbed(name: &str, arguments: &str) -> (Option<i32>, Value) {
+    let output = Command::new(env!("CARGO_BIN_EXE_weir"))
+        .args(["testbed", &scenario(name), "--duration", "20s", "--set", "measure.to=20s", "--set", "measure.from=5s"])
+        .args(["--runs", "1", "--json", "--quiet", "--compare"])
+        .args(arguments.split_whitespace())
+        .output()
+        .expect("weir runs");
+    let text = String::from_utf8_lossy(&output.stderr);
+    let json = serde_json::from_slice(&output.stdout);
+    (output.status.code(), json.unwrap_or_else(|error| panic!("{name}: {error}: {text}")))
+}
+
+#[test]
+#[ignore = "make test-live: alone, in real time"]
+fn runs_of_twenty_seconds_agree_with_the_simulator() {
+    let capabilities = Capabilities::probe(&["cubic"]);
+    let _fifo = has("fifo", &capabilities.realtime);
+    let tun = has("tun", &capabilities.tun);
+    let tcp = tun && has("tcp", &capabilities.tcp[0].1);
+    let ipv6 = capabilities.udp_ipv6.is_ok();
+    let wanted = RUNS.iter().filter(|(name, arguments)| {
+        (tcp || !WITH_TCP.contains(name)) && (ipv6 || !arguments.contains("--ipv6"))
+    });
+    let results: Vec<_> = thread::scope(|scope| {
+        let all = wanted.map(|&(name, arguments)| (name, scope.spawn(move || testbed(name, arguments))));
+        let all: Vec<_> = all.collect();
+        all.into_iter().map(|(name, thread)| (name, thread.join().expect("no panic"))).collect()
+    });
+    let (mut conclusive, mut all) = (0, 0);
+    for (name, (code, printed)) in &results {
+        assert!(matches!(code, Some(0 | 1 | 3)), "{name}: {code:?}");
+        for run in printed["runs"].as_array().expect("runs") {
+            assert!(run["packets"].as_u64() > Some(500), "{name}: {run}");
+            all += 1;
+            conclusive += usize::from(run["inconclusive"].as_array().is_some_and(Vec::is_empty));
+        }
+        // Round-trip times come of RTCP that was read.
+        let controllers = printed["summary"]["controllers"].as_array().expect("controllers");
+        for flow in controllers.iter().flat_map(|one| one["flows"].as_array().expect("flows")) {
+            let measured = |key: &str| flow[key]["mean"].as_f64();
+            assert!(measured("rate_bps") > Some(1e5), "{name}: {flow}");
+            assert!(flow["kind"] == "tcp" || measured("min_rtt_ms") > Some(50.0), "{name}: {flow}");
+        }
+        if JUDGED.contains(name) {
+            for run in printed["compared"].as_array().expect("compared") {
+                for one in run["compared"].as_array().expect("quantities") {
+                    assert_ne!(one["agreement"], "differs", "{name}: {one}");
+                }
+            }
+        }
+    }
+    println!("{conclusive} of {all} runs were conclusive");
+    assert!(!required("fifo") || 3 * conclusive >= 2 * all, "{conclusive} of {all} runs were conclusive");
+}
+
+/// Network namespaces of all processes, and the devices of this one.
+fn leavings() -> (BTreeSet<String>, BTreeSet<String>) {
+    let processes = fs::read_dir("/proc").expect("/proc").flatten();
+    let namespaces = processes.filter_map(|entry| fs::read_link(entry.path().join("ns/net")).ok());
+    let namespaces = namespaces.map(|link| link.to_string_lossy().into_owned()).collect();
+    let devices = fs::read_dir("/sys/class/net").expect("devices").flatten();
+    (namespaces, devices.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+}
+
+#[test]
+#[ignore = "make test-live: alone, in real time"]
+fn a_killed_run_leaves_nothing_behind() {
+    if !has("tun", &Capabilities::probe(&[]).tun) {
+        return;
+    }
+    let before = leavings();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_weir"))
+        .args(["testbed", &scenario("beside-cubic"), "--runs", "1", "--json", "--quiet"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("weir runs");
+    let tasks = format!("/proc/{}/task", child.id());
+    // The threads of the run are there once it has begun.
+    let begun = (0..200).any(|_| {
+        thread::sleep(Duration::from_millis(50));
+        fs::read_dir(Path::new(&tasks)).is_ok_and(|tasks| tasks.count() > 4)
+    });
+    assert!(begun, "the run begins within 10 s");
+    child.kill().expect("SIGKILL");
+    child.wait().expect("an end");
+    assert_eq!(leavings(), before);
+}
