@@ -14,7 +14,10 @@ fn a_short_run_prints_summary_and_record() {
     let printed: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(printed["runs"][0]["face"], "udp");
     assert_eq!(printed["runs"][0]["run"], "quality/steady/gcc/1");
-    assert!(printed["summary"]["controllers"][0]["flows"][0]["rate_bps"]["mean"].as_f64() > Some(5e4), "{printed}");
+    assert!(
+        printed["summary"]["controllers"][0]["flows"][0]["rate_bps"]["mean"].as_f64() > Some(5e4),
+        "{printed}"
+    );
     assert_eq!(printed["compared"], Value::Array(Vec::new()));
 }
 

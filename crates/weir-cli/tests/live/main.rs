@@ -47,7 +47,16 @@ fn scenario(name: &str) -> String {
 
 fn testbed(name: &str, arguments: &str) -> (Option<i32>, Value) {
     let output = Command::new(env!("CARGO_BIN_EXE_weir"))
-        .args(["testbed", &scenario(name), "--duration", "20s", "--set", "measure.to=20s", "--set", "measure.from=5s"])
+        .args([
+            "testbed",
+            &scenario(name),
+            "--duration",
+            "20s",
+            "--set",
+            "measure.to=20s",
+            "--set",
+            "measure.from=5s",
+        ])
         .args(["--runs", "1", "--json", "--quiet", "--compare"])
         .args(arguments.split_whitespace())
         .output()

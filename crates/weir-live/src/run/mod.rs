@@ -34,6 +34,8 @@ use transfers::Transfers;
 
 /// Most hosts of a run on the TUN face.
 pub const MOST_HOSTS: usize = 16;
+/// Lateness of timers for which the pacers of media flows make up.
+pub const PACER_LATENESS: TimeDelta = TimeDelta::from_millis(1);
 /// Time from the readiness of all threads to the start of the run.
 const LEAD: TimeDelta = TimeDelta::from_millis(100);
 /// Time after the end of the run in which the threads must have stopped.

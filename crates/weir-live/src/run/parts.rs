@@ -6,15 +6,12 @@ use weir_world::host::{Clock, ConstantSource, Couplings, Life, MediaSink, MediaS
 use weir_world::{RunSpec, Side, Traffic, purpose, stream};
 
 use super::places::Places;
-use super::{LiveError, system};
+use super::{LiveError, PACER_LATENESS, system};
 use crate::hosts::LiveNetwork;
 use crate::hosts::receivers::Receivers;
 use crate::hosts::senders::{Sender, Senders};
 use crate::hosts::tcp::kernel_name;
 use crate::log::HostLog;
-
-/// Lateness of timers for which the pacers of media flows make up.
-const PACER_LATENESS: TimeDelta = TimeDelta::from_millis(1);
 
 /// The hosts of a run, by the threads that serve them.
 pub(super) struct Parts {

@@ -6,9 +6,10 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 use weir_live::lateness::Lateness;
-use weir_net::{Jitter, LinkConfig, Service};
+use weir_live::run::PACER_LATENESS;
+use weir_net::{Jitter, LinkConfig, Order, Service};
 use weir_units::{DataRate, TimeDelta};
-use weir_world::{LinkSpec, RunSpec, Side, stream};
+use weir_world::{LinkSpec, RunSpec, Side, Traffic, stream};
 
 /// Number of quantiles that are kept of a distribution.
 const QUANTILES: usize = 400;
@@ -41,21 +42,28 @@ impl HostNoise {
         of(&self.hosts_us) && of(&self.emulator_us)
     }
 
-    /// Adds the noise to both directions of every flow of `spec`: each packet enters its first link later by a drawn
-    /// lateness of a host and one of the emulator, and keeps its order. `draw` tells draws of one seed apart.
+    /// Lets the hosts of `spec` be late: every packet enters its first link later by a drawn lateness of a host and one of the
+    /// emulator. One thread serves the sending hosts, and one the receiving hosts, so the packets of each keep their order.
+    /// Pacers make up for lateness as those of real hosts do. `draw` tells draws of one seed apart.
     pub fn add_to(&self, spec: &mut RunSpec, draw: u64) {
-        for flow in &mut spec.flows {
-            for (side, route) in [(Side::Sender, &mut flow.forward), (Side::Receiver, &mut flow.reverse)] {
-                if route.is_empty() {
-                    continue;
+        for side in [Side::Sender, Side::Receiver] {
+            let name = format!("host noise of the {side:?}s");
+            let seed = stream(spec.seed ^ draw.rotate_left(32), &name, "host noise");
+            let mut config = LinkConfig::new(Service::Constant(DataRate::from_mbps(10_000)), TimeDelta::ZERO);
+            config.jitter = Jitter::Trace(self.draws(seed));
+            config.order = Order::Link;
+            let link = spec.links.len();
+            spec.links.push(LinkSpec::new(&name, config));
+            for flow in &mut spec.flows {
+                let route = if side == Side::Sender { &mut flow.forward } else { &mut flow.reverse };
+                if !route.is_empty() {
+                    route.insert(0, link);
                 }
-                let name = format!("host noise of {}, {side:?}", flow.name);
-                let seed = stream(spec.seed ^ draw.rotate_left(32), &name, "host noise");
-                let mut config =
-                    LinkConfig::new(Service::Constant(DataRate::from_mbps(10_000)), TimeDelta::ZERO);
-                config.jitter = Jitter::Trace(self.draws(seed));
-                route.insert(0, spec.links.len());
-                spec.links.push(LinkSpec::new(&name, config));
+            }
+        }
+        for flow in &mut spec.flows {
+            if let Traffic::Media(media) = &mut flow.traffic {
+                media.config.pacer_lateness = PACER_LATENESS;
             }
         }
     }
