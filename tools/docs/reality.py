@@ -12,6 +12,7 @@ import pathlib
 import platform
 import subprocess
 import sys
+import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ALONE = ["gcc", "nada", "scream-v2", "gcc-2016"]
@@ -48,12 +49,21 @@ def number(value):
 
 
 def rows_of(result):
+    """A row for each flow of each run: the real value of each quantity with the simulated range, and the worst result."""
     for run in result["compared"]:
+        flows = {}
         for one in run["compared"]:
-            least, median, most = map(number, one["simulated"])
-            name = run["run"].split("/", 1)[1].removesuffix("/1").replace("none/", "")
-            yield [name if name != "none" else "–", one["flow"], one["quantity"], number(one["real"]),
-                   f"{least} … {median} … {most}", one["agreement"]]
+            flows.setdefault(one["flow"], []).append(one)
+        name = run["run"].split("/", 1)[1].removesuffix("/1").removeprefix("none")
+        for flow, quantities in flows.items():
+            cells = []
+            for one in quantities:
+                least, _, most = one["simulated"]
+                mark = {"agrees": "", "spread": " ~", "differs": " ✗"}[one["agreement"]]
+                cells.append(f"{number(one['real'])} ({number(least)} … {number(most)}){mark}")
+            if len(cells) == 3:  # TCP: its mean wait takes the place of two percentiles
+                cells.insert(2, "–")
+            yield [name or "–", flow, *cells]
 
 
 def main():
@@ -62,27 +72,30 @@ def main():
     for scenario, controllers, runs, allowed in ROWS:
         print(f"{scenario} …", file=sys.stderr)
         result = measured(weir, scenario, controllers, runs)
-        title = result["summary"]["scenario"]
+        path = ROOT / f"tests/reality/{scenario}.toml"
+        title = tomllib.loads(path.read_text(encoding="utf-8"))["title"]
         rows = list(rows_of(result))
-        differing = {row[0] for row in rows if row[5] == "differs"}
+        differing = {row[0] for row in rows if any(cell.endswith("✗") for cell in row)}
         failed += max(0, len(differing) - allowed)
         twice = [run["run"] for run in result["runs"] if run["repeated"] and run["inconclusive"]]
         inconclusive += len(twice)
         late += [run["emulator_late_ms"] for run in result["runs"]]
-        text += [f"## {title}", "", "| controller, seed | flow | quantity | real | simulated: least … median … most | result |",
+        text += [f"## {title}", "", "| controller, seed | flow | rate, kbit/s | wait p50 (of TCP the mean), ms | wait p95, ms | loss, % |",
                  "|---|---|---|---|---|---|"]
         text += ["| " + " | ".join(row) + " |" for row in rows] + [""]
         text += [f"Inconclusive twice: {name}." for name in twice] + ([""] if twice else [])
     p99 = sorted(one[1] for one in late)
+    cause = (ROOT / "tests/reality/causes.md").read_text(encoding="utf-8").rstrip()
     commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
     head = [
         "# Reality", "",
         "Real packets beside the simulator, by `make reality`: the scenarios of [tests/reality](../tests/reality) over real sockets and the kernel's TCP, and each",
-        "run's own seed simulated twenty times with hosts that are late as the real ones were. [testbed.md](testbed.md#beside-the-simulator) has the rule of each result.", "",
+        "run's own seed simulated twenty times with hosts that are late as the real ones were. A cell has the real value and the simulated range. Where there is no mark the real",
+        "value agrees; ~ is a spread, which concludes nothing, and ✗ differs. [testbed.md](testbed.md#beside-the-simulator) has the rules.", "",
         f"Written {datetime.date.today()} at commit {commit.stdout.strip()}, Linux {platform.release()}, {len(late)} runs of 60 s. The emulator's lateness at the 99th percentile was",
         f"{p99[len(p99) // 2]:.2f} ms in the median run and {p99[-1]:.2f} ms in the worst.", "",
     ]
-    pathlib.Path(out).write_text("\n".join(head + text).rstrip() + "\n", encoding="utf-8")
+    pathlib.Path(out).write_text("\n".join(head + text + [cause]).rstrip() + "\n", encoding="utf-8")
     if failed:
         print(f"{failed} runs differ that must agree", file=sys.stderr)
         return 1
