@@ -34,7 +34,7 @@ pub mod emulator;
 #[cfg(target_os = "linux")]
 pub mod face;
 #[cfg(target_os = "linux")]
-pub mod hosts;
+mod hosts;
 pub mod lateness;
 #[cfg(target_os = "linux")]
 mod log;
@@ -44,7 +44,11 @@ mod merge;
 pub mod namespace;
 #[cfg(target_os = "linux")]
 pub mod realtime;
+pub mod report;
 #[cfg(target_os = "linux")]
+pub mod run;
+#[cfg(not(target_os = "linux"))]
+#[path = "run_elsewhere.rs"]
 pub mod run;
 #[cfg(target_os = "linux")]
 pub mod sys;

@@ -10,6 +10,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use nix::libc;
 use weir_units::TimeDelta;
 
+use crate::report::TcpInfo;
+
 /// The result of a system call that returns a negative number on failure.
 fn checked(result: c_int) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
@@ -128,31 +130,6 @@ pub fn socket_drops(socket: impl AsFd) -> io::Result<u64> {
     // SAFETY: SO_MEMINFO is an array of integers.
     let counters: [u32; COUNTERS] = unsafe { option(socket, libc::SOL_SOCKET, libc::SO_MEMINFO)? };
     Ok(u64::from(counters[COUNTERS - 1]))
-}
-
-/// State of a TCP connection of the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TcpInfo {
-    /// Congestion window in segments.
-    pub window: u32,
-    /// Slow start threshold in segments.
-    pub threshold: u32,
-    /// Largest segment.
-    pub segment: u32,
-    /// Smoothed round-trip time.
-    pub rtt: TimeDelta,
-    /// Segments in flight.
-    pub unacked: u32,
-    /// Segments sent again so far.
-    pub retransmitted: u32,
-    /// Bytes acknowledged so far.
-    pub acked: u64,
-    /// Bytes received so far.
-    pub received: u64,
-    /// Bytes that wait for being sent the first time.
-    pub unsent: u32,
-    /// Segments delivered with "congestion experienced".
-    pub marked: u32,
 }
 
 /// The state of a connection (TCP_INFO).

@@ -1,7 +1,8 @@
 //! Configuration that sender and receiver of a media flow must agree on.
 
 use weir_cc::{Ecn, PacketFormat, RateLimits};
-use weir_units::TimeDelta;
+use weir_units::{DataSize, TimeDelta};
+use weir_wire::media::MediaHeader;
 
 use crate::audio::AudioConfig;
 use crate::detection::Detection;
@@ -51,6 +52,8 @@ pub struct MediaConfig {
     /// would take the gap for a loss. These are controllers with a receiver half of their own, RFC 8888, and statistics
     /// made at the receiver.
     pub leave_out: Option<u32>,
+    /// Bytes of a packet that the controller counts.
+    pub counted: CountedBytes,
     /// Lateness of timers that the pacer makes up for. Simulated timers are never late; those of an operating system are.
     pub pacer_lateness: TimeDelta,
     /// Whether media stops where RFC 8083 requires it ([`Breaker`](crate::Breaker)).
@@ -76,8 +79,45 @@ impl MediaConfig {
             witness: None,
             detection: None,
             leave_out: Some(500),
+            counted: CountedBytes::Payload,
             pacer_lateness: TimeDelta::ZERO,
             breakers: true,
         }
+    }
+}
+
+/// Bytes of a media packet that its controller counts as received and sent rates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CountedBytes {
+    /// Payload alone, as targets are rates of media.
+    #[default]
+    Payload,
+    /// Payload, RTP header, and this many bytes of UDP and IP: 28 over IPv4, 48 over IPv6. Browsers count so.
+    WithHeaders(u8),
+}
+
+impl CountedBytes {
+    /// Header bytes beside those that count, and those that count.
+    pub(crate) fn of(self, header: &MediaHeader, payload: u16) -> (DataSize, DataSize) {
+        let (header, payload) = (header.wire_len() as u64, u64::from(payload));
+        let (apart, counted) = match self {
+            Self::Payload => (header, payload),
+            Self::WithHeaders(below) => (0, payload + header + u64::from(below)),
+        };
+        (DataSize::from_bytes(apart), DataSize::from_bytes(counted))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_count_as_the_route_says() {
+        let header = MediaHeader::default();
+        let bytes = DataSize::from_bytes;
+        assert_eq!(CountedBytes::Payload.of(&header, 1200), (bytes(24), bytes(1200)));
+        assert_eq!(CountedBytes::WithHeaders(28).of(&header, 1200), (bytes(0), bytes(1252)));
+        assert_eq!(CountedBytes::WithHeaders(48).of(&header, 1200), (bytes(0), bytes(1272)));
     }
 }

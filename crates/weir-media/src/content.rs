@@ -1,8 +1,8 @@
 //! Frames and packets of a flow, with their content.
 
 use weir_units::DataSize;
-use weir_wire::FrameMarking;
-use weir_wire::media::MediaHeader;
+use weir_wire::media::{ExtensionIds, MediaHeader};
+use weir_wire::{BufferTooSmall, FrameMarking};
 
 use crate::packetiser::Piece;
 use crate::sources::Kind;
@@ -11,6 +11,8 @@ use crate::sources::Kind;
 const PAYLOAD_TYPE: u8 = 96;
 /// Dynamic payload type of audio packets.
 const AUDIO_PAYLOAD_TYPE: u8 = 111;
+/// The P bit of an RTP header, in its first byte.
+const PADDING_BIT: u8 = 1 << 5;
 /// Payload of a padding packet: RTP padding counts in one byte.
 pub(crate) const PADDING_PAYLOAD: u16 = 255;
 
@@ -25,6 +27,35 @@ pub struct MediaPacket {
     pub frame: Option<u32>,
     /// Whether it is audio.
     pub audio: bool,
+}
+
+impl MediaPacket {
+    /// Writes the whole packet into `out`: header, `payload`, and zeros for the payload bytes that `payload` lacks. A packet of
+    /// padding has its P bit and its count (RFC 3550 §5.1). Returns the length.
+    ///
+    /// # Errors
+    /// `out` is shorter than the packet.
+    pub fn write(&self, ids: &ExtensionIds, payload: &[u8], out: &mut [u8]) -> Result<usize, BufferTooSmall> {
+        let start = self.header.write(ids, out)?;
+        let length = start + usize::from(self.payload);
+        let available = out.len();
+        let body = out.get_mut(start..length).ok_or(BufferTooSmall { needed: length, available })?;
+        let (given, rest) = body.split_at_mut(payload.len().min(body.len()));
+        given.copy_from_slice(&payload[..given.len()]);
+        rest.fill(0);
+        if self.is_padding()
+            && let Some(count) = body.last_mut()
+        {
+            *count = u8::try_from(self.payload).unwrap_or(u8::MAX);
+            out[0] |= PADDING_BIT;
+        }
+        Ok(length)
+    }
+
+    /// Whether the packet is padding alone.
+    pub const fn is_padding(&self) -> bool {
+        self.frame.is_none() && !self.audio
+    }
 }
 
 /// Content of a packet.
@@ -94,4 +125,32 @@ pub struct SentFrame {
     pub size: DataSize,
     /// Whether it is a key frame.
     pub key: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_wire::RtpPacket;
+
+    use super::*;
+
+    #[test]
+    fn a_packet_of_padding_is_marked_and_one_of_media_carries_its_bytes() {
+        let ids = ExtensionIds::default();
+        let mut out = [0xff; 512];
+        let padding = MediaPacket {
+            header: MediaHeader::default(),
+            payload: PADDING_PAYLOAD,
+            frame: None,
+            audio: false,
+        };
+        let length = padding.write(&ids, &[], &mut out).unwrap();
+        assert_eq!(length, padding.header.wire_len() + 255);
+        let parsed = RtpPacket::parse(&out[..length]).unwrap();
+        assert_eq!((parsed.payload.len(), parsed.padding), (0, 255));
+
+        let media = MediaPacket { payload: 5, frame: Some(3), ..padding };
+        let length = media.write(&ids, b"abc", &mut out).unwrap();
+        assert_eq!(RtpPacket::parse(&out[..length]).unwrap().payload, b"abc\0\0");
+        assert!(media.write(&ids, b"abc", &mut out[..length - 1]).is_err());
+    }
 }

@@ -81,7 +81,7 @@ mod streams;
 mod timer;
 
 pub use audio::AudioConfig;
-pub use config::{AUDIO_CLOCK_HZ, MediaConfig, VIDEO_CLOCK_HZ};
+pub use config::{AUDIO_CLOCK_HZ, CountedBytes, MediaConfig, VIDEO_CLOCK_HZ};
 pub use content::{MediaPacket, SentFrame};
 pub use coupled::{CoupledFlow, Desired};
 pub use coupled_flows::CoupledFlows;

@@ -7,12 +7,13 @@ use weir_cc::coupled::Statistics;
 use weir_cc::coupled::sbd::ArrivalStatistics;
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{Arrival, ArrivalTime, Ecn, Receiver, SendTime, Stamp};
-use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_units::{DataRate, TimeDelta};
 use weir_wire::abs_send_time::{AbsSendTime, AbsSendTimeUnwrapper};
 use weir_wire::media::MediaHeader;
 use weir_wire::rtcp::{self, Message};
 use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
 
+use crate::config::CountedBytes;
 use crate::config::MediaConfig;
 use crate::detection::DetectionSide;
 use crate::key_frames::KeyFrameRequests;
@@ -49,6 +50,9 @@ pub struct MediaReceiver {
     report_due: Option<ArrivalTime>,
     /// Arrival time of the last packet.
     newest: Option<ArrivalTime>,
+    /// Packets of sources that the flow does not have.
+    unknown_packets: u64,
+    counted: CountedBytes,
 }
 
 #[derive(Debug)]
@@ -87,14 +91,24 @@ impl MediaReceiver {
             rng: Pcg64Mcg::seed_from_u64(rtcp),
             report_due: None,
             newest: None,
+            unknown_packets: 0,
+            counted: config.counted,
         }
+    }
+
+    /// Packets of sources that the flow does not have; they are ignored.
+    pub fn unknown_packets(&self) -> u64 {
+        self.unknown_packets
     }
 
     /// A media packet has arrived with `payload` bytes behind its header. A packet whose number is thousands from those
     /// before it is dropped unless the next number follows (RFC 3550 A.1). A mark (CE) counts for a controller's
     /// receiver half only where packets leave ECN-capable; per-packet reports carry it in any case.
     pub fn on_packet(&mut self, now: ArrivalTime, header: &MediaHeader, payload: u16, ecn: Ecn) {
-        let Some(kind) = self.sources.kind(header.ssrc) else { return };
+        let Some(kind) = self.sources.kind(header.ssrc) else {
+            self.unknown_packets += 1;
+            return;
+        };
         if !self.numbers.admit(header.transport_sequence) {
             return;
         }
@@ -115,7 +129,7 @@ impl MediaReceiver {
             id: self.ids.unwrap(header.transport_sequence),
             departure: departed + TimeDelta::from_nanos(since),
             at: now,
-            size: DataSize::from_bytes(u64::from(payload)),
+            size: self.counted.of(header, payload).1,
             ecn,
             media_time: match kind {
                 Kind::Video => self.media_times.unwrap(header.timestamp),

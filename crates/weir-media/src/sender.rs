@@ -17,7 +17,7 @@ use weir_wire::AbsSendTime;
 use weir_wire::media::{MediaHeader, Stamp, header_len};
 
 use crate::audio::AudioSource;
-use crate::config::MediaConfig;
+use crate::config::{CountedBytes, MediaConfig};
 use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
 use crate::detection::DetectionSide;
 use crate::encoder::Encoder;
@@ -81,6 +81,7 @@ pub struct MediaSender {
     controller: Box<dyn Controller>,
     /// Whether video packets carry a frame marking.
     marks_frames: bool,
+    counted: CountedBytes,
     rtcp_interval: RtcpInterval,
     rng: Pcg64Mcg,
     phase: Phase,
@@ -113,6 +114,7 @@ impl MediaSender {
             statistics: detection.and_then(|config| FlowStatistics::new(config).ok()).map(Box::new),
             controller,
             marks_frames: config.key_frame_requests.is_some(),
+            counted: config.counted,
             rtcp_interval: RtcpInterval::of(&config),
             rng: Pcg64Mcg::seed_from_u64(seeds.rtcp),
             phase: Phase::New,
@@ -271,10 +273,10 @@ impl MediaSender {
             frame_marking: content.marking().filter(|_| self.marks_frames),
         };
         let bytes = DataSize::from_bytes(u64::from(payload));
-        let header_bytes = DataSize::from_bytes(header.wire_len() as u64);
+        let (header_bytes, counted) = self.counted.of(&header, payload);
         let (paced, padding) = (!content.is_audio(), matches!(content, Content::Padding));
         let probe = if paced { self.prober.current() } else { None };
-        let sent = self.history.on_sent(now, header_bytes, bytes, padding, probe);
+        let sent = self.history.on_sent(now, header_bytes, counted, padding, probe);
         self.guard.on_sent(now, content.kind(), bytes);
         if paced {
             // Targets are rates of media: pacer and prober count payload, as the encoder does.

@@ -3,7 +3,7 @@
 mod network;
 pub(crate) mod receivers;
 pub(crate) mod senders;
-pub mod tcp;
+pub(crate) mod tcp;
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};

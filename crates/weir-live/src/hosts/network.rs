@@ -6,7 +6,6 @@ use weir_cc::Ecn;
 use weir_cc::coupled::{CouplerAction, CouplingMessage};
 use weir_media::MediaPacket;
 use weir_net::Time;
-use weir_wire::media::MediaHeader;
 use weir_world::host::{Couplings, SentAction, UDP_OVERHEAD, World, packet_meta};
 use weir_world::{Monitor, PacketMeta, Side};
 
@@ -125,8 +124,7 @@ impl World for LiveNetwork {
     }
 
     fn send_media(&mut self, _: Time, flow: usize, meta: PacketMeta, packet: &MediaPacket, ecn: Ecn) {
-        let MediaPacket { header, payload, .. } = packet;
-        let Ok(length) = write_media(header, *payload, self.packet.as_mut_slice()) else {
+        let Ok(length) = packet.write(&extensions(), &[], self.packet.as_mut_slice()) else {
             self.refused += 1;
             return;
         };
@@ -154,12 +152,4 @@ impl World for LiveNetwork {
         self.log.coupler_action(now, flow, &action, aggregate);
         Some(action)
     }
-}
-
-/// Writes a media packet whose payload is zeros. Returns its length.
-fn write_media(header: &MediaHeader, payload: u16, out: &mut [u8]) -> Result<usize, ()> {
-    let length = header.wire_len() + usize::from(payload);
-    let start = header.write(&extensions(), out).map_err(drop)?;
-    out.get_mut(start..length).ok_or(())?.fill(0);
-    Ok(length)
 }

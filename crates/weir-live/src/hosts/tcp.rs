@@ -18,7 +18,8 @@ use weir_units::{DataSize, TimeDelta};
 use weir_world::host::Life;
 
 use crate::clock::RunClock;
-use crate::sys::{TcpInfo, tcp_info};
+use crate::report::TcpInfo;
+use crate::sys::tcp_info;
 
 /// Longest time in a call of the system.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -37,19 +38,6 @@ pub(crate) struct Transfer {
     pub(crate) size: Option<DataSize>,
     /// Address of the receiving end.
     pub(crate) to: SocketAddr,
-}
-
-/// State of a connection over time.
-#[derive(Clone, Debug, Default)]
-pub struct TcpTrace {
-    /// Index of the flow.
-    pub flow: usize,
-    /// The state at the sender, each 100 ms.
-    pub states: Vec<(Time, TcpInfo)>,
-    /// Bytes that the receiver has read.
-    pub received: u64,
-    /// When the whole transfer had arrived, if it has an end.
-    pub completed: Option<Time>,
 }
 
 /// The kernel's name of an algorithm of Weir; `None` for one that kernels do not have.

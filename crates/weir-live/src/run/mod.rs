@@ -17,144 +17,30 @@ use weir_world::host::host_owner;
 use weir_world::{ClockSpec, FlowSpec, Monitor, RunSpec, Side, Traffic};
 
 use crate::clock::{RunClock, nanos_of};
-use crate::conclusive::{Evidence, Reason, reasons};
+use crate::conclusive::{Evidence, reasons};
 use crate::drive::{DriveOptions, Driven};
-use crate::emulator::{Emulator, EmulatorError};
+use crate::emulator::Emulator;
 use crate::hosts::Inbox;
 use crate::hosts::senders::Hosted;
-use crate::hosts::tcp::{self, TcpTrace};
-use crate::lateness::Lateness;
+use crate::hosts::tcp;
 use crate::log::HostLog;
 use crate::merge::{self, Route};
 use crate::realtime::EMULATOR_PRIORITY;
 
+pub use crate::report::{
+    FaceKind, LiveError, LiveOptions, LiveReport, MOST_HOSTS, PACER_LATENESS, PacketCounts, TcpInfo, TcpTrace,
+};
 use parts::Parts;
 use places::Places;
 use transfers::Transfers;
 
-/// Most hosts of a run on the TUN face.
-pub const MOST_HOSTS: usize = 16;
-/// Lateness of timers for which the pacers of media flows make up.
-pub const PACER_LATENESS: TimeDelta = TimeDelta::from_millis(1);
 /// Time from the readiness of all threads to the start of the run.
 const LEAD: TimeDelta = TimeDelta::from_millis(100);
 /// Time after the end of the run in which the threads must have stopped.
 const STOPPING: TimeDelta = TimeDelta::from_secs(5);
 
-/// The sockets or devices between hosts and emulator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaceKind {
-    /// Sockets of UDP on the loopback interface; no privileges are needed.
-    Udp,
-    /// A network namespace with a TUN device for each host.
-    Tun,
-}
-
-impl FaceKind {
-    /// Its name: `udp` or `tun`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Udp => "udp",
-            Self::Tun => "tun",
-        }
-    }
-
-    /// The face that the flows need: TUN for the kernel's TCP, else UDP.
-    pub fn needed(spec: &RunSpec) -> Self {
-        let by_kernel = spec.flows.iter().any(|flow| matches!(flow.traffic, Traffic::Tcp { .. }));
-        if by_kernel { Self::Tun } else { Self::Udp }
-    }
-}
-
-/// Options of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LiveOptions {
-    /// The face; `None` takes the one that the flows need.
-    pub face: Option<FaceKind>,
-    /// IPv6 instead of IPv4.
-    pub ipv6: bool,
-    /// Whether threads try to get real-time priority.
-    pub realtime: bool,
-}
-
-impl Default for LiveOptions {
-    fn default() -> Self {
-        Self { face: None, ipv6: false, realtime: true }
-    }
-}
-
-/// Why a run cannot be made of real packets.
-#[derive(Debug, thiserror::Error)]
-pub enum LiveError {
-    /// The links or routes.
-    #[error(transparent)]
-    Emulator(#[from] EmulatorError),
-    /// A flow that real hosts do not have.
-    #[error("the flow `{flow}` cannot be made of real packets: {reason}")]
-    Flow {
-        /// Name of the flow.
-        flow: String,
-        /// The reason.
-        reason: String,
-    },
-    /// Too many hosts for the TUN face.
-    #[error("the run has {0} hosts, and at most {MOST_HOSTS} can have a network namespace")]
-    TooManyHosts(usize),
-    /// The face does not carry the flows.
-    #[error("the UDP face carries no TCP: the flow `{0}` needs the TUN face")]
-    NeedsTun(String),
-    /// The system.
-    #[error("{what}: {error}")]
-    System {
-        /// The step that failed.
-        what: &'static str,
-        /// The error.
-        error: io::Error,
-    },
-}
-
 fn system(what: &'static str) -> impl Fn(io::Error) -> LiveError {
     move |error| LiveError::System { what, error }
-}
-
-/// Packets of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PacketCounts {
-    /// Entered the emulator.
-    pub entered: u64,
-    /// Handed to a host.
-    pub delivered: u64,
-    /// Dropped by a link.
-    pub dropped: u64,
-    /// Still in a link at the end.
-    pub inside: u64,
-    /// Lost outside of the links.
-    pub lost_outside: u64,
-    /// Of no flow.
-    pub unknown: u64,
-}
-
-/// The result of a run.
-#[derive(Debug)]
-pub struct LiveReport<M> {
-    /// The observer.
-    pub monitor: M,
-    /// The face.
-    pub face: FaceKind,
-    /// Packets by their fate.
-    pub packets: PacketCounts,
-    /// Lateness of the emulator's deliveries.
-    pub emulator: Lateness,
-    /// Lateness of the hosts' timers at the senders.
-    pub senders: Lateness,
-    /// Processor time of the emulator.
-    pub emulator_cpu: TimeDelta,
-    /// Why the run is inconclusive; empty for a conclusive run.
-    pub reasons: Vec<Reason>,
-    /// Why threads had no real-time priority.
-    pub not_realtime: Option<String>,
-    /// Connections of the kernel's TCP.
-    pub tcp: Vec<TcpTrace>,
 }
 
 /// Runs `spec` in real time and shows it to `monitor` afterwards. `progress` is called each second with the time of the

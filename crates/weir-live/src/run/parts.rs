@@ -1,7 +1,7 @@
 //! The hosts of a run, built from its description.
 
 use weir_media::SenderSeeds;
-use weir_units::{DataSize, TimeDelta};
+use weir_units::DataSize;
 use weir_world::host::{Clock, ConstantSource, Couplings, Life, MediaSink, MediaSource};
 use weir_world::{RunSpec, Side, Traffic, purpose, stream};
 

@@ -10,8 +10,8 @@ use weir_world::host::Life;
 use super::places::Places;
 use super::{LiveError, Thread, join, spawn, system};
 use crate::clock::RunClock;
-use crate::hosts::tcp::{self, TcpTrace, Transfer};
-use crate::sys::TcpInfo;
+use crate::hosts::tcp::{self, Transfer};
+use crate::report::{TcpInfo, TcpTrace};
 
 /// The threads of the kernel's transfers.
 pub(super) struct Transfers {
