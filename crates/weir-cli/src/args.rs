@@ -446,6 +446,8 @@ pub(crate) enum SchemaOf {
     Scenario,
     /// The output of `weir run --json`.
     Results,
+    /// The output of `weir testbed --json`.
+    Live,
     /// Study files: suites and rows.
     Study,
     /// Study files with suites of one's own.

@@ -13,6 +13,7 @@ use weir_scenario::scenario::{Scenario, scenario_schema};
 use weir_scenario::{registry, shipped};
 use weir_study::experiments::row_schema;
 use weir_study::suite;
+use weir_study::testbed::live_schema;
 
 use crate::args::{ListArgs, Listing, SchemaArgs, SchemaOf};
 use crate::failure::Failure;
@@ -74,6 +75,7 @@ pub(crate) fn schema(args: &SchemaArgs, registry: &Registry) -> Result<(), Failu
         }
         SchemaOf::Scenario => serde_json::to_string_pretty(scenario_schema()),
         SchemaOf::Results => serde_json::to_string_pretty(&results::results_schema()),
+        SchemaOf::Live => serde_json::to_string_pretty(&live_schema()),
         SchemaOf::Study => serde_json::to_string_pretty(&suite::study_schema()),
         SchemaOf::Row => serde_json::to_string_pretty(row_schema()),
         SchemaOf::Suite => serde_json::to_string_pretty(suite::suite_schema()),

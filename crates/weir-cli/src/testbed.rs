@@ -7,13 +7,13 @@ use std::sync::Mutex;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use weir_live::run::{FaceKind, LiveOptions};
-use weir_measure::results::Summary;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Scenario;
 use weir_study::comparison::tables;
 use weir_study::comparison::{Comparison, ComparisonRequest};
 use weir_study::testbed::{
-    Agreement, Compared, LiveRun, MOST_TOGETHER, Progress, Testbed, compare, needed_face, simulate_with,
+    Agreement, Compared, LiveResults, LiveRun, MOST_TOGETHER, Progress, RunBeside, Testbed, compare,
+    needed_face, simulate_with,
 };
 
 use crate::args::{Priority, TestbedArgs};
@@ -24,22 +24,6 @@ use crate::{browser, effective, progress, table, terminal};
 
 /// Exit code where a run was inconclusive twice.
 const INCONCLUSIVE: u8 = 3;
-
-/// A real run beside the simulated ones of its seed.
-#[derive(Debug, Serialize)]
-struct Beside {
-    run: String,
-    seed: u64,
-    compared: Vec<Compared>,
-}
-
-/// What `--json` prints.
-#[derive(Debug, Serialize)]
-struct Printed<'a> {
-    summary: &'a Summary,
-    runs: &'a [LiveRun],
-    compared: &'a [Beside],
-}
 
 /// Runs the arguments.
 pub(crate) fn testbed(args: &TestbedArgs, registry: &Registry) -> Result<ExitCode, Failure> {
@@ -82,7 +66,8 @@ pub(crate) fn testbed(args: &TestbedArgs, registry: &Registry) -> Result<ExitCod
 
     let mut out = terminal::stdout();
     if args.json {
-        let printed = Printed { summary: &comparison.summary, runs: &runs, compared: &beside };
+        let printed =
+            LiveResults { summary: comparison.summary, runs: runs.clone(), compared: beside.clone() };
         serde_json::to_writer_pretty(&mut out, &printed).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
@@ -100,7 +85,7 @@ fn inconclusive(runs: &[LiveRun]) -> impl Iterator<Item = &LiveRun> {
     runs.iter().filter(|run| run.repeated && !run.inconclusive.is_empty())
 }
 
-fn exit_code(runs: &[LiveRun], beside: &[Beside]) -> ExitCode {
+fn exit_code(runs: &[LiveRun], beside: &[RunBeside]) -> ExitCode {
     let differs = |one: &Compared| one.agreement == Agreement::Differs;
     if beside.iter().any(|run| run.compared.iter().any(differs)) {
         ExitCode::FAILURE
@@ -117,7 +102,7 @@ fn beside(
     comparison: &Comparison,
     runs: &[LiveRun],
     store: &weir_import::traces::TraceStore,
-) -> Result<Vec<Beside>, Failure> {
+) -> Result<Vec<RunBeside>, Failure> {
     let mut all = Vec::new();
     for controller in &comparison.controllers {
         let mut own = scenario.clone();
@@ -130,21 +115,21 @@ fn beside(
                 continue;
             };
             let simulated = simulate_with(&own, seed, &run.noise, store)?;
-            all.push(Beside { run: name, seed, compared: compare(metrics, &simulated) });
+            all.push(RunBeside { run: name, seed, compared: compare(metrics, &simulated) });
         }
     }
     Ok(all)
 }
 
 /// The records of the runs, and the noise of each.
-fn live_files(runs: &[LiveRun], beside: &[Beside]) -> Result<Files, Failure> {
+fn live_files(runs: &[LiveRun], beside: &[RunBeside]) -> Result<Files, Failure> {
     fn json(value: &impl Serialize) -> io::Result<Vec<u8>> {
         let mut text = serde_json::to_vec_pretty(value)?;
         text.push(b'\n');
         Ok(text)
     }
     let mut files = Files::new();
-    files.push(("live.json".to_owned(), json(&(runs, beside))?));
+    files.push(("live.json".to_owned(), json(&serde_json::json!({ "runs": runs, "compared": beside }))?));
     for run in runs.iter().filter(|run| run.inconclusive.is_empty()) {
         let name = run.run.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-");
         files.push((format!("host-noise-{name}.json"), json(&run.noise)?));
@@ -179,7 +164,7 @@ fn print_runs(out: &mut impl Write, runs: &[LiveRun]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn print_beside(out: &mut impl Write, beside: &[Beside]) -> Result<(), Failure> {
+fn print_beside(out: &mut impl Write, beside: &[RunBeside]) -> Result<(), Failure> {
     if beside.is_empty() {
         return Ok(());
     }

@@ -19,6 +19,10 @@ fn a_short_run_prints_summary_and_record() {
         "{printed}"
     );
     assert_eq!(printed["compared"], Value::Array(Vec::new()));
+    let schema: Value = serde_json::from_str(&place.weir("schema live").stdout).unwrap();
+    let properties = schema["properties"].as_object().unwrap();
+    let keys = printed.as_object().unwrap().keys();
+    assert!(keys.clone().count() == 3 && keys.clone().all(|key| properties.contains_key(key)), "{schema}");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Real runs beside simulated ones of the same seed.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use weir_measure::results::{FlowKind, FlowMeasures, RunMetrics, Value};
 
 /// The result for a quantity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Agreement {
     /// The real value is within the widened range of the simulated ones.
@@ -71,7 +72,7 @@ const LOSS: Quantity = Quantity {
 const LOSS_POINTS: f64 = 0.3;
 
 /// A quantity of a flow, real and simulated.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Compared {
     /// Name of the flow.
     pub flow: String,

@@ -5,11 +5,12 @@ mod noise;
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use schemars::{JsonSchema, Schema, schema_for};
 use serde::Serialize;
 use weir_import::traces::TraceStore;
 use weir_live::run::{FaceKind, LiveOptions, LiveReport};
 use weir_measure::metrics::Recorder;
-use weir_measure::results::RunMetrics;
+use weir_measure::results::{RunMetrics, Summary};
 use weir_net::Time;
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
@@ -28,7 +29,7 @@ pub const MOST_TOGETHER: u32 = 16;
 pub const SIMULATED_RUNS: u64 = 20;
 
 /// What happened in a real run, beside its metrics.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LiveRun {
     /// Name of the run: scenario, controller and seed.
     pub run: String,
@@ -56,7 +57,35 @@ pub struct LiveRun {
     pub retransmitted: Vec<(usize, u32)>,
     /// How late hosts and emulator were.
     #[serde(skip)]
+    #[schemars(skip)]
     pub noise: HostNoise,
+}
+
+/// A real run beside the simulated ones of its seed.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct RunBeside {
+    /// Name of the run: scenario, controller and seed.
+    pub run: String,
+    /// The seed.
+    pub seed: u64,
+    /// The quantities of each flow.
+    pub compared: Vec<Compared>,
+}
+
+/// The results of real runs, as `weir testbed --json` prints them.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LiveResults {
+    /// The metrics, as of simulated runs.
+    pub summary: Summary,
+    /// The record of each run.
+    pub runs: Vec<LiveRun>,
+    /// Conclusive runs beside simulated ones; empty without a comparison.
+    pub compared: Vec<RunBeside>,
+}
+
+/// The JSON Schema of [`LiveResults`].
+pub fn live_schema() -> Schema {
+    schema_for!(LiveResults)
 }
 
 /// Real sockets as a world of runs.
