@@ -89,8 +89,8 @@ def main():
     commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
     head = [
         "# Reality", "",
-        "Real packets beside the simulator, by `make reality`: the scenarios of [tests/reality](../tests/reality) over real sockets and the kernel's TCP, and each",
-        "run's own seed simulated twenty times with hosts that are late as the real ones were. A cell has the real value and the simulated range. Where there is no mark the real",
+        "Real packets beside the simulator, by `make reality`. The scenarios of [tests/reality](../tests/reality) ran over real sockets and the kernel's TCP. Each run's",
+        "own seed was simulated twenty times, with hosts that were late as the real ones. A cell has the real value and the simulated range. Where there is no mark the real",
         "value agrees; ~ is a spread, which concludes nothing, and ✗ differs. [testbed.md](testbed.md#beside-the-simulator) has the rules.", "",
         f"Written {datetime.date.today()} at commit {commit.stdout.strip()}, Linux {platform.release()}, {len(late)} runs of 60 s. The emulator's lateness at the 99th percentile was",
         f"{p99[len(p99) // 2]:.2f} ms in the median run and {p99[-1]:.2f} ms in the worst.", "",
