@@ -25,7 +25,7 @@ use weir_units::DataRate;
 
 use crate::controller::{Controller, Evidence, Observer, PathEvent, Probe, Signal, StreamsConfig, Target};
 use crate::decision::{AllocatedRate, ChangeReason, Decision};
-use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
+use crate::packet::{Arrival, Ecn, PacketFate, PacketResult, SendState, SentPacket, Stamp};
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
@@ -82,11 +82,13 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
     fn rebuild(&mut self, results: &[PacketResult]) {
         self.arrivals.clear();
         for PacketResult { sent, fate } in results {
-            let (Fate::Arrived { at, ecn } | Fate::Recovered { at, ecn }) = *fate else { continue };
+            let (PacketFate::Arrived { at, ecn } | PacketFate::Recovered { at, ecn }) = *fate else {
+                continue;
+            };
             if self.newest_sent.is_none_or(|newest| sent.id > newest) {
                 continue;
             }
-            if let Fate::Arrived { at: Some(at), .. } = *fate {
+            if let PacketFate::Arrived { at: Some(at), .. } = *fate {
                 self.timed = Some((at, ApparentDelay::between(sent.at, at)));
             }
             let like_before = self.timed.map(|(before, delay)| before.max(delay.after(sent.at)));

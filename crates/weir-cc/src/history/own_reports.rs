@@ -40,7 +40,7 @@ struct ReportedCongestion {
 
 /// The measure of congestion in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Measure {
+enum CongestionMeasure {
     /// A delay with penalties.
     Delay,
     /// The mean delay since the report before, with the offset between the clocks.
@@ -49,7 +49,7 @@ enum Measure {
     LossEvents,
 }
 
-impl Measure {
+impl CongestionMeasure {
     /// Whether a fall from `high` to `low` is impossible on any path; `before` is the second report before `high`.
     fn is_impossible(
         self,
@@ -122,17 +122,17 @@ impl OwnReports {
     }
 
     /// Congestion by `report`, as a time, or `None` for a report whose signal is not known.
-    fn congestion(report: &NativeReport) -> Option<(Measure, TimeDelta)> {
+    fn congestion(report: &NativeReport) -> Option<(CongestionMeasure, TimeDelta)> {
         match report {
-            NativeReport::Nada(report) => Some((Measure::Delay, report.congestion)),
-            NativeReport::NadaDelay(report) => Some((Measure::Delay, report.congestion)),
+            NativeReport::Nada(report) => Some((CongestionMeasure::Delay, report.congestion)),
+            NativeReport::NadaDelay(report) => Some((CongestionMeasure::Delay, report.congestion)),
             NativeReport::Tfrc(report) => {
-                Some((Measure::LossEvents, TimeDelta::from_secs_f64(report.loss_event_rate)))
+                Some((CongestionMeasure::LossEvents, TimeDelta::from_secs_f64(report.loss_event_rate)))
             }
             NativeReport::Dccc(report) => {
                 // The offset is arbitrary: only differences of this value count.
                 let none = ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO);
-                Some((Measure::MeanDelay, report.delay - none))
+                Some((CongestionMeasure::MeanDelay, report.delay - none))
             }
             NativeReport::Own(_) => None,
         }
@@ -155,10 +155,10 @@ impl OwnReports {
 
     /// Whether there is a new fall that no path has, from or to a level that the signal had shortly before or has again
     /// shortly after.
-    fn swings(&mut self, measure: Measure) -> bool {
+    fn swings(&mut self, measure: CongestionMeasure) -> bool {
         // The offset between the clocks is no delay.
         let base = match measure {
-            Measure::MeanDelay => self.told[..self.count].iter().map(|told| told.congestion).min(),
+            CongestionMeasure::MeanDelay => self.told[..self.count].iter().map(|told| told.congestion).min(),
             _ => None,
         };
         let level = |told: &ReportedCongestion| ReportedCongestion {

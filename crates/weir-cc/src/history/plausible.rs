@@ -36,7 +36,7 @@ const UNSURE: TimeDelta = TimeDelta::from_secs(1);
 pub(super) struct Plausible {
     rtt: Confirmed<TimeDelta>,
     /// The least reported round trip, even of a single report.
-    least_rtt: Least<TimeDelta>,
+    least_rtt: RecentMinimum<TimeDelta>,
     /// Smallest delay, from the least delay of each report.
     delay: Confirmed<ApparentDelay>,
     /// The least delay of the present report.
@@ -55,7 +55,7 @@ pub(super) struct Plausible {
     early: Option<Early>,
     /// Time since which arrivals have had impossible times, undenied.
     wrong: Option<SendTime>,
-    gaps: Gaps,
+    gaps: ReportGaps,
 }
 
 /// A doubt about reports that come too early.
@@ -98,7 +98,7 @@ impl Plausible {
         if settled {
             // The path has another route, on which packets take another time as well.
             (self.early, self.rtt, self.delay) = (None, Confirmed::from(rtt), Confirmed::default());
-            self.least_rtt = Least::default();
+            self.least_rtt = RecentMinimum::default();
             self.know();
         }
         settled
@@ -177,19 +177,19 @@ impl Plausible {
 
 /// The smallest of recent values.
 #[derive(Debug)]
-struct Least<T> {
+struct RecentMinimum<T> {
     /// The smallest of the present span and of the one before.
     least: [Option<T>; 2],
     began: Option<SendTime>,
 }
 
-impl<T> Default for Least<T> {
+impl<T> Default for RecentMinimum<T> {
     fn default() -> Self {
         Self { least: [None, None], began: None }
     }
 }
 
-impl<T: Copy + Ord> Least<T> {
+impl<T: Copy + Ord> RecentMinimum<T> {
     fn on_told(&mut self, now: SendTime, told: T) {
         if now - *self.began.get_or_insert(now) >= SPAN {
             self.least = [None, self.least[0]];
@@ -207,21 +207,21 @@ impl<T: Copy + Ord> Least<T> {
 /// sequence of reports beside the receiver's, each just possible after the one before, makes it smaller.
 #[derive(Debug)]
 struct Confirmed<T> {
-    least: Least<T>,
+    least: RecentMinimum<T>,
     /// The greatest value since the given time.
     greatest: Option<(SendTime, T)>,
 }
 
 impl<T> Default for Confirmed<T> {
     fn default() -> Self {
-        Self { least: Least::default(), greatest: None }
+        Self { least: RecentMinimum::default(), greatest: None }
     }
 }
 
 impl<T: Copy + Ord> Confirmed<T> {
     /// Starts at `least`.
     fn from(least: T) -> Self {
-        Self { least: Least { least: [Some(least), None], began: None }, greatest: None }
+        Self { least: RecentMinimum { least: [Some(least), None], began: None }, greatest: None }
     }
 
     /// Takes a value. Returns whether the smallest may have changed, as the values of a whole `wait` are known.
@@ -242,13 +242,13 @@ impl<T: Copy + Ord> Confirmed<T> {
 
 /// Gaps between reports.
 #[derive(Debug, Default)]
-struct Gaps {
+struct ReportGaps {
     last: Option<SendTime>,
     lengths: [TimeDelta; REMEMBERED],
     place: usize,
 }
 
-impl Gaps {
+impl ReportGaps {
     fn on_report(&mut self, now: SendTime) {
         if let Some(last) = self.last.replace(now).filter(|&last| last < now) {
             self.lengths[self.place % REMEMBERED] = (now - last).min(LONGEST_GAP);

@@ -97,7 +97,7 @@ pub struct FlowMeasures<V> {
     /// When a circuit breaker stopped its media, in seconds of the run.
     pub stopped: Stopped<V>,
     /// The transfers of a TCP flow, one or many.
-    pub transfers: Transfers<V>,
+    pub transfers: CompletedTransfers<V>,
     /// Each change of the flow's share and how long it took to follow.
     pub convergence: Vec<Convergence<V>>,
     /// Its part of the bytes that the flows of its coupling sent; like the next three only for flows in a
@@ -143,7 +143,7 @@ pub struct Pictures<V> {
 
 /// The transfers that a flow completed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Transfers<V> {
+pub struct CompletedTransfers<V> {
     /// Their number.
     pub completed: V,
     /// Their mean size.
@@ -346,7 +346,7 @@ over_runs!(Pictures {;
     frame_rate, harmonic_frame_rate, slow_seconds, shown_on_time, shown_late, discarded, decodable
 });
 over_runs!(Stopped {; rtcp_timeout, media_timeout, congestion });
-over_runs!(Transfers {; completed, mean_bytes, mean_seconds, p95_seconds, max_seconds });
+over_runs!(CompletedTransfers {; completed, mean_bytes, mean_seconds, p95_seconds, max_seconds });
 over_runs!(Tally {; bytes, payload_bytes, packets });
 over_runs!(DelayStatistics {; mean, sd, p5, p50, p95, p99, max });
 over_runs!(PerLimitingFactor {;

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::cuts::Cuts;
 use super::flow::{Flow, GroupSlot};
-use super::{Fse, Grouping};
+use super::{Fse, InitialGrouping};
 use crate::coupled::bound::Bound;
 use crate::coupled::conversion::Steering;
 use crate::coupled::coupler::{Grouped, Refusal};
@@ -48,8 +48,8 @@ impl Fse {
 
     fn first_label(&self) -> Option<u32> {
         match self.algorithm.grouping {
-            Grouping::Together => Some(0),
-            Grouping::Apart => None,
+            InitialGrouping::Together => Some(0),
+            InitialGrouping::Apart => None,
         }
     }
 

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use super::config::Config;
 use super::grouping::Grouping;
-use super::identifiers::{Identifiers, Placed};
-use super::stability::{Harm, Pair, Spans, Trial, Verdict};
-use super::unit::{Flow, LATE, Pool, Unit};
+use super::identifiers::{Identifiers, PlacedUnit};
+use super::stability::{CouplingTrial, FilterSpans, Harm, PairVerdict, UnitPair};
+use super::unit::{Flow, LATE, PathUnit, Pool};
 use crate::config_error::ConfigError;
 use crate::coupled::message::{FlowId, Statistics};
 
@@ -24,13 +24,13 @@ use crate::coupled::message::{FlowId, Statistics};
 #[derive(Clone, Debug)]
 pub struct Detector {
     config: Config,
-    spans: Spans,
+    spans: FilterSpans,
     /// Flows, by member.
     flows: Vec<Flow>,
     /// Units; a unit without flows is a free place.
-    units: Vec<Unit>,
+    units: Vec<PathUnit>,
     /// Pairs of units `i < j`, at `j (j − 1) / 2 + i`.
-    pairs: Vec<Pair>,
+    pairs: Vec<UnitPair>,
     /// The next interval to be judged, and the newest with statistics.
     next: Option<u64>,
     newest: u64,
@@ -53,7 +53,7 @@ impl Detector {
         config.validate()?;
         Ok(Self {
             config,
-            spans: Spans::new(&config),
+            spans: FilterSpans::new(&config),
             flows: Vec::new(),
             units: Vec::new(),
             pairs: Vec::new(),
@@ -92,7 +92,7 @@ impl Detector {
         if unit.flows == 0 {
             unit.bundle = None;
             for other in (0..self.units.len()).filter(|&other| other != flow.unit) {
-                self.pairs[pair(flow.unit, other)] = Pair::default();
+                self.pairs[pair(flow.unit, other)] = UnitPair::default();
             }
         }
     }
@@ -156,18 +156,18 @@ impl Detector {
 
     /// The unit of `bundle`, or a new one.
     fn unit_for(&mut self, bundle: Option<u64>) -> usize {
-        let known = |unit: &Unit| unit.flows > 0 && bundle.is_some() && unit.bundle == bundle;
+        let known = |unit: &PathUnit| unit.flows > 0 && bundle.is_some() && unit.bundle == bundle;
         if let Some(place) = self.units.iter().position(known) {
             self.units[place].flows += 1;
             return place;
         }
         let unit =
-            Unit::new(bundle, self.identifiers.fresh(), self.spans.guard, self.config.stability.window);
+            PathUnit::new(bundle, self.identifiers.fresh(), self.spans.guard, self.config.stability.window);
         if let Some(free) = self.units.iter().position(|unit| unit.flows == 0) {
             self.units[free] = unit;
             return free;
         }
-        self.pairs.resize(self.pairs.len() + self.units.len(), Pair::default());
+        self.pairs.resize(self.pairs.len() + self.units.len(), UnitPair::default());
         self.units.push(unit);
         self.units.len() - 1
     }
@@ -227,15 +227,15 @@ impl Detector {
         }
     }
 
-    fn verdict(&self, i: usize, j: usize) -> Verdict {
-        let (Some(a), Some(b)) = (&self.told[i], &self.told[j]) else { return Verdict::Unknown };
+    fn verdict(&self, i: usize, j: usize) -> PairVerdict {
+        let (Some(a), Some(b)) = (&self.told[i], &self.told[j]) else { return PairVerdict::Unknown };
         match (self.groups[i], self.groups[j]) {
-            (None, None) => Verdict::Unknown,
-            (group, other) if group == other => Verdict::Together,
-            (Some(_), Some(_)) => Verdict::Apart,
+            (None, None) => PairVerdict::Unknown,
+            (group, other) if group == other => PairVerdict::Together,
+            (Some(_), Some(_)) => PairVerdict::Apart,
             // Resolution 7: the threshold lies between two flows that are alike.
-            _ if (a.skew - b.skew).abs() < self.config.skew_difference => Verdict::Unknown,
-            _ => Verdict::Apart,
+            _ if (a.skew - b.skew).abs() < self.config.skew_difference => PairVerdict::Unknown,
+            _ => PairVerdict::Apart,
         }
     }
 
@@ -243,8 +243,11 @@ impl Detector {
         let (roots, flows) = (&self.roots, &self.flows);
         let rate = |unit: usize| flows.iter().filter(|flow| flow.unit == unit).map(|flow| flow.rate).sum();
         let units = self.units.iter().enumerate().filter(|(_, unit)| unit.flows > 0);
-        let placed =
-            |(at, unit): (usize, &Unit)| Placed { root: root(roots, at), number: unit.group, rate: rate(at) };
+        let placed = |(at, unit): (usize, &PathUnit)| PlacedUnit {
+            root: root(roots, at),
+            number: unit.group,
+            rate: rate(at),
+        };
         self.identifiers.match_up(self.units.len(), units.map(placed));
     }
 
@@ -283,7 +286,7 @@ impl Detector {
         let (coupled, at) = (self.are_coupled(i, j), pair(i, j));
         if coupled && !self.pairs[at].coupled {
             let before = [i, j].map(|unit| self.units[unit].harm());
-            self.pairs[at].trial = Some(Trial { since: interval, before, half_done: false });
+            self.pairs[at].trial = Some(CouplingTrial { since: interval, before, half_done: false });
         } else if !coupled {
             self.pairs[at].trial = None;
         }
@@ -302,7 +305,7 @@ impl Detector {
         let now = [i, j].map(|unit| self.units[unit].harm());
         let risen = Harm::has_risen(&now, &trial.before, judges_loss, &self.config.stability);
         let pair = &mut self.pairs[at];
-        pair.trial = (!judges_loss).then_some(Trial { half_done: true, ..trial });
+        pair.trial = (!judges_loss).then_some(CouplingTrial { half_done: true, ..trial });
         if risen {
             pair.block(interval + self.spans.block);
         }

@@ -4,21 +4,21 @@ use super::ring::Ring;
 
 /// Packets of an interval whose fate is known.
 #[derive(Clone, Copy, Debug, Default)]
-struct Count {
+struct PacketCount {
     lost: u32,
     total: u32,
 }
 
 /// Losses by interval; the open one is the newest.
 #[derive(Clone, Debug)]
-pub(super) struct Losses {
+pub(super) struct IntervalLosses {
     /// The open interval and the `N` before it.
-    counts: Ring<Count>,
+    counts: Ring<PacketCount>,
     lost: u64,
     total: u64,
 }
 
-impl Losses {
+impl IntervalLosses {
     /// Counts over `intervals`.
     pub(super) fn new(intervals: u32) -> Self {
         Self { counts: Ring::new(intervals as usize), lost: 0, total: 0 }
@@ -53,7 +53,7 @@ impl Losses {
 
     /// The open interval ends and another one begins.
     pub(super) fn turn(&mut self) {
-        let left = self.counts.push(Count::default());
+        let left = self.counts.push(PacketCount::default());
         self.lost -= u64::from(left.lost);
         self.total -= u64::from(left.total);
     }
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn loss_is_of_the_last_intervals_and_can_be_corrected_while_it_counts() {
-        let mut losses = Losses::new(3);
+        let mut losses = IntervalLosses::new(3);
         assert_eq!(losses.ratio(), 0.0);
         losses.on_told(0, 2, 10);
         losses.turn();

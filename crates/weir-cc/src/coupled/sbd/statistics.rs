@@ -2,15 +2,15 @@
 
 use weir_units::TimeDelta;
 
-use super::clock_skew::{ClockSkew, Least};
+use super::clock_skew::{ClockSkew, LeastDelay};
 use super::config::Config;
 use super::crossings::Crossings;
-use super::losses::Losses;
+use super::losses::IntervalLosses;
 use super::ring::Ring;
 use super::weighted::Weighted;
 use crate::config_error::ConfigError;
 use crate::coupled::message::Statistics;
-use crate::packet::{Fate, PacketResult};
+use crate::packet::{PacketFate, PacketResult};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// Turns the fates of a flow's packets into [`Statistics`], one each interval `T` of the sender's clock.
@@ -20,7 +20,7 @@ use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 #[derive(Clone, Debug)]
 pub struct FlowStatistics {
     config: Config,
-    open: Option<Open>,
+    open: Option<OpenInterval>,
     /// End of the sampling slot; packets sent before it give no sample.
     sampled_until: SendTime,
     /// Origin of times and delays.
@@ -36,12 +36,12 @@ pub struct FlowStatistics {
     previous: f64,
     /// The least delay of the interval before, with skew.
     least: Option<f64>,
-    skew: Ratio,
-    variability: Ratio,
+    skew: WeightedMean,
+    variability: WeightedMean,
     /// Variability over all intervals, whether the path had a bottleneck or not.
-    spread: Ratio,
+    spread: WeightedMean,
     crossings: Crossings,
-    losses: Losses,
+    losses: IntervalLosses,
     /// `PB`.
     bottleneck: bool,
     /// Intervals without a sample, in a row.
@@ -52,7 +52,7 @@ pub struct FlowStatistics {
 
 /// The interval that collects samples.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenInterval {
     number: i64,
     begins: SendTime,
     ends: SendTime,
@@ -64,13 +64,13 @@ struct Open {
     skew: i32,
     /// `var_base_T`.
     variability: f64,
-    least: Least,
+    least: LeastDelay,
 }
 
-impl Open {
+impl OpenInterval {
     fn new(number: i64, interval: TimeDelta) -> Self {
         let begins = SendTime::from_nanos(number.saturating_mul(interval.nanos()));
-        let least = Least { time: 0.0, delay: f64::INFINITY };
+        let least = LeastDelay { time: 0.0, delay: f64::INFINITY };
         Self {
             number,
             begins,
@@ -90,12 +90,12 @@ impl Open {
 
 /// A weighted sum over the weighted number of its samples.
 #[derive(Clone, Debug)]
-struct Ratio {
+struct WeightedMean {
     sum: Weighted,
     samples: Weighted,
 }
 
-impl Ratio {
+impl WeightedMean {
     fn new(config: &Config) -> Self {
         let weighted = Weighted::new(config.window, config.flat);
         Self { sum: weighted.clone(), samples: weighted }
@@ -136,11 +136,11 @@ impl FlowStatistics {
             mean_delay: 0.0,
             previous: 0.0,
             least: None,
-            skew: Ratio::new(&config),
-            variability: Ratio::new(&config),
-            spread: Ratio::new(&config),
+            skew: WeightedMean::new(&config),
+            variability: WeightedMean::new(&config),
+            spread: WeightedMean::new(&config),
             crossings: Crossings::new(config.long_window),
-            losses: Losses::new(config.long_window),
+            losses: IntervalLosses::new(config.long_window),
             bottleneck: false,
             empty: 0,
             ended: 0,
@@ -152,9 +152,9 @@ impl FlowStatistics {
     pub fn on_results(&mut self, results: &[PacketResult]) {
         for PacketResult { sent, fate } in results {
             match *fate {
-                Fate::Arrived { at, .. } => self.on_told(sent.at, at, 1),
-                Fate::Missing => self.on_loss(sent.at),
-                Fate::Recovered { at, .. } => self.on_recovered(sent.at, at),
+                PacketFate::Arrived { at, .. } => self.on_told(sent.at, at, 1),
+                PacketFate::Missing => self.on_loss(sent.at),
+                PacketFate::Recovered { at, .. } => self.on_recovered(sent.at, at),
             }
         }
     }
@@ -237,7 +237,7 @@ impl FlowStatistics {
         if self.open.is_none() || leap > forgets || leap < -oldest {
             // After more than `M` empty intervals; or the sender's clock was set back.
             self.forget();
-            self.open = Some(Open::new(number, self.config.interval));
+            self.open = Some(OpenInterval::new(number, self.config.interval));
             return Some(0);
         }
         if leap < 0 {
@@ -245,7 +245,7 @@ impl FlowStatistics {
         }
         for next in last..number {
             self.end();
-            self.open = Some(Open::new(next + 1, self.config.interval));
+            self.open = Some(OpenInterval::new(next + 1, self.config.interval));
         }
         Some(0)
     }
@@ -259,7 +259,7 @@ impl FlowStatistics {
         let raw = (delay - zero).secs_f64();
         let delay = raw - self.clock_skew.offset(time);
         if raw < open.least.delay {
-            open.least = Least { time, delay: raw };
+            open.least = LeastDelay { time, delay: raw };
         }
         if sent < self.sampled_until {
             return;
@@ -317,7 +317,7 @@ impl FlowStatistics {
     }
 
     /// Adds `E_T(OWD)` to `mean_delay`. Returns the mean queuing delay of the interval; 0 of an empty one.
-    fn take_mean(&mut self, open: &Open) -> f64 {
+    fn take_mean(&mut self, open: &OpenInterval) -> f64 {
         let Some(mean) = open.mean() else {
             self.empty += 1;
             return 0.0;
@@ -333,7 +333,7 @@ impl FlowStatistics {
         (mean - self.clock_skew.base(open.least.time)).max(0.0)
     }
 
-    fn tell(&mut self, open: &Open, ended: Ended) {
+    fn tell(&mut self, open: &OpenInterval, ended: Ended) {
         if self.ended.is_multiple_of(self.config.long_window.into()) {
             self.variability.sum.recompute();
             self.spread.sum.recompute();
@@ -357,7 +357,7 @@ impl FlowStatistics {
     }
 
     /// Whether the least delay has leapt by more than a queue can cause.
-    fn clock_stepped(&self, open: &Open) -> bool {
+    fn clock_stepped(&self, open: &OpenInterval) -> bool {
         let Some(before) = self.least.filter(|_| open.samples > 0) else { return false };
         let leap = (open.least.delay - before).abs();
         let varied = self.variability.get().is_some_and(|variability| {

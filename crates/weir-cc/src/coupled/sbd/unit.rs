@@ -44,7 +44,7 @@ const fn slot(interval: u64) -> usize {
 
 /// A group of one or more flows that share their path for certain.
 #[derive(Clone, Debug)]
-pub(super) struct Unit {
+pub(super) struct PathUnit {
     /// Key of its five-tuple, or `None` for a flow that shares none.
     pub(super) bundle: Option<u64>,
     /// Number of its flows.
@@ -67,7 +67,7 @@ pub(super) struct Unit {
     loss_variance: f64,
 }
 
-impl Unit {
+impl PathUnit {
     /// `guard`: span of the guard in intervals. `window`: intervals by which pairs are judged.
     pub(super) fn new(bundle: Option<u64>, group: u32, guard: u64, window: u32) -> Self {
         let queuing = Ring::new(usize::try_from(guard).unwrap_or(1));
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_unit_begins_again_after_more_silence_than_it_may_keep() {
-        let mut unit = Unit::new(None, 0, 10, 10);
+        let mut unit = PathUnit::new(None, 0, 10, 10);
         unit.on_interval(Some(&told(0.01)), 1e6, 2);
         for _ in 0..2 {
             unit.on_interval(None, 0.0, 2);
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn harm_is_what_is_known_of_the_guards_span() {
-        let mut unit = Unit::new(None, 0, 4, 10);
+        let mut unit = PathUnit::new(None, 0, 4, 10);
         for (queuing, rate) in [(0.010, 1e6), (0.030, 3e6)] {
             unit.on_interval(Some(&told(queuing)), rate, 2);
         }

@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 use super::config::{Config, Reference};
 use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
-use crate::nada::log::{ArrivalResult, Log, Spans};
+use crate::nada::log::{ArrivalResult, LogSpans, PathLog};
 use crate::packet::{Arrival, Ecn};
 use crate::report::{NadaDelayReport, NativeReport};
 use crate::time::ArrivalTime;
@@ -14,7 +14,7 @@ use crate::time::ArrivalTime;
 #[derive(Debug)]
 pub struct Zhu03Observer {
     config: Config,
-    log: Log,
+    log: PathLog,
     /// `d_n` of the newest packet.
     delay: Option<f64>,
     /// `x_n`, or `None` before the first packet.
@@ -42,13 +42,13 @@ impl Zhu03Observer {
     }
 
     fn knowing_nothing(config: Config) -> Self {
-        let spans = Spans {
+        let spans = LogSpans {
             window: config.log_window,
             interval: config.feedback_interval,
             clock_step: config.clock_step,
             drain_after: None,
         };
-        Self { config, log: Log::new(spans), delay: None, x_n: None }
+        Self { config, log: PathLog::new(spans), delay: None, x_n: None }
     }
 
     /// `d_n` of a packet. zhu-03 §5.1.

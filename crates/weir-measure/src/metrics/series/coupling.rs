@@ -9,14 +9,14 @@ use crate::metrics::plan::CouplingPlan;
 
 /// A value that holds until it changes: each bin has the last one within or before it.
 #[derive(Debug)]
-struct Held {
+struct HeldValue {
     values: Vec<f64>,
     /// Number of bins that have their value; the present one holds from there on.
     settled: usize,
     present: f64,
 }
 
-impl Held {
+impl HeldValue {
     fn new(bins: usize) -> Self {
         Self { values: vec![f64::NAN; bins], settled: 0, present: f64::NAN }
     }
@@ -46,18 +46,18 @@ impl Held {
 /// Allocations to a flow by its coupler.
 #[derive(Debug)]
 pub(super) struct ShareColumns {
-    rate: Held,
-    window: Held,
+    rate: HeldValue,
+    window: HeldValue,
     steers_windows: bool,
-    group: Held,
-    sum: Held,
+    group: HeldValue,
+    sum: HeldValue,
     /// The bin of the run of the last sum.
-    told: Held,
+    told: HeldValue,
 }
 
 impl ShareColumns {
     pub(super) fn new(bins: usize) -> Self {
-        let held = || Held::new(bins);
+        let held = || HeldValue::new(bins);
         Self { rate: held(), window: held(), steers_windows: false, group: held(), sum: held(), told: held() }
     }
 
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_value_holds_until_the_next_one() {
-        let mut held = Held::new(6);
+        let mut held = HeldValue::new(6);
         held.set(1, 5.0);
         held.set(3, 6.0);
         held.set(3, 7.0);

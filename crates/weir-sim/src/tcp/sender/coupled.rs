@@ -12,7 +12,7 @@ use super::{State, TcpSender};
 
 /// Coupling state of a sender.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Coupled {
+pub(super) struct SenderCoupling {
     on: bool,
     /// Reduction for a timeout that the coupler has not decided on yet.
     reduction: Option<Reduction>,
@@ -52,7 +52,7 @@ impl Delays {
     }
 }
 
-impl Coupled {
+impl SenderCoupling {
     pub(super) const fn is_on(&self) -> bool {
         self.on
     }
@@ -108,7 +108,7 @@ impl TcpSender {
 
     /// Ends the coupling; a timeout that waits for the coupler's decision reduces the window.
     pub fn uncouple(&mut self, now: SendTime) {
-        let Coupled { reduction, meanwhile, .. } = core::mem::take(&mut self.coupled);
+        let SenderCoupling { reduction, meanwhile, .. } = core::mem::take(&mut self.coupled);
         if let Some(reduction) = reduction {
             self.reduce_by_timeout(now, reduction, meanwhile);
         }

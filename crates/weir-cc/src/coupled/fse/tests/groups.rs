@@ -151,7 +151,7 @@ fn another_priority_counts_from_the_next_update_on_or_at_once() {
 
 #[test]
 fn without_a_group_a_flow_is_not_coupled() {
-    let mut flows = Flows::grouped(Config::rfc8699_active(), Grouping::Apart);
+    let mut flows = Flows::grouped(Config::rfc8699_active(), InitialGrouping::Apart);
     flows.joins(greedy(1.0), 300.0);
     flows.joins(greedy(1.0), 300.0);
     flows.grows(0, 1000.0);
