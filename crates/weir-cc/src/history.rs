@@ -3,8 +3,8 @@
 //! The history owns packet numbers, the unwrapping of the 16 bits that travel, raw round-trip times, bytes in flight
 //! and the count of missed reports. Smoothing and loss policy belong to the controller.
 //!
-//! Any host that can send a packet can send a report. An impossible report is refused and counted ([`ImpossibleReports`]), before
-//! a controller gets it:
+//! Any host that can send a packet can send a report. An impossible report is refused and counted
+//! ([`ImpossibleReports`]), before a controller gets it:
 //!
 //! * a controller's own report that echoes a packet which has not left, or an older one than before;
 //! * a report that comes before a packet can have been there and back: in less than half of the smallest round trip of

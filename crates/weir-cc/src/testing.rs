@@ -25,8 +25,8 @@
 //! controller names each property that it does not hold by its own design ([`Law`]). Some tests let calls of minutes
 //! pass: with `opt-level = 1` in `[profile.test]` all of them together take seconds.
 //!
-//! Further properties of a controller can be tested with arbitrary [`calls`] to a sender half, checked by a [`CheckedSender`],
-//! and with arbitrary [`arrivals`], each of which may [`arrive`] at a receiver half. A [`Loop`] is a call over a
+//! Further properties of a controller can be tested with arbitrary [`calls`] to a sender half, checked by a
+//! [`CheckedSender`], and with arbitrary [`arrivals`], each of which may [`arrive`] at a receiver half. A [`Loop`] is a call over a
 //! bottleneck of the simplest kind. [`couplers`] has the properties of couplers.
 
 mod arrivals;

@@ -27,8 +27,8 @@
 //! ```
 //!
 //! The transport-wide sequence number is that of draft-holmer-rmcat-transport-wide-cc-extensions-01, one counter over
-//! all streams of the transport. The [`StampExtension`] is Weir's own; the [`FrameMarking`] that may end the block is that of
-//! RFC 9626.
+//! all streams of the transport. The [`StampExtension`] is Weir's own; the [`FrameMarking`] that may end the block is
+//! that of RFC 9626.
 
 use core::fmt;
 

@@ -1,12 +1,12 @@
-//! The common part of couplers: a [`CouplingAlgorithm`] in a [`AlgorithmCoupler`] is a [`Coupler`].
+//! The common part of couplers: a [`CouplingAlgorithm`] in an [`AlgorithmCoupler`] is a [`Coupler`].
 //!
 //! The frame keeps the members and their presence, refuses messages that make no sense, numbers actions and keeps them
 //! until they are polled. The algorithm computes the allocations. Each of its functions gets the frame, in which
-//! [`AlgorithmCoupler::flows`] holds the state of each member and [`AlgorithmCoupler::algorithm`] that of the group. A place is the index of
-//! a member.
+//! [`AlgorithmCoupler::flows`] holds the state of each member and [`AlgorithmCoupler::algorithm`] that of the group.
+//! A place is the index of a member.
 //!
 //! ```
-//! use weir_cc::coupled::frame::{CouplingAlgorithm, Departure, Frame};
+//! use weir_cc::coupled::frame::{CouplingAlgorithm, Departure, AlgorithmCoupler};
 //! use weir_cc::coupled::{
 //!     Aggregate, CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update,
 //! };
@@ -16,49 +16,49 @@
 //! #[derive(Debug)]
 //! struct EqualParts(DataRate);
 //!
-//! fn part(frame: &Frame<EqualParts>) -> DataRate {
+//! fn part(frame: &AlgorithmCoupler<EqualParts>) -> DataRate {
 //!     frame.algorithm.0.scale(1.0 / frame.flows.len() as f64)
 //! }
 //!
-//! fn order_all(frame: &mut Frame<EqualParts>) {
+//! fn order_all(frame: &mut AlgorithmCoupler<EqualParts>) {
 //!     (0..frame.flows.len()).for_each(|place| frame.flows.order(place));
 //! }
 //!
 //! impl CouplingAlgorithm for EqualParts {
 //!     type Flow = ();
 //!
-//!     fn admit(_: &mut Frame<Self>, _: SendTime, _: FlowId, _: &Join) {}
+//!     fn admit(_: &mut AlgorithmCoupler<Self>, _: SendTime, _: FlowId, _: &Join) {}
 //!
-//!     fn on_join(frame: &mut Frame<Self>, _: SendTime, _: usize, _: &Join) {
+//!     fn on_join(frame: &mut AlgorithmCoupler<Self>, _: SendTime, _: usize, _: &Join) {
 //!         order_all(frame);
 //!     }
 //!
-//!     fn on_left(frame: &mut Frame<Self>, _: SendTime, _: FlowId, _: (), _: Departure) {
+//!     fn on_left(frame: &mut AlgorithmCoupler<Self>, _: SendTime, _: FlowId, _: (), _: Departure) {
 //!         order_all(frame);
 //!     }
 //!
-//!     fn on_rate(frame: &mut Frame<Self>, _: SendTime, place: usize, _: &Update) {
+//!     fn on_rate(frame: &mut AlgorithmCoupler<Self>, _: SendTime, place: usize, _: &Update) {
 //!         frame.flows.order(place);
 //!     }
 //!
-//!     fn on_window(_: &mut Frame<Self>, _: SendTime, _: usize, _: &CwndUpdate) {}
+//!     fn on_window(_: &mut AlgorithmCoupler<Self>, _: SendTime, _: usize, _: &CwndUpdate) {}
 //!
-//!     fn on_parameters(_: &mut Frame<Self>, _: SendTime, _: usize, _: &FlowParameters) {}
+//!     fn on_parameters(_: &mut AlgorithmCoupler<Self>, _: SendTime, _: usize, _: &FlowParameters) {}
 //!
-//!     fn answer(frame: &mut Frame<Self>, place: usize, _: &CouplingMessage) {
+//!     fn answer(frame: &mut AlgorithmCoupler<Self>, place: usize, _: &CouplingMessage) {
 //!         frame.flows.order(place);
 //!     }
 //!
-//!     fn newest(frame: &mut Frame<Self>, place: usize) -> Option<CouplerAction> {
+//!     fn newest(frame: &mut AlgorithmCoupler<Self>, place: usize) -> Option<CouplerAction> {
 //!         Some(CouplerAction::Rate { rate: part(frame), epoch: frame.flows.next_epoch(place) })
 //!     }
 //!
-//!     fn aggregate(frame: &Frame<Self>, _: usize) -> Option<Aggregate> {
+//!     fn aggregate(frame: &AlgorithmCoupler<Self>, _: usize) -> Option<Aggregate> {
 //!         Some(Aggregate { group: 0, sum: frame.algorithm.0.bps_f64() })
 //!     }
 //! }
 //!
-//! let coupler = Frame::of(EqualParts(DataRate::from_mbps(3)));
+//! let coupler = AlgorithmCoupler::of(EqualParts(DataRate::from_mbps(3)));
 //! # let _: &dyn weir_cc::coupled::Coupler = &coupler;
 //! ```
 
@@ -139,8 +139,8 @@ pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
         true
     }
 
-    /// An update or a window event of a silent member. Returns whether the algorithm takes it; [`AlgorithmCoupler::resume`] lets
-    /// the member take part again.
+    /// An update or a window event of a silent member. Returns whether the algorithm takes it;
+    /// [`AlgorithmCoupler::resume`] lets the member take part again.
     fn on_message_of_silent(
         _frame: &mut AlgorithmCoupler<Self>,
         _now: SendTime,

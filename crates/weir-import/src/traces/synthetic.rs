@@ -2,8 +2,8 @@
 //!
 //! The logarithm of the rate is the sum of a slow and a fast process, each with an exponential autocorrelation (Ornstein and
 //! Uhlenbeck). Outages begin at random, and their lengths are exponentially distributed. The link's capacity is granted in groups
-//! of several packets, at random times. The constants of a [`DriveModel`] are fitted to the [statistics](super::statistics) of a
-//! recording by `tools/fit-drives.sh`.
+//! of several packets, at random times. The constants of a [`DriveModel`] are fitted to the [statistics](super::statistics) of
+//! a recording by `tools/fit-drives.sh`.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;

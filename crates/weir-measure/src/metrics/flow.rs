@@ -172,8 +172,8 @@ impl FlowRecorder {
         }
     }
 
-    /// A data packet has arrived with this excess of its one-way delay. Returns its [`FrameProgress`] if it belongs to a
-    /// frame.
+    /// A data packet has arrived with this excess of its one-way delay. Returns its [`FrameProgress`] if it
+    /// belongs to a frame.
     #[inline]
     pub(super) fn delivered(
         &mut self,

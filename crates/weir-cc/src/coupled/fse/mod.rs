@@ -8,8 +8,8 @@
 //! [`Join`](crate::coupled::Join), and sends each rate that its controller computes with the rate it started from
 //! ([`Update`]). The exchange sends it its share, `FSE_R`. The active algorithms send shares to all
 //! flows of a group, the passive ones to the updating flow. Shared bottlenecks are set with [`Fse::set_group`],
-//! [`Fse::merge`] and [`Fse::split`]; until then [`InitialGrouping`] puts all flows into one group, or none into any. Flows
-//! with windows are converted (`coupled::conversion`).
+//! [`Fse::merge`] and [`Fse::split`]; until then [`InitialGrouping`] puts all flows into one group, or none into any.
+//! Flows with windows are converted (`coupled::conversion`).
 //!
 //! Parts: the flows (`flow`), groups and their seats (`group`), and the effect of an update on `S_CR` (`sum`,
 //! with the table of reasons). An update goes from a controller's rate to actions in `update` and `passive`. Joins,

@@ -35,7 +35,10 @@ proptest! {
             let decided = life.live(timed).is_some();
             match &timed.1 {
                 Call::Packets(results, ..) => {
-                    let timed = |fate| matches!(fate, PacketFate::Arrived { at: Some(_), .. } | PacketFate::Recovered { at: Some(_), .. });
+                    let timed = |fate| {
+                        use PacketFate::{Arrived, Recovered};
+                        matches!(fate, Arrived { at: Some(_), .. } | Recovered { at: Some(_), .. })
+                    };
                     prop_assert_eq!(decided, results.iter().any(|result| timed(result.fate)));
                 }
                 Call::Event(event) => prop_assert_eq!(decided, !matches!(event, PathEvent::Paused | PathEvent::Resumed | PathEvent::DelayRefuted)),

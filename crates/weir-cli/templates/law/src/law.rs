@@ -152,8 +152,8 @@ impl Rule for MineRule {
     /// No rate or window of its own beside the frame's.
     fn scale(&mut self, _: SendTime, _: f64, _: &FlowContext) {}
 
-    /// A rule that needs more on the wire than the encoder makes requests it here, by `padding`; `FlowContext::share` is
-    /// the allocation of a coupler.
+    /// A rule that needs more on the wire than the encoder makes requests it here, by `padding`; `FlowContext::share`
+    /// is the allocation of a coupler.
     fn send_rates(&self, frame: &FlowContext) -> SendRates {
         SendRates::at(frame.data_rate(), PACING)
     }
