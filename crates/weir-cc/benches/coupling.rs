@@ -49,7 +49,7 @@ impl Flows {
         let why = if falls { ChangeReason::Loss } else { ChangeReason::Growth };
         let decision = Decision { rate, base, why, rtt: Some(TimeDelta::from_millis(50)) };
         self.taken[flow as usize].0 = rate;
-        let update = CouplingMessage::Update(Update { decision, window: None, epoch, heard: true });
+        let update = CouplingMessage::Update(Update { decision, window: None, epoch, has_feedback: true });
         self.fse.on_message(now, FlowId(flow), &update).expect("it has joined");
         while let Some((FlowId(flow), order)) = self.fse.poll_action() {
             if let CouplerAction::Rate { rate, epoch } = order {

@@ -55,7 +55,7 @@ pub struct AtSender<O, L> {
     timed: Option<(ArrivalTime, ApparentDelay)>,
     newest_sent: Option<u64>,
     /// Newest packet whose fate was reported.
-    told: Option<u64>,
+    reported: Option<u64>,
 }
 
 impl<O: Observer, L: Controller> AtSender<O, L> {
@@ -74,7 +74,7 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
             arrivals: Vec::with_capacity(ROOM),
             timed: None,
             newest_sent: None,
-            told: None,
+            reported: None,
         }
     }
 
@@ -102,10 +102,13 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
     /// covered.
     fn find_gap(&mut self, results: &[PacketResult]) {
         let (Some(first), Some(last)) = (results.first(), results.last()) else { return };
-        if self.told.is_some_and(|told| first.sent.id.checked_sub(1).is_some_and(|before| before > told)) {
+        if self
+            .reported
+            .is_some_and(|reported| first.sent.id.checked_sub(1).is_some_and(|before| before > reported))
+        {
             self.observer.on_unreported();
         }
-        self.told = self.told.max(Some(last.sent.id));
+        self.reported = self.reported.max(Some(last.sent.id));
     }
 
     /// Makes the reports due before `end`, or at it where `inclusive`, and hands each to the controller.
@@ -185,7 +188,7 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
         if matches!(event, PathEvent::RouteChanged | PathEvent::DelayRefuted) {
             self.observer.on_route_changed();
-            (self.told, self.timed) = (None, None);
+            (self.reported, self.timed) = (None, None);
         }
         self.law.on_event(now, event)
     }

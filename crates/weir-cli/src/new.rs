@@ -189,7 +189,7 @@ fn law(args: &NewControllerArgs) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     writeln!(
         out,
-        "{} has the law `{name}`, in src/law.rs, and the command `weir` with it:",
+        "{} has the controller `{name}`, in src/law.rs, and the command `weir` with it:",
         folder.display()
     )?;
     writeln!(

@@ -40,7 +40,7 @@ pub(super) struct Plausible {
     /// Smallest delay, from the least delay of each report.
     delay: Confirmed<ApparentDelay>,
     /// The least delay of the present report.
-    told: Option<ApparentDelay>,
+    report_least: Option<ApparentDelay>,
     /// The least delay reported before the round trip was known.
     first_least: Option<ApparentDelay>,
     /// Whether that delay turned out to be impossible.
@@ -63,7 +63,7 @@ pub(super) struct Plausible {
 struct Early {
     since: SendTime,
     /// The newest packet of the first of them.
-    told: Option<u64>,
+    newest: Option<u64>,
     /// Whether others came that may have been held.
     unsure: bool,
 }
@@ -92,7 +92,7 @@ impl Plausible {
             }
             return true;
         }
-        let doubt = *self.early.get_or_insert(Early { since: now, told: newest, unsure: false });
+        let doubt = *self.early.get_or_insert(Early { since: now, newest, unsure: false });
         let wait = if doubt.unsure { UNSURE.max(known * 2) } else { self.gaps.wait() };
         let settled = now - doubt.since >= wait;
         if settled {
@@ -107,7 +107,7 @@ impl Plausible {
     /// The packet that was reported too early, while that is in doubt.
     #[inline]
     pub(super) fn doubted(&self) -> Option<u64> {
-        self.early?.told
+        self.early?.newest
     }
 
     /// Whether a packet that left at `sent` may have arrived after `delay`. A forward delay shorter than ever by more
@@ -120,7 +120,7 @@ impl Plausible {
         };
         if self.bounds.is_none_or(possible) {
             self.wrong = None;
-            self.told = Some(self.told.map_or(delay, |least| least.min(delay)));
+            self.report_least = Some(self.report_least.map_or(delay, |least| least.min(delay)));
             return true;
         }
         let settled = now - *self.wrong.get_or_insert(now) >= self.gaps.wait();
@@ -146,10 +146,10 @@ impl Plausible {
     pub(super) fn on_report(&mut self, now: SendTime) {
         self.gaps.on_report(now);
         if self.bounds.is_none() {
-            self.first_least = self.first_least.into_iter().chain(self.told).min();
+            self.first_least = self.first_least.into_iter().chain(self.report_least).min();
         }
-        if let Some(delay) = self.told.take()
-            && self.delay.on_told(now, delay, self.gaps.wait())
+        if let Some(delay) = self.report_least.take()
+            && self.delay.on_report(now, delay, self.gaps.wait())
         {
             self.know();
         }
@@ -158,8 +158,8 @@ impl Plausible {
     /// Takes the round trip `rtt` of an accepted report.
     pub(super) fn on_round_trip(&mut self, now: SendTime, rtt: TimeDelta) {
         self.measured = self.measured.saturating_add(1);
-        self.least_rtt.on_told(now, rtt);
-        if self.rtt.on_told(now, rtt, self.gaps.wait()) || self.measured == KNOWN_AFTER {
+        self.least_rtt.on_report(now, rtt);
+        if self.rtt.on_report(now, rtt, self.gaps.wait()) || self.measured == KNOWN_AFTER {
             self.know();
         }
     }
@@ -190,12 +190,12 @@ impl<T> Default for RecentMinimum<T> {
 }
 
 impl<T: Copy + Ord> RecentMinimum<T> {
-    fn on_told(&mut self, now: SendTime, told: T) {
+    fn on_report(&mut self, now: SendTime, value: T) {
         if now - *self.began.get_or_insert(now) >= SPAN {
             self.least = [None, self.least[0]];
             self.began = Some(now);
         }
-        self.least[0] = Some(self.least[0].map_or(told, |least| least.min(told)));
+        self.least[0] = Some(self.least[0].map_or(value, |least| least.min(value)));
     }
 
     fn get(&self) -> Option<T> {
@@ -225,12 +225,12 @@ impl<T: Copy + Ord> Confirmed<T> {
     }
 
     /// Takes a value. Returns whether the smallest may have changed, as the values of a whole `wait` are known.
-    fn on_told(&mut self, now: SendTime, told: T, wait: TimeDelta) -> bool {
-        let (since, greatest) = self.greatest.map_or((now, told), |(since, most)| (since, most.max(told)));
+    fn on_report(&mut self, now: SendTime, value: T, wait: TimeDelta) -> bool {
+        let (since, greatest) = self.greatest.map_or((now, value), |(since, most)| (since, most.max(value)));
         let whole = now - since >= wait;
-        self.greatest = Some(if whole { (now, told) } else { (since, greatest) });
+        self.greatest = Some(if whole { (now, value) } else { (since, greatest) });
         if whole {
-            self.least.on_told(now, greatest);
+            self.least.on_report(now, greatest);
         }
         whole
     }
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn the_greatest_of_a_wait_counts() {
         let mut least = Confirmed::default();
-        let mut told = |now, value| (least.on_told(at(now), ms(value), ms(100)), least.least());
+        let mut told = |now, value| (least.on_report(at(now), ms(value), ms(100)), least.least());
         assert_eq!([told(0, 80), told(50, 20)], [(false, None); 2], "no wait has passed");
         // One report of 20 ms among those of 80, and again one at the end of a wait.
         assert_eq!(told(100, 70), (true, Some(ms(80))));

@@ -48,7 +48,7 @@ pub struct WindowRule {
     newest_told: Option<u64>,
     /// Share of the last media packet that is payload.
     payload_share: f64,
-    words: AllocationHistory,
+    allocations: AllocationHistory,
 }
 
 impl Ledbat {
@@ -73,7 +73,7 @@ impl Ledbat {
             newest_sent: None,
             newest_told: None,
             payload_share: 1.0,
-            words: AllocationHistory::NONE,
+            allocations: AllocationHistory::NONE,
             config,
         };
         Ok(Self::new_by(rule, FlowContext::with_silence(limits, Some(silence))))
@@ -118,7 +118,7 @@ impl WindowRule {
         let rtt = self.smoothed_rtt();
         let (mut acked, mut marked) = (0.0, false);
         for PacketResult { sent, fate } in results {
-            let size = sent.size.bytes_f64() * self.words.since(sent.at, now);
+            let size = sent.size.bytes_f64() * self.allocations.since(sent.at, now);
             match *fate {
                 PacketFate::Arrived { at, ecn } => {
                     acked += size;
@@ -279,7 +279,7 @@ impl Rule for WindowRule {
         self.rtt = None;
         self.delay.restart();
         self.losses = LossDetection::new();
-        self.words = AllocationHistory::NONE;
+        self.allocations = AllocationHistory::NONE;
         self.set_timeout(self.config.min_timeout, frame);
     }
 
@@ -288,7 +288,7 @@ impl Rule for WindowRule {
         // Converted from the rate in force: the window before may be beyond the limits of the rate.
         self.cwnd = self.rtt.map_or(self.cwnd * factor, |rtt| self.window_of(frame.rate(), &rtt));
         self.flight.scale(factor);
-        self.words.on_allocation(now, factor);
+        self.allocations.on_allocation(now, factor);
     }
 
     fn send_rates(&self, frame: &FlowContext) -> SendRates {

@@ -94,7 +94,7 @@ pub(super) type Sender<V> = RateController<NadaRule<V>>;
 pub struct NadaRule<V> {
     variant: V,
     habits: SenderVariant,
-    words: AllocationHistory,
+    allocations: AllocationHistory,
     drains: Drains,
 }
 
@@ -102,7 +102,7 @@ impl<V: NadaVariant> Sender<V> {
     /// A sender half that begins at the start rate.
     pub(super) fn by(variant: V, habits: SenderVariant, limits: RateLimits) -> Self {
         let drains = Drains::new(habits.drain_after);
-        let rule = NadaRule { variant, habits, words: AllocationHistory::NONE, drains };
+        let rule = NadaRule { variant, habits, allocations: AllocationHistory::NONE, drains };
         Self::new_by(rule, FlowContext::new(limits, Some(habits.feedback_timeout)))
     }
 }
@@ -110,7 +110,7 @@ impl<V: NadaVariant> Sender<V> {
 impl<V: NadaVariant> NadaRule<V> {
     fn rescaled(&mut self, now: SendTime, rtt: Option<TimeDelta>) -> f64 {
         let newest = now - rtt.unwrap_or_default();
-        self.words.over(newest - self.habits.log_window, newest, now)
+        self.allocations.over(newest - self.habits.log_window, newest, now)
     }
 }
 
@@ -169,14 +169,14 @@ impl<V: NadaVariant> Rule for NadaRule<V> {
     }
 
     fn forget_path(&mut self, _now: SendTime, _frame: &mut FlowContext) {
-        self.words = AllocationHistory::NONE;
+        self.allocations = AllocationHistory::NONE;
         self.drains.restart();
         self.variant.forget_path();
         self.variant.forget_share();
     }
 
     fn scale(&mut self, now: SendTime, factor: f64, frame: &FlowContext) {
-        self.words.on_allocation(now, factor);
+        self.allocations.on_allocation(now, factor);
         self.variant.scale(frame.rate(), factor, frame.limits());
     }
 

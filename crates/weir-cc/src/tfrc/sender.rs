@@ -47,7 +47,7 @@ pub struct EquationRule {
     nofeedback_due: Option<SendTime>,
     /// Whether a packet left since the nofeedback timer was set.
     sent: bool,
-    words: AllocationHistory,
+    allocations: AllocationHistory,
 }
 
 impl Tfrc {
@@ -67,7 +67,7 @@ impl Tfrc {
             data_limited: DataLimited::default(),
             nofeedback_due: None,
             sent: false,
-            words: AllocationHistory::NONE,
+            allocations: AllocationHistory::NONE,
             config,
         };
         Ok(Self::new_by(rule, FlowContext::new(limits, None)))
@@ -113,7 +113,7 @@ impl EquationRule {
     /// trip.
     fn rescaled(&mut self, now: SendTime, rtt: &RoundTrip) -> f64 {
         let newest = now - rtt.latest;
-        self.words.over(newest - rtt.smoothed(), newest, now)
+        self.allocations.over(newest - rtt.smoothed(), newest, now)
     }
 
     /// Takes the receive rate in; returns the limit that follows. RFC 5348 §4.3 step 4.
@@ -321,12 +321,12 @@ impl Rule for EquationRule {
         self.rtt = None;
         self.changed = None;
         self.receive_set = ReceiveSet::of(f64::INFINITY, now);
-        self.words = AllocationHistory::NONE;
+        self.allocations = AllocationHistory::NONE;
     }
 
     fn scale(&mut self, now: SendTime, factor: f64, _frame: &FlowContext) {
         self.receive_set.scale(factor);
-        self.words.on_allocation(now, factor);
+        self.allocations.on_allocation(now, factor);
     }
 
     fn instantaneous_rate(&self, frame: &FlowContext) -> DataRate {

@@ -87,7 +87,7 @@ impl Evaluation<'_> {
             measures.share_sent = share(recorder.sent.bytes as f64, sent);
             measures.share_received = share(recorder.received.bytes as f64, received);
             measures.share_wanted = wanted.as_ref().map(|parts| parts[place]);
-            measures.refused_words = Some(recorder.refused_words() as f64);
+            measures.refused_messages = Some(recorder.refused_messages() as f64);
         }
     }
 

@@ -75,7 +75,7 @@ pub(super) struct FlowRecorder {
     /// Bytes of data sent, per bin, if recorded.
     pub(super) sends: Option<BinCounts>,
     /// Messages to its coupler that were refused in the window.
-    refused_words: u64,
+    refused_messages: u64,
     /// Data sent in the window and lost at any time.
     pub(super) lost: Counted,
     /// Feedback sent in the window.
@@ -122,7 +122,7 @@ impl FlowRecorder {
                 .map(|from| Box::new(FrameTracker::new(window.clone(), grid, plan.pauses.clone(), from))),
             sent: Counted::default(),
             sends: None,
-            refused_words: 0,
+            refused_messages: 0,
             lost: Counted::default(),
             feedback: Counted::default(),
             rtt: Histogram::new(),
@@ -146,13 +146,13 @@ impl FlowRecorder {
     }
 
     /// Number of its messages to the coupler that were refused.
-    pub(super) fn refused_words(&self) -> u64 {
-        self.refused_words
+    pub(super) fn refused_messages(&self) -> u64 {
+        self.refused_messages
     }
 
     /// A message to its coupler was refused, within the window or not.
-    pub(super) fn refused_word(&mut self, in_window: bool) {
-        self.refused_words += u64::from(in_window);
+    pub(super) fn on_refused_message(&mut self, in_window: bool) {
+        self.refused_messages += u64::from(in_window);
     }
 
     /// Its controller decided, within the window or not.
@@ -336,7 +336,7 @@ impl FlowRecorder {
             share_sent: None,
             share_received: None,
             share_wanted: None,
-            refused_words: None,
+            refused_messages: None,
         }
     }
 

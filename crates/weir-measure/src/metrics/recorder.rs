@@ -176,10 +176,10 @@ impl Monitor for Recorder {
 
     fn coupling_message(&mut self, now: Time, flow: usize, word: &CouplingMessage, refused: Option<Refusal>) {
         if refused.is_some() {
-            self.each(|window| window.refused_word(now, flow));
+            self.each(|window| window.on_refused_message(now, flow));
         }
         if let Some((bin, series)) = self.series_at(now) {
-            series.told(bin, flow, word);
+            series.on_message(bin, flow, word);
         }
     }
 

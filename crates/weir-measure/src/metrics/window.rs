@@ -145,9 +145,9 @@ impl WindowRecorder {
         }
     }
 
-    pub(super) fn refused_word(&mut self, now: Time, flow: usize) {
+    pub(super) fn on_refused_message(&mut self, now: Time, flow: usize) {
         if let Some(recorder) = self.flows.get_mut(flow) {
-            recorder.refused_word(self.window.contains(now));
+            recorder.on_refused_message(self.window.contains(now));
         }
     }
 

@@ -108,7 +108,8 @@ pub struct FlowMeasures<V> {
     /// Its part by weight.
     pub share_wanted: V,
     /// Messages to its coupler that were refused.
-    pub refused_words: V,
+    #[serde(alias = "refused_words")]
+    pub refused_messages: V,
 }
 
 /// A value for each circuit breaker (RFC 8083) that can stop media.
@@ -340,7 +341,7 @@ over_runs!(FlowMeasures { name, kind;
     packet_loss_ratio, sent, received, owd_excess_ms, queue_wait_ms, rtt_excess_ms, min_rtt_ms, frame_delay_ms,
     frames_sent, frames_skipped, key_frames, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, longest_freeze_seconds, pictures, time_per_limiting_factor,
     decisions, feedback_rate_bps, feedback_packet_rate, feedback_share, completion_seconds, stopped, transfers, convergence,
-    share_sent, share_received, share_wanted, refused_words,
+    share_sent, share_received, share_wanted, refused_messages,
 });
 over_runs!(Pictures {;
     frame_rate, harmonic_frame_rate, slow_seconds, shown_on_time, shown_late, discarded, decodable

@@ -140,7 +140,7 @@ impl Fse {
                     WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle
                 ) =>
             {
-                self.flows.get(place)?.steering?.rate(cwnd_update.before.cwnd)
+                self.flows.get(place)?.conversion?.rate(cwnd_update.before.cwnd)
             }
             _ => None,
         }
@@ -149,7 +149,7 @@ impl Fse {
     /// Whether the decision of a silent flow brings it back; a flow that missed feedback needs new feedback first.
     fn is_back(&self, place: usize, update: &Update) -> bool {
         let deaf = self.flows.get(place).is_some_and(|flow| flow.deaf);
-        update.decision.why != ChangeReason::Timeout && (update.heard || !deaf)
+        update.decision.why != ChangeReason::Timeout && (update.has_feedback || !deaf)
     }
 
     /// The newest share of a flow that is still present.
@@ -157,9 +157,9 @@ impl Fse {
         let epoch = self.flows.epoch(place);
         let flow = self.flows.get_mut(place)?;
         let group = self.algorithm.groups.get(flow.seat?.group)?;
-        match &mut flow.steering {
-            Some(steering) => {
-                steering.order(flow.in_force, group.sum, group.threshold).map(CouplerAction::Window)
+        match &mut flow.conversion {
+            Some(conversion) => {
+                conversion.order(flow.in_force, group.sum, group.threshold).map(CouplerAction::Window)
             }
             None => Some(CouplerAction::Rate { rate: DataRate::from_bps(flow.in_force as u64), epoch }),
         }
@@ -232,7 +232,7 @@ impl CouplingAlgorithm for Exchange {
     fn acknowledgement(frame: &AlgorithmCoupler<Self>, place: usize) -> Option<CouplerAction> {
         let flow = &frame.flows[place];
         let rate = DataRate::from_bps_f64(flow.present());
-        flow.steering.is_none().then_some(CouplerAction::Rate { rate, epoch: 0 })
+        flow.conversion.is_none().then_some(CouplerAction::Rate { rate, epoch: 0 })
     }
 
     fn newest(frame: &mut AlgorithmCoupler<Self>, place: usize) -> Option<CouplerAction> {

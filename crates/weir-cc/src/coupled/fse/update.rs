@@ -28,7 +28,7 @@ impl Fse {
         let decision = update.decision;
         let newest = self.flows.epoch(place);
         let Some(flow) = self.flows.get_mut(place) else { return };
-        (flow.steering, flow.tells_rates) = (None, true);
+        (flow.conversion, flow.tells_rates) = (None, true);
         flow.rtt = decision.rtt.or(flow.rtt);
         let stale = flow.is_stale(update.epoch);
         let up_to_date = flow.is_up_to_date(update.epoch, newest);
@@ -43,7 +43,7 @@ impl Fse {
         {
             return;
         }
-        let has_feedback = update.heard && decision.why != ChangeReason::Timeout;
+        let has_feedback = update.has_feedback && decision.why != ChangeReason::Timeout;
         self.take(now, place, &ComputedRate { rate, base, why: decision.why, has_feedback }, stale);
     }
 

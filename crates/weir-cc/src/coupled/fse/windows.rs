@@ -13,16 +13,16 @@ impl Fse {
     pub(super) fn on_window(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         let alone = self.peers(place).next().is_none();
         let Some(flow) = self.flows.get_mut(place) else { return };
-        let Some(steering) = &mut flow.steering else {
+        let Some(conversion) = &mut flow.conversion else {
             if cwnd_update.event == WindowEvent::TimedOut {
                 self.reduce(place);
             }
             return;
         };
         flow.rtt = cwnd_update.srtt.or(flow.rtt);
-        let another = steering.learn(cwnd_update.base_rtt);
-        let present = steering.rate(cwnd_update.before.cwnd);
-        let effect = steering.hear(cwnd_update);
+        let another = conversion.learn(cwnd_update.base_rtt);
+        let present = conversion.rate(cwnd_update.before.cwnd);
+        let effect = conversion.hear(cwnd_update);
         if another && let Some(present) = present {
             self.measure_anew(place, present);
         }

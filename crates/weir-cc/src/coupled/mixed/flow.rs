@@ -164,7 +164,7 @@ impl Flow {
             media.rate = if follows { decision.rate } else { media.rate };
             media.computed = decision.rate.bps_f64();
         }
-        if update.heard && decision.why != ChangeReason::Timeout {
+        if update.has_feedback && decision.why != ChangeReason::Timeout {
             self.progress = now;
         }
         // Rule 10.

@@ -119,7 +119,7 @@ impl Mixed {
     /// Takes a rate of a rate controller.
     pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) {
         let decision = &update.decision;
-        let accepts = update.heard && decision.why != ChangeReason::Timeout;
+        let accepts = update.has_feedback && decision.why != ChangeReason::Timeout;
         let resumes = accepts && self.come_back(place, decision.base);
         if decision.why == ChangeReason::Timeout && self.others_progress(now, place) {
             // Rule 9: the path still delivers to another flow, so only this flow's feedback is missing.

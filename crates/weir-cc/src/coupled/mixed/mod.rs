@@ -144,7 +144,7 @@ impl CouplingAlgorithm for MixedGroup {
 
     /// Rule 9.
     fn soft_state(&self) -> Option<SoftState> {
-        Some(SoftState { least: self.config.soft_state, intervals: self.config.soft_words })
+        Some(SoftState { least: self.config.soft_state, intervals: self.config.soft_intervals })
     }
 
     fn next_timer(frame: &AlgorithmCoupler<Self>) -> Option<SendTime> {

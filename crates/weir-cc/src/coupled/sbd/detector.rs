@@ -37,7 +37,8 @@ pub struct Detector {
     grouping: Grouping,
     identifiers: Identifiers,
     pools: Vec<Pool>,
-    told: Vec<Option<Statistics>>,
+    /// Statistics of the units in the present interval.
+    statistics: Vec<Option<Statistics>>,
     groups: Vec<Option<u32>>,
     /// For each unit one that it belongs to; roots belong to themselves.
     roots: Vec<usize>,
@@ -62,7 +63,7 @@ impl Detector {
             grouping: Grouping::new(),
             identifiers: Identifiers::new(),
             pools: Vec::new(),
-            told: Vec::new(),
+            statistics: Vec::new(),
             groups: Vec::new(),
             roots: Vec::new(),
             changes: VecDeque::new(),
@@ -179,17 +180,17 @@ impl Detector {
             let silent = u64::from(self.config.window);
             flow.newest.is_some_and(|newest| newest.saturating_add(silent) >= next)
         };
-        let told = |flow: &Flow| flow.newest.is_some_and(|newest| newest >= next);
-        let all = || self.flows.iter().filter(heard_of).all(told);
+        let is_complete = |flow: &Flow| flow.newest.is_some_and(|newest| newest >= next);
+        let all = || self.flows.iter().filter(heard_of).all(is_complete);
         (next <= self.newest && (next + LATE <= self.newest || all())).then_some(next)
     }
 
     fn judge(&mut self, interval: u64) {
         self.pool(interval);
-        self.grouping.divide(&self.config, &self.told, &mut self.groups);
-        for (at, (unit, told)) in self.units.iter_mut().zip(&self.told).enumerate() {
+        self.grouping.divide(&self.config, &self.statistics, &mut self.groups);
+        for (at, (unit, statistics)) in self.units.iter_mut().zip(&self.statistics).enumerate() {
             let rate = self.flows.iter().filter(|flow| flow.unit == at).map(|flow| flow.rate).sum();
-            unit.on_interval(told.as_ref(), rate, self.config.window);
+            unit.on_interval(statistics.as_ref(), rate, self.config.window);
         }
         self.join_pairs(interval);
         self.number_groups();
@@ -201,12 +202,12 @@ impl Detector {
         self.pools.clear();
         self.pools.resize(self.units.len(), Pool::default());
         for flow in &self.flows {
-            if let Some(told) = flow.told(interval) {
-                self.pools[flow.unit].put(told);
+            if let Some(statistics) = flow.statistics(interval) {
+                self.pools[flow.unit].put(statistics);
             }
         }
-        self.told.clear();
-        self.told.extend(self.pools.iter().map(Pool::statistics));
+        self.statistics.clear();
+        self.statistics.extend(self.pools.iter().map(Pool::statistics));
     }
 
     /// Builds groups from the connected pairs that joined.
@@ -228,7 +229,9 @@ impl Detector {
     }
 
     fn verdict(&self, i: usize, j: usize) -> PairVerdict {
-        let (Some(a), Some(b)) = (&self.told[i], &self.told[j]) else { return PairVerdict::Unknown };
+        let (Some(a), Some(b)) = (&self.statistics[i], &self.statistics[j]) else {
+            return PairVerdict::Unknown;
+        };
         match (self.groups[i], self.groups[j]) {
             (None, None) => PairVerdict::Unknown,
             (group, other) if group == other => PairVerdict::Together,

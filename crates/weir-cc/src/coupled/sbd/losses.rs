@@ -25,7 +25,7 @@ impl IntervalLosses {
     }
 
     /// Counts `total` packets sent `age` intervals before the open one as reported, `lost` of them as lost.
-    pub(super) fn on_told(&mut self, age: usize, lost: u32, total: u32) {
+    pub(super) fn on_fate(&mut self, age: usize, lost: u32, total: u32) {
         let Some(count) = self.counts.get_mut(age) else { return };
         let before = *count;
         count.lost = count.lost.saturating_add(lost);
@@ -72,19 +72,19 @@ mod tests {
     fn loss_is_of_the_last_intervals_and_can_be_corrected_while_it_counts() {
         let mut losses = IntervalLosses::new(3);
         assert_eq!(losses.ratio(), 0.0);
-        losses.on_told(0, 2, 10);
+        losses.on_fate(0, 2, 10);
         losses.turn();
-        losses.on_told(0, 0, 10);
+        losses.on_fate(0, 0, 10);
         assert_eq!(losses.ratio(), 0.1);
         losses.on_recovery(1);
         assert_eq!(losses.ratio(), 0.05);
         losses.on_recovery(1);
         losses.on_recovery(1);
         assert_eq!(losses.ratio(), 0.0);
-        losses.on_told(7, 5, 5);
+        losses.on_fate(7, 5, 5);
         losses.on_recovery(7);
         assert_eq!(losses.ratio(), 0.0, "what is too old does not count");
-        losses.on_told(0, 10, 10);
+        losses.on_fate(0, 10, 10);
         assert_eq!(losses.ratio(), 10.0 / 30.0);
         (0..3).for_each(|_| losses.turn());
         assert_eq!(losses.ratio(), 0.0);

@@ -47,7 +47,8 @@ pub struct FlowStatistics {
     /// Intervals without a sample, in a row.
     empty: u32,
     ended: u64,
-    told: Option<Statistics>,
+    /// Statistics of the last complete interval, until they are taken.
+    complete: Option<Statistics>,
 }
 
 /// The interval that collects samples.
@@ -144,7 +145,7 @@ impl FlowStatistics {
             bottleneck: false,
             empty: 0,
             ended: 0,
-            told: None,
+            complete: None,
         })
     }
 
@@ -152,7 +153,7 @@ impl FlowStatistics {
     pub fn on_results(&mut self, results: &[PacketResult]) {
         for PacketResult { sent, fate } in results {
             match *fate {
-                PacketFate::Arrived { at, .. } => self.on_told(sent.at, at, 1),
+                PacketFate::Arrived { at, .. } => self.on_fate(sent.at, at, 1),
                 PacketFate::Missing => self.on_loss(sent.at),
                 PacketFate::Recovered { at, .. } => self.on_recovered(sent.at, at),
             }
@@ -166,13 +167,13 @@ impl FlowStatistics {
 
     /// Takes `packets` arrivals, one of them sent at `sent` and arrived at `at`.
     pub fn on_arrivals(&mut self, sent: SendTime, at: ArrivalTime, packets: u32) {
-        self.on_told(sent, Some(at), packets);
+        self.on_fate(sent, Some(at), packets);
     }
 
     /// Takes `packets` arrivals; no sample without an arrival time.
-    fn on_told(&mut self, sent: SendTime, at: Option<ArrivalTime>, packets: u32) {
+    fn on_fate(&mut self, sent: SendTime, at: Option<ArrivalTime>, packets: u32) {
         let Some(age) = self.age(sent) else { return };
-        self.losses.on_told(age, 0, packets);
+        self.losses.on_fate(age, 0, packets);
         if let Some(at) = at.filter(|_| age == 0) {
             self.sample(sent, at);
         }
@@ -186,7 +187,7 @@ impl FlowStatistics {
     /// Takes `lost` lost packets that were sent about then.
     pub fn on_losses(&mut self, sent: SendTime, lost: u32) {
         if let Some(age) = self.age(sent) {
-            self.losses.on_told(age, lost, lost);
+            self.losses.on_fate(age, lost, lost);
         }
     }
 
@@ -205,7 +206,7 @@ impl FlowStatistics {
 
     /// The statistics of the newest interval that has ended, once.
     pub fn poll(&mut self) -> Option<Statistics> {
-        self.told.take()
+        self.complete.take()
     }
 
     /// Intervals with samples that have ended since the last reset.
@@ -340,7 +341,7 @@ impl FlowStatistics {
         }
         let Ended { skew, variability, loss, packets, queuing } = ended;
         let defined = skew.is_some() && variability.is_some();
-        self.told = Some(Statistics {
+        self.complete = Some(Statistics {
             interval: u64::try_from(open.number).unwrap_or(0),
             skew: skew.unwrap_or(0.0).clamp(-1.0, 1.0),
             variability: variability.unwrap_or(0.0).max(0.0),

@@ -33,7 +33,7 @@ pub struct RembRule {
     ceiling: Option<DataRate>,
     /// Scale of coupling's allocation over the receiver's ceiling.
     relative: Relative,
-    words: AllocationHistory,
+    allocations: AllocationHistory,
     /// `f_l` of the last receiver report.
     loss_ratio: f64,
     starting: bool,
@@ -50,7 +50,7 @@ impl GccSender {
             loss: config.loss(),
             ceiling: None,
             relative: Relative::NONE,
-            words: AllocationHistory::NONE,
+            allocations: AllocationHistory::NONE,
             loss_ratio: 0.0,
             starting: config.fast_start,
             config,
@@ -70,7 +70,7 @@ impl RembRule {
         let before = self.ceiling.replace(ceiling);
         let (told, present) = (ceiling.bps_f64(), frame.rate());
         let newest = now - frame.rtt().unwrap_or(USUAL_RTT);
-        let rescaled = self.words.over(newest - self.config.rate_window, newest, now);
+        let rescaled = self.allocations.over(newest - self.config.rate_window, newest, now);
         let fall = FallMeaning { yields_at: 1.0, cut_at: self.config.decrease, pays_back: false, rescaled };
         let followed = self.relative.follow(told, present, &fall);
         let decreased = before.is_some_and(|before| self.decreased(before, ceiling)) && followed < present;
@@ -161,14 +161,14 @@ impl Rule for RembRule {
     fn forget_path(&mut self, _now: SendTime, _frame: &mut FlowContext) {
         self.ceiling = None;
         self.relative = Relative::NONE;
-        self.words = AllocationHistory::NONE;
+        self.allocations = AllocationHistory::NONE;
         self.loss_ratio = 0.0;
         self.starting = self.config.fast_start;
     }
 
     fn scale(&mut self, now: SendTime, factor: f64, _frame: &FlowContext) {
         self.relative.on_allocation(factor);
-        self.words.on_allocation(now, factor);
+        self.allocations.on_allocation(now, factor);
     }
 
     fn send_rates(&self, frame: &FlowContext) -> SendRates {

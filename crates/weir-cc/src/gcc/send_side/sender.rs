@@ -54,7 +54,7 @@ pub struct SendSideRule {
     /// Time of the first report's coming back minus the arrival of the newest packet it covers. This is the delay
     /// of the reverse path, with its sign turned and an unknown constant.
     way_back: Option<ApparentDelay>,
-    words: AllocationHistory,
+    allocations: AllocationHistory,
 }
 
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl SendSideGcc {
             arrivals: Vec::with_capacity(ROOM),
             heard: None,
             way_back: None,
-            words: AllocationHistory::NONE,
+            allocations: AllocationHistory::NONE,
         };
         Ok(Self::new_by(rule, FlowContext::new(limits, Some(config.feedback_timeout))))
     }
@@ -126,7 +126,7 @@ impl SendSideRule {
         self.measured = self.arrivals.last().and_then(|newest| {
             let rate = self.received.rate(newest.arrival)?;
             let oldest = newest.departure - self.config.rate_window;
-            let rescaled = self.words.over(oldest, newest.departure, now);
+            let rescaled = self.allocations.over(oldest, newest.departure, now);
             Some(if rescaled == 1.0 { rate } else { rate.scale(rescaled) })
         });
         if overused { BandwidthUsage::Over } else { self.delay.usage() }
@@ -274,7 +274,7 @@ impl Rule for SendSideRule {
         self.loss = LossControl::new(&self.config);
         self.loss_ratio = 0.0;
         (self.measured, self.decreased, self.way_back) = (None, None, None);
-        self.words = AllocationHistory::NONE;
+        self.allocations = AllocationHistory::NONE;
     }
 
     fn scale(&mut self, now: SendTime, factor: f64, frame: &FlowContext) {
@@ -282,7 +282,7 @@ impl Rule for SendSideRule {
         if let LossControl::V1(v1) = &mut self.loss {
             v1.scale_rates(factor);
         }
-        self.words.on_allocation(now, factor);
+        self.allocations.on_allocation(now, factor);
     }
 
     fn send_rates(&self, frame: &FlowContext) -> SendRates {

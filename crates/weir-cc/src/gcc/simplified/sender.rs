@@ -30,7 +30,7 @@ pub struct CeilingRule {
     config: Config,
     ceiling: Option<DataRate>,
     relative: Relative,
-    words: AllocationHistory,
+    allocations: AllocationHistory,
 }
 
 impl SimplifiedGccSender {
@@ -40,8 +40,12 @@ impl SimplifiedGccSender {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
-        let rule =
-            CeilingRule { config, ceiling: None, relative: Relative::NONE, words: AllocationHistory::NONE };
+        let rule = CeilingRule {
+            config,
+            ceiling: None,
+            relative: Relative::NONE,
+            allocations: AllocationHistory::NONE,
+        };
         Ok(Self::new_by(rule, FlowContext::new(limits, Some(config.feedback_timeout))))
     }
 }
@@ -66,7 +70,7 @@ impl Rule for CeilingRule {
         let before = self.ceiling.replace(ceiling);
         let fell = before.is_some_and(|before| ceiling <= before);
         let newest = now - frame.rtt().unwrap_or(USUAL_RTT);
-        let rescaled = self.words.over(newest - self.config.rate_window, newest, now);
+        let rescaled = self.allocations.over(newest - self.config.rate_window, newest, now);
         let fall = FallMeaning { yields_at: 1.0, cut_at: CUT, pays_back: true, rescaled };
         let why = match before {
             Some(before) if ceiling.bps_f64() > CUT * before.bps_f64() => ChangeReason::Ceiling,
@@ -86,12 +90,12 @@ impl Rule for CeilingRule {
     fn forget_path(&mut self, _now: SendTime, _frame: &mut FlowContext) {
         self.ceiling = None;
         self.relative = Relative::NONE;
-        self.words = AllocationHistory::NONE;
+        self.allocations = AllocationHistory::NONE;
     }
 
     fn scale(&mut self, now: SendTime, factor: f64, frame: &FlowContext) {
         self.relative.on_share(frame.rate(), factor, frame.limits());
-        self.words.on_allocation(now, factor);
+        self.allocations.on_allocation(now, factor);
     }
 
     fn send_rates(&self, frame: &FlowContext) -> SendRates {

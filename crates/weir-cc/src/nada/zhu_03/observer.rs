@@ -52,10 +52,10 @@ impl Zhu03Observer {
     }
 
     /// `d_n` of a packet. zhu-03 §5.1.
-    fn one_way_delay(&self, news: &ArrivalResult) -> f64 {
+    fn one_way_delay(&self, arrival: &ArrivalResult) -> f64 {
         match self.config.reference {
-            Reference::Synchronised => news.delay.assuming_synchronised_clocks().millis_f64(),
-            Reference::Assumed(base) => (base + news.queuing).millis_f64(),
+            Reference::Synchronised => arrival.delay.assuming_synchronised_clocks().millis_f64(),
+            Reference::Assumed(base) => (base + arrival.queuing).millis_f64(),
         }
     }
 
@@ -76,16 +76,16 @@ impl Zhu03Observer {
 
     /// Takes in an arrival; its time is known where it is `timed`.
     fn arrive(&mut self, packet: &Arrival, timed: bool) {
-        let news = self.log.on_arrival(packet, timed);
-        if news.clocks_moved {
+        let arrival = self.log.on_arrival(packet, timed);
+        if arrival.clocks_moved {
             (self.delay, self.x_n) = (None, None);
         }
         // A late packet has been counted as lost.
-        let Some(missing) = news.missing else { return };
+        let Some(missing) = arrival.missing else { return };
         if let Some(delay) = self.delay {
             self.smooth(delay + self.config.loss_penalty.millis_f64(), missing);
         }
-        let delay = self.one_way_delay(&news);
+        let delay = self.one_way_delay(&arrival);
         let penalty = if packet.ecn == Ecn::Ce { self.config.mark_penalty.millis_f64() } else { 0.0 };
         self.smooth(delay + penalty, 1);
         self.delay = Some(delay);

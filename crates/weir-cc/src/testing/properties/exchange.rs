@@ -61,7 +61,7 @@ impl OneMemberExchange {
             self.fse.on_timeout(at(ms));
         }
         if let Some(decision) = decision {
-            let update = Update { decision, window: None, epoch: self.epoch, heard: true };
+            let update = Update { decision, window: None, epoch: self.epoch, has_feedback: true };
             self.fse.on_message(at(ms), FLOW, &CouplingMessage::Update(update)).unwrap();
         }
         while let Some((_, order)) = self.fse.poll_action() {

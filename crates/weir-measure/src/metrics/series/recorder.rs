@@ -139,9 +139,9 @@ impl SeriesRecorder {
         self.decisions.record(now, flow, rates, reason, controller);
     }
 
-    pub(in crate::metrics) fn told(&mut self, bin: usize, flow: usize, word: &CouplingMessage) {
+    pub(in crate::metrics) fn on_message(&mut self, bin: usize, flow: usize, message: &CouplingMessage) {
         if let Some(share) = self.flows.get_mut(flow).and_then(|columns| columns.share.as_mut()) {
-            share.told(bin - self.from, word);
+            share.on_message(bin - self.from, message);
         }
     }
 

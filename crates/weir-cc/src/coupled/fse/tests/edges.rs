@@ -149,7 +149,7 @@ fn the_timer_of_a_flow_without_a_round_trip_time_takes_the_longest_known() {
             flows
                 .send_message(
                     flow,
-                    CouplingMessage::Update(Update { decision, window: None, epoch, heard: true }),
+                    CouplingMessage::Update(Update { decision, window: None, epoch, has_feedback: true }),
                 )
                 .unwrap();
         };

@@ -110,7 +110,7 @@ impl Flows {
         self.taken[flow as usize].0 = rate;
         self.send_message(
             flow,
-            CouplingMessage::Update(Update { decision, window: None, epoch, heard: true }),
+            CouplingMessage::Update(Update { decision, window: None, epoch, has_feedback: true }),
         )
         .unwrap();
         self
