@@ -59,7 +59,7 @@ impl Path {
             match fate {
                 PacketFate::Arrived { .. } => {}
                 PacketFate::Recovered { .. } => {
-                    self.losses.on_recovered(now, sent.id, self.reordering_bound())
+                    self.losses.on_recovered(now, sent.id, self.reordering_bound());
                 }
                 PacketFate::Missing => lost |= self.losses.on_missing(now, sent.id),
             }

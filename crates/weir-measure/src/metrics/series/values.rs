@@ -65,7 +65,7 @@ impl Series {
             match (own, later) {
                 (ColumnValues::Numbers(own, _), ColumnValues::Numbers(later, _)) => own.append(later),
                 (ColumnValues::LimitingFactors(own), ColumnValues::LimitingFactors(later)) => {
-                    own.append(later)
+                    own.append(later);
                 }
                 _ => {}
             }
